@@ -1,0 +1,36 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer:
+#   make demo   opens the app       make test   passes every test
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint bench
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/streamlit run app.py
+
+test: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest --cov=ranking --cov-report=term --cov-fail-under=95
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(INSTALL) -e .
+	touch $@
+
+$(VENV)/test.stamp: $(VENV)/demo.stamp
+	$(INSTALL) -e '.[dev]'
+	touch $@
+
+$(VENV)/bench.stamp: $(VENV)/demo.stamp
+	$(INSTALL) -e '.[benchmarks]'
+	touch $@
+
+bench: $(VENV)/bench.stamp
+	$(BIN)/python benchmarks/most_violated_ranking.py
+	$(BIN)/python benchmarks/training.py

@@ -1,0 +1,64 @@
+"""Plug-ins by name: a decorator, discovery of a package's modules, and an error that lists what is valid."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from ranking.settings import check_settings, settings_of
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Classes of one kind, found by importing every module of `package` at the first question."""
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self.package = package
+        self._classes: dict[str, type[T]] = {}
+        self._discovered = False
+
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+        """Class decorator: the class becomes `name` here and gets it as its attribute `name`."""
+
+        def add(cls: type[T]) -> type[T]:
+            known = self._classes.get(name)
+            if known is not None and known.__qualname__ != cls.__qualname__:
+                raise ValueError(f"two {self.kind}s are called {name!r}: {known} and {cls}")
+            cls.name = name  # type: ignore[attr-defined]
+            self._classes[name] = cls
+            return cls
+
+        return add
+
+    def names(self) -> list[str]:
+        """Every registered name, in the order of `order` attributes, then of the alphabet."""
+        self._discover()
+        return sorted(self._classes, key=lambda name: (getattr(self._classes[name], "order", 99), name))
+
+    def get(self, name: str) -> type[T]:
+        self._discover()
+        if name not in self._classes:
+            raise ValueError(f"no {self.kind} is called {name!r}; choose one of: {', '.join(self.names())}")
+        return self._classes[name]
+
+    def make(self, name: str, **settings: Any) -> T:
+        """A new instance with `settings`; an unknown name or value is a ValueError that lists what is valid."""
+        cls = self.get(name)
+        valid = [item.name for item in settings_of(cls)]
+        unknown = [key for key in settings if key not in valid]
+        if unknown:
+            raise ValueError(f"{name} has no setting {unknown[0]!r}; its settings are: {', '.join(valid) or 'none'}")
+        made = cls(**settings)
+        check_settings(made)
+        return made
+
+    def _discover(self) -> None:
+        if not self._discovered:
+            self._discovered = True
+            package = importlib.import_module(self.package)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self.package}.{module.name}")

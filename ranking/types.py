@@ -1,0 +1,297 @@
+"""The nouns of the package: what flows from an image set to a ranking. Imports nothing of ours.
+
+Directions, once for all: a higher score ranks higher; relevance 1 is relevant, 0 is not (grades above 1
+are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)`` in pixels, half open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+Floats = npt.NDArray[np.float64]
+Features = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.integer[Any]]
+Bools = npt.NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What a method learns from
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityGraph:
+    """Pairs of samples that tend to share their label (high-order, section 3).
+
+    edges: (m, 2) int, each unordered pair once. affinity: (m, d2) >= 0, Phi of eq. 5, without eta.
+    """
+
+    edges: Ints
+    affinity: Floats
+
+    def __post_init__(self) -> None:
+        edges, affinity = np.asarray(self.edges), np.asarray(self.affinity)
+        if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
+            raise ValueError(f"edges must be (m, 2) integers, got {edges.dtype} of shape {edges.shape}")
+        if affinity.ndim != 2 or len(affinity) != len(edges):
+            raise ValueError(f"affinity must be ({len(edges)}, d2), one row an edge, got {affinity.shape}")
+        if len(edges) and (edges.min() < 0 or (edges[:, 0] == edges[:, 1]).any()):
+            raise ValueError("edges must join two different samples, numbered from 0")
+        if len(np.unique(np.sort(edges, axis=1), axis=0)) != len(edges):
+            raise ValueError("edges must hold each unordered pair once; remove the duplicates")
+        if not np.isfinite(affinity).all() or (affinity < 0).any():
+            raise ValueError("affinity must be finite and not negative")
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """The samples that one query ranks.
+
+    features: (n, d) float32 or float64, finite. relevance: (n,) grades >= 0, needed for training only.
+    graph: optional neighbours. ids: (n,) stable names of the samples; the row numbers where none are given.
+    """
+
+    features: Features
+    relevance: Ints | None = None
+    graph: SimilarityGraph | None = None
+    ids: npt.NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        features = np.asarray(self.features)
+        if features.ndim != 2:
+            raise ValueError(f"features must be (n, d), got shape {features.shape}")
+        if features.dtype not in (np.float32, np.float64):
+            features = features.astype(np.float64)
+        if not np.isfinite(features).all():
+            rows = np.flatnonzero(~np.isfinite(features).all(axis=1))
+            raise ValueError(f"features must be finite; NaN or infinity in {len(rows)} rows, first {rows[0]}")
+        object.__setattr__(self, "features", features)
+        if self.relevance is not None:
+            object.__setattr__(self, "relevance", check_relevance(self.relevance, len(features)))
+        ids = np.arange(len(features)) if self.ids is None else np.asarray(self.ids)
+        if ids.shape != (len(features),):
+            raise ValueError(f"ids must be ({len(features)},), one a sample, got shape {ids.shape}")
+        object.__setattr__(self, "ids", ids)
+        if self.graph is not None and len(self.graph.edges) and self.graph.edges.max() >= len(features):
+            raise ValueError(f"edges name sample {self.graph.edges.max()}, there are {len(features)} samples")
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
+    """`relevance` as (n,) int64 grades, or a ValueError that says what is wrong with it."""
+    grades = np.asarray(relevance)
+    if grades.shape != (n,):
+        raise ValueError(f"relevance must be ({n},), one grade a sample, got shape {grades.shape}")
+    if not (np.issubdtype(grades.dtype, np.number) or grades.dtype == np.bool_):
+        raise ValueError(f"relevance must be numbers, got {grades.dtype}")
+    whole = grades.astype(np.int64)
+    if (whole != grades).any() or (whole < 0).any():
+        raise ValueError("relevance must be whole grades >= 0 (0 not relevant, 1 relevant)")
+    return whole
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What training says of itself
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ProgressEvent:
+    """Where an optimiser stands: bounds on the optimum after `iteration` steps.
+
+    primal: the paper's objective at the best weights so far (an upper bound); dual: a lower bound, or -inf
+    before there is one; seconds: time in training, callbacks excluded; passes: products with the feature
+    matrix so far; planes: constraints in the working set (0 where the solver has none).
+    """
+
+    iteration: int
+    primal: float
+    dual: float
+    seconds: float
+    passes: int
+    planes: int = 0
+
+    @property
+    def gap(self) -> float:
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / primal; 0 where both are 0."""
+        return relative_gap(self.primal, self.dual)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a finished training proves: both bounds recomputed in float64 from the paper's definition."""
+
+    primal: float
+    dual: float
+    gap: float
+    iterations: int
+    seconds: float
+    converged: bool
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / primal; 0 where both are 0."""
+        return relative_gap(self.primal, self.dual)
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """(primal - dual) / |primal|; 0 where the bounds meet, infinite where there is no lower bound yet.
+
+    >>> relative_gap(2.0, 1.5)
+    0.25
+    """
+    if primal == dual:
+        return 0.0
+    return (primal - dual) / abs(primal) if primal and math.isfinite(dual) else math.inf
+
+
+class StopTraining(Exception):
+    """Raised by a progress callback: training ends with the best weights so far, not converged."""
+
+
+OnProgress = Callable[[ProgressEvent], None]
+
+
+class Method(Protocol):
+    """What every registered method can do. Its dataclass fields are its settings."""
+
+    name: ClassVar[str]
+
+    @property
+    def weights(self) -> Any: ...
+    @property
+    def certificate(self) -> Certificate | None: ...
+    def fit(
+        self, queries: Sequence[Query], on_progress: OnProgress | None = None, warm_start: Self | None = None
+    ) -> Self: ...
+    def score(self, query: Query) -> Floats: ...
+    def save(self, path: Path | str) -> None: ...
+    @classmethod
+    def load(cls, path: Path | str) -> Self: ...
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Where samples come from
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SourceBox:
+    """One annotated box as a source tells it: a box in pixels and the classes that it shows."""
+
+    box: tuple[float, float, float, float]
+    classes: tuple[str, ...]
+    group: str | None = None  # None: the image is the group
+
+
+@dataclass(frozen=True)
+class SourceImage:
+    """One image as a source tells it. `data` is a file to read or the bytes of one, not yet trusted."""
+
+    name: str
+    data: Path | bytes
+    boxes: tuple[SourceBox, ...]
+    test: bool = False
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A row of an import's report: what was expected of a file, what came, what was done about it."""
+
+    file: str
+    expected: str
+    came: str
+    done: str
+
+
+class Source(Protocol):
+    """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
+
+    A source that cannot be read at all (no such folder, no annotations) raises ValueError.
+    """
+
+    name: ClassVar[str]
+
+    def title(self) -> str:
+        """A name for the image set that a person would choose."""
+        ...
+
+    def __len__(self) -> int:
+        """How many images `records` will speak of (for the progress bar)."""
+        ...
+
+    def records(self) -> Iterator[SourceImage | Problem]: ...
+
+
+OnCount = Callable[[int, int], None]  # (done, total)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """Images, boxes and labels; a sample is a box in an image. Columns, so that 100,000 samples stay light.
+
+    m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width and height, image_test.
+    n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
+    `key` is a hash of all content: equal keys are equal sets.
+    """
+
+    key: str
+    title: str
+    folder: Path
+    classes: tuple[str, ...]
+    image_names: npt.NDArray[np.str_]
+    image_files: npt.NDArray[np.str_]
+    image_sizes: npt.NDArray[np.int32]
+    image_test: Bools
+    boxes: npt.NDArray[np.int32]
+    image_of: npt.NDArray[np.int32]
+    groups: npt.NDArray[np.int32]
+    labels: Bools
+    ids: npt.NDArray[np.str_]
+    test: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "test", self.image_test[self.image_of])
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def relevance(self, query: str) -> npt.NDArray[np.int64]:
+        """(n,) 1 where a sample shows the class `query`, else 0."""
+        if query not in self.classes:
+            raise ValueError(f"no class {query!r} in {self.title}; its classes are {', '.join(self.classes)}")
+        return self.labels[:, self.classes.index(query)].astype(np.int64)
+
+    def open_image(self, image: int) -> Image.Image:
+        """Image number `image`, decoded as RGB."""
+        with Image.open(self.folder / str(self.image_files[image])) as picture:
+            return picture.convert("RGB")
+
+
+class Feature(Protocol):
+    """A registered feature: pixels of one box in, one vector out. Its dataclass fields are its settings."""
+
+    name: ClassVar[str]
+
+    @property
+    def size(self) -> int:
+        """Length of the vector."""
+        ...
+
+    def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
+        """The vector of an RGB crop, L2-normalised (all zeros where the crop has no structure)."""
+        ...
