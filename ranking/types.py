@@ -191,21 +191,30 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class SourceBox:
-    """One annotated box as a source tells it: a box in pixels and the classes that it shows."""
+    """One annotated box as a source tells it: a box in pixels and the classes that it shows.
+
+    `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
+    """
 
     box: tuple[float, float, float, float]
     classes: tuple[str, ...]
     group: str | None = None  # None: the image is the group
+    number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
 
 
 @dataclass(frozen=True)
 class SourceImage:
-    """One image as a source tells it. `data` is a file to read or the bytes of one, not yet trusted."""
+    """One image as a source tells it. `data` is a file to read or the bytes of one, not yet trusted.
+
+    `size` is the width and height that the annotation claims, where it claims any: boxes drawn on an image
+    of another size cannot be trusted.
+    """
 
     name: str
     data: Path | bytes
     boxes: tuple[SourceBox, ...]
     test: bool = False
+    size: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -283,9 +292,15 @@ class ImageSet:
 
 
 class Feature(Protocol):
-    """A registered feature: pixels of one box in, one vector out. Its dataclass fields are its settings."""
+    """A registered feature: pixels of one box in, one vector out. Its dataclass fields are its settings.
+
+    `version` goes up whenever the same settings give other numbers, so that no stale cache is read.
+    `whole_image`: `describe` is given the whole image instead of the box, and all its boxes share the vector.
+    """
 
     name: ClassVar[str]
+    version: ClassVar[int]
+    whole_image: ClassVar[bool]
 
     @property
     def size(self) -> int:
@@ -293,5 +308,5 @@ class Feature(Protocol):
         ...
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
-        """The vector of an RGB crop, L2-normalised (all zeros where the crop has no structure)."""
+        """The vector of an RGB crop, finite and L2-normalised (all zeros where the crop has no structure)."""
         ...

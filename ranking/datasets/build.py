@@ -1,0 +1,214 @@
+"""From what a source tells to an image set on disk: nothing is trusted, the good is kept, the rest reported.
+
+Decided here, once for all sources:
+
+- Bytes and pixels are capped before anything is decoded; only JPEG and PNG are decoded.
+- A box is rounded to whole pixels. Partly outside its image: clipped and reported. Not finite, inverted, less
+  than a pixel or wholly outside: left out and reported.
+- An image whose annotation claims another size is left out: its boxes were drawn on something else.
+- An image without a usable box has no sample and is left out; one row counts all of these.
+- The second image of one name is left out and reported.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PIL import Image, UnidentifiedImageError
+
+from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
+from ranking.datasets.text import counted, listed, readable
+from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
+from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
+
+MAX_BYTES = 50 * 2**20
+MAX_PIXELS = 50_000_000
+EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png"}
+THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
+LEFT_OUT = "image left out"
+BOX_LEFT_OUT = "box left out"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one thing that a source told: a row of the report, or an image with or without use."""
+
+    problems: list[Problem]
+    image: CheckedImage | None = None
+    name: str | None = None  # of the image that was told, None for a row of the source's own report
+    empty: bool = False
+
+
+def build_image_set(
+    source: Source, folder: Path, on_progress: OnCount | None = None
+) -> tuple[ImageSet, list[Problem]]:
+    """Read all of `source` into the new or empty `folder`; the set, and what was wrong on the way.
+
+    ValueError where nothing usable is left (it counts the reasons), where no box has a class, or where the
+    source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
+    """
+    problems: list[Problem] = []
+    empty: list[str] = []
+    done, total = 0, len(source)
+    with ImageSetWriter(folder) as writer, warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        for outcome in _outcomes(_once_each(source.records())):
+            problems += outcome.problems
+            if outcome.image is not None:
+                writer.add(outcome.image)
+            if outcome.name is not None:
+                done += 1
+                empty += [outcome.name] if outcome.empty else []
+                if on_progress is not None:
+                    on_progress(min(done, total), total)
+    if empty:
+        came = f"none in {listed(empty)}"
+        problems.append(Problem(counted(len(empty), "image"), "at least one usable box", came, LEFT_OUT))
+    image_set = _finish(writer, source.title(), problems)
+    if on_progress is not None:
+        on_progress(total, total)
+    return image_set, problems
+
+
+def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> ImageSet:
+    if not writer.samples:
+        reasons = Counter(problem.expected for problem in problems).most_common()
+        told = "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "no image came"
+        raise ValueError(f"{title} has no usable box. What was expected and did not come: {told}")
+    if not writer.classes:
+        raise ValueError(f"{title} has boxes but no class to ask for; expected a class for at least one box")
+    image_set = writer.finish(title)
+    if image_set.image_test.all() or not image_set.image_test.any():
+        missing = "training" if image_set.image_test.all() else "test"
+        expected = "images to train on and images to test on"
+        problems.append(Problem(title, expected, f"no {missing} image", "kept; import it with another split"))
+    return image_set
+
+
+def _once_each(told: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | Problem]:
+    """The same, with a row of the report for every image whose name came before."""
+    seen: set[str] = set()
+    for item in told:
+        if isinstance(item, SourceImage) and item.name in seen:
+            yield Problem(_file(item), "every image name once", f"{item.name} again", LEFT_OUT)
+        else:
+            yield item
+        if isinstance(item, SourceImage):
+            seen.add(item.name)
+
+
+def _outcomes(told: Iterable[SourceImage | Problem]) -> Iterator[Outcome]:
+    """`check` of each, in order; a few images are decoded ahead in threads."""
+    waiting: deque[Future[Outcome]] = deque()
+    with ThreadPoolExecutor(THREADS) as pool:
+        for item in told:
+            waiting.append(pool.submit(check, item))
+            if len(waiting) > 2 * THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def check(told: SourceImage | Problem) -> Outcome:
+    """Decode and verify one image and its boxes; what is wrong becomes rows of the report."""
+    if isinstance(told, Problem):
+        return Outcome([told])
+    if not told.boxes:
+        return Outcome([], name=told.name, empty=True)
+    file = _file(told)
+    try:
+        data = _read(told.data)
+        picture, extension = _decode(data)
+        _check_size(told, picture)
+    except Unusable as error:
+        return Outcome([Problem(file, error.expected, readable(error.came), LEFT_OUT)], name=told.name)
+    problems: list[Problem] = []
+    boxes: list[tuple[SourceBox, Pixels]] = []
+    for place, box in enumerate(told.boxes, 1):
+        numbered = replace(box, number=place) if box.number is None else box
+        pixels, problem = check_box(numbered, picture.size, file)
+        problems += [] if problem is None else [problem]
+        boxes += [] if pixels is None else [(numbered, pixels)]
+    if not boxes:
+        return Outcome(problems, name=told.name, empty=True)
+    crops = [thumbnail(picture.crop(pixels), CROP_SIDE) for _, pixels in boxes]
+    small = thumbnail(picture, IMAGE_SIDE)
+    image = CheckedImage(told, data, extension, picture.size, boxes, crops, small)
+    return Outcome(problems, image, told.name)
+
+
+class Unusable(Exception):
+    """Why an image cannot be used: the two middle columns of its row in the report."""
+
+    def __init__(self, expected: str, came: str) -> None:
+        super().__init__(expected, came)
+        self.expected, self.came = expected, came
+
+
+def _file(record: SourceImage) -> str:
+    return readable(record.data.name if isinstance(record.data, Path) else record.name)
+
+
+def _read(data: Path | bytes) -> bytes:
+    expected = f"an image file of at most {MAX_BYTES / 2**20:g} MB"
+    if isinstance(data, Path):
+        try:
+            if not data.is_file():  # also keeps pipes and devices from being opened
+                raise Unusable(expected, "no such file" if not data.exists() else "not a regular file")
+            with data.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise Unusable(expected, error.strerror or "cannot be read") from error
+    if len(data) > MAX_BYTES:
+        raise Unusable(expected, "a larger file")
+    return data
+
+
+def _decode(data: bytes) -> tuple[Image.Image, str]:
+    """The picture as RGB and the file extension of its true format, whatever its name says."""
+    expected = "an intact JPEG or PNG image"
+    try:
+        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as picture:
+            width, height = picture.size
+            if width * height > MAX_PIXELS:
+                raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", f"{width} x {height} pixels")
+            return picture.convert("RGB"), EXTENSIONS[picture.format or ""]
+    except (Unusable, MemoryError):
+        raise
+    except UnidentifiedImageError as error:
+        raise Unusable(expected, "another kind of file" if data else "an empty file") from error
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", str(error)) from error
+    except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
+        raise Unusable(expected, f"{type(error).__name__}: {error}") from error
+
+
+def _check_size(told: SourceImage, picture: Image.Image) -> None:
+    if told.size is not None and told.size != picture.size:
+        came = "{} x {}".format(*picture.size)
+        raise Unusable("an image of the size that its annotation claims, {} x {}".format(*told.size), came)
+
+
+def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels | None, Problem | None]:
+    """`box` in whole pixels inside an image of `size`, None where nothing is left; and what was wrong."""
+    expected = "a box inside the image, {} x {}".format(*size)
+    came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in box.box)
+    if not all(map(math.isfinite, box.box)):
+        return None, Problem(file, "a box of finite numbers", came, BOX_LEFT_OUT)
+    left, top, right, bottom = (float(round(edge)) for edge in box.box)
+    if right <= left or bottom <= top:
+        return None, Problem(file, "a box with left < right and top < bottom", came, BOX_LEFT_OUT)
+    inside = max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
+    pixels = int(inside[0]), int(inside[1]), int(inside[2]), int(inside[3])
+    if pixels[2] <= pixels[0] or pixels[3] <= pixels[1]:
+        return None, Problem(file, expected, f"{came}, wholly outside", BOX_LEFT_OUT)
+    if inside != (left, top, right, bottom):
+        return pixels, Problem(file, expected, f"{came}, partly outside", "box clipped to the image")
+    return pixels, None

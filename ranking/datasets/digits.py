@@ -1,0 +1,79 @@
+"""scikit-learn's scanned handwritten digits: small, bundled with the package, ready to train."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from ranking.datasets import register
+from ranking.settings import setting
+from ranking.types import Bools, Problem, SourceBox, SourceImage
+
+COUNT = 1797
+BRIGHTEST = 16  # the scans have 17 grey levels
+
+
+@register("Digits")
+@dataclass
+class Digits:
+    """1,797 handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak, 1998, UCI), one box each, 10 classes.
+
+    Image names are the row numbers of `sklearn.datasets.load_digits`, in four digits.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 0
+
+    test_share: float = setting(
+        0.5,
+        label="Share of test images",
+        help="How much of each digit is set aside to test on. The rest is there to train on.",
+        minimum=0.1,
+        maximum=0.9,
+    )
+    seed: int = setting(
+        0,
+        label="Seed",
+        help="Which images are drawn for the test. The same seed draws the same images.",
+        minimum=0,
+        advanced=True,
+    )
+
+    def title(self) -> str:
+        return "Digits"
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        # Imported here: it takes most of a second, which naming the sources should not cost.
+        from sklearn.datasets import load_digits
+
+        digits = load_digits()
+        test = stratified_test(digits.target, self.test_share, self.seed)
+        for row, (scan, digit) in enumerate(zip(digits.images, digits.target, strict=True)):
+            box = SourceBox((0, 0, *scan.shape[::-1]), (str(digit),))
+            yield SourceImage(f"{row:04d}", _png(scan), (box,), test=bool(test[row]))
+
+
+def stratified_test(target: npt.NDArray[Any], share: float, seed: int) -> Bools:
+    """(n,) True for `share` of each class of `target`, rounded, drawn with `seed`."""
+    random = np.random.default_rng(seed)
+    test = np.zeros(len(target), bool)
+    for label in np.unique(target):
+        rows = random.permutation(np.flatnonzero(target == label))
+        test[rows[: round(share * len(rows))]] = True
+    return test
+
+
+def _png(scan: npt.NDArray[np.float64]) -> bytes:
+    grey = np.rint(scan * (255 / BRIGHTEST)).astype(np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(grey).save(stream, "PNG")
+    return stream.getvalue()

@@ -1,0 +1,170 @@
+"""The folder in which an image set is kept: written once, in one order, and checked when it is read.
+
+manifest.json (last, so that it vouches for the rest), columns.npz, images/, crops.bin and crops.npy,
+thumbs.bin and thumbs.npy (see thumbnails.py). The key hashes the title, the classes and every column, and one
+column holds the hashes of the image files; thumbnails follow from these and stay out of the key, so that a
+new release of the WebP encoder does not make another set of the same photographs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.datasets.thumbnails import PackWriter
+from ranking.types import ImageSet, SourceBox, SourceImage
+
+FORMAT = 1
+MAX_CLASSES = 1_000
+Columns = dict[str, npt.NDArray[Any]]
+Pixels = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class CheckedImage:
+    """An image whose bytes decode and whose boxes (half open, in whole pixels) lie inside it."""
+
+    record: SourceImage
+    data: bytes
+    extension: str
+    size: tuple[int, int]
+    boxes: list[tuple[SourceBox, Pixels]]
+    crops: list[bytes]
+    thumbnail: bytes
+
+
+class ImageSetWriter:
+    """Writes checked images into a new folder; `finish` adds columns and manifest."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise ValueError(f"an image set is built in a new or empty folder; {folder} holds files already")
+        self.folder = folder
+        self.classes: set[str] = set()
+        self._groups: dict[tuple[str, str], int] = {}
+        self._rows: list[tuple[int, int, SourceBox, Pixels]] = []
+        self._files: list[str] = []
+        self._hashes: list[str] = []
+        self._records: list[tuple[str, bool, tuple[int, int]]] = []
+
+    def __enter__(self) -> Self:
+        (self.folder / "images").mkdir()
+        with contextlib.ExitStack() as stack:
+            self._crops = stack.enter_context(PackWriter(self.folder / "crops"))
+            self._thumbs = stack.enter_context(PackWriter(self.folder / "thumbs"))
+            self._close = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close.close()
+
+    @property
+    def samples(self) -> int:
+        return len(self._rows)
+
+    def add(self, image: CheckedImage) -> None:
+        """Write one image and its boxes. File names are numbers: no name from outside reaches the disk."""
+        row = len(self._records)
+        file = f"images/{row + 1:06d}{image.extension}"
+        (self.folder / file).write_bytes(image.data)
+        self._files.append(file)
+        self._hashes.append(hashlib.sha256(image.data).hexdigest())
+        self._records.append((image.record.name, image.record.test, image.size))
+        self._thumbs.append(image.thumbnail)
+        for (box, pixels), crop in zip(image.boxes, image.crops, strict=True):
+            key = ("image", image.record.name) if box.group is None else ("group", box.group)
+            self._rows.append((row, self._groups.setdefault(key, len(self._groups)), box, pixels))
+            self.classes.update(box.classes)
+            self._crops.append(crop)
+        if len(self.classes) > MAX_CLASSES:
+            raise ValueError(
+                f"an image set may have {MAX_CLASSES:,} classes, more came by image {image.record.name!r}; "
+                "check that the annotations name classes, not single objects"
+            )
+
+    def finish(self, title: str) -> ImageSet:
+        """Write columns and manifest of what was added; the set, as `load_image_set` gives it."""
+        classes = sorted(self.classes)
+        columns = self._columns(classes)
+        np.savez(self.folder / "columns.npz", allow_pickle=False, **columns)
+        manifest = {
+            "format": FORMAT,
+            "key": content_key(title, classes, columns),
+            "title": title,
+            "classes": classes,
+            "images": len(self._records),
+            "samples": len(self._rows),
+        }
+        text = json.dumps(manifest, indent=1, ensure_ascii=False)
+        (self.folder / "manifest.json").write_text(text, encoding="utf-8")
+        return load_image_set(self.folder)
+
+    def _columns(self, classes: list[str]) -> Columns:
+        number = {name: column for column, name in enumerate(classes)}
+        labels = np.zeros((len(self._rows), len(classes)), bool)
+        ids = []
+        for sample, (image, _, box, _) in enumerate(self._rows):
+            labels[sample, [number[name] for name in box.classes]] = True
+            ids.append(f"{self._records[image][0]}#{box.number}")
+        names, test, sizes = zip(*self._records, strict=True)
+        return {
+            "image_names": np.array(names, np.str_),
+            "image_files": np.array(self._files, np.str_),
+            "image_hashes": np.array(self._hashes, np.str_),
+            "image_sizes": np.array(sizes, np.int32),
+            "image_test": np.array(test, np.bool_),
+            "boxes": np.array([pixels for *_, pixels in self._rows], np.int32),
+            "image_of": np.array([row[0] for row in self._rows], np.int32),
+            "groups": np.array([row[1] for row in self._rows], np.int32),
+            "labels": labels,
+            "ids": np.array(ids, np.str_),
+        }
+
+
+def content_key(title: str, classes: list[str], columns: Columns) -> str:
+    """sha256 (hex) of everything that makes the set what it is; the same on every machine."""
+    digest = hashlib.sha256(json.dumps([FORMAT, title, classes]).encode())
+    for name in sorted(columns):
+        column = columns[name]
+        little_endian = column.astype(column.dtype.newbyteorder("<"), copy=False)
+        digest.update(f"{name} {little_endian.dtype.str} {column.shape}".encode())
+        digest.update(np.ascontiguousarray(little_endian).tobytes())
+    return digest.hexdigest()
+
+
+def load_image_set(folder: Path) -> ImageSet:
+    """The set that `build_image_set` wrote into `folder`.
+
+    ValueError where there is none, or where format or content are not what its manifest says.
+    """
+    again = "import the image set again"
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        with np.load(folder / "columns.npz", allow_pickle=False) as stored:
+            columns = {name: stored[name] for name in stored.files}
+    except FileNotFoundError as error:
+        raise ValueError(
+            f"expected an image set in {folder}, {error.filename} is missing; {again}"
+        ) from error
+    if manifest["format"] != FORMAT:
+        raise ValueError(f"{folder} has image-set format {manifest['format']}, expected {FORMAT}; {again}")
+    key = content_key(manifest["title"], manifest["classes"], columns)
+    if key != manifest["key"]:
+        raise ValueError(
+            f"{folder} should hold image set {manifest['key'][:12]}, its content is {key[:12]}; {again}"
+        )
+    del columns["image_hashes"]
+    return ImageSet(
+        key=key, title=manifest["title"], folder=folder, classes=tuple(manifest["classes"]), **columns
+    )

@@ -1,0 +1,102 @@
+"""Small WebP pictures of all boxes and images, packed into one blob each and read by memory map."""
+
+from __future__ import annotations
+
+import io
+import mmap
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from PIL import Image
+
+CROP_SIDE = 160
+IMAGE_SIDE = 320
+ENLARGED_SIDE = 160  # tiny pictures are enlarged up to here, crops and images alike
+
+
+def thumbnail(picture: Image.Image, side: int) -> bytes:
+    """`picture` as WebP whose longest side is at most `side`, aspect ratio kept.
+
+    A picture of at most half of ENLARGED_SIDE grows by a whole factor without smoothing, so that the pixels
+    which the method sees stay visible; such blocks are stored without loss (smaller and sharper than lossy).
+    """
+    width, height = picture.size
+    factor = ENLARGED_SIDE // max(width, height)
+    if factor > 1:
+        small = picture.resize((width * factor, height * factor), Image.Resampling.NEAREST)
+        return _webp(small, lossless=True, quality=0, method=0)
+    scale = min(1.0, side / max(width, height))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    # reducing_gap: a fast whole-number reduction first; the difference is invisible at this size.
+    small = picture.resize(size, Image.Resampling.BICUBIC, reducing_gap=3.0) if scale < 1 else picture
+    return _webp(small, quality=80, method=2)
+
+
+def _webp(picture: Image.Image, **options: int) -> bytes:
+    stream = io.BytesIO()
+    picture.save(stream, "WEBP", **options)
+    return stream.getvalue()
+
+
+class PackWriter:
+    """Appends byte strings to `<stem>.bin` and, on leaving, their offsets to `<stem>.npy`."""
+
+    def __init__(self, stem: Path) -> None:
+        self.stem = stem
+        self.offsets = [0]
+
+    def __enter__(self) -> Self:
+        self._file = self.stem.with_suffix(".bin").open("wb")
+        return self
+
+    def append(self, item: bytes) -> None:
+        self._file.write(item)
+        self.offsets.append(self.offsets[-1] + len(item))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        np.save(self.stem.with_suffix(".npy"), np.array(self.offsets, np.int64))
+
+
+class Pack:
+    """The byte strings that a PackWriter wrote, by number, without reading the whole blob."""
+
+    def __init__(self, stem: Path) -> None:
+        blob = stem.with_suffix(".bin")
+        self.stem = stem
+        self._offsets = np.load(stem.with_suffix(".npy"), allow_pickle=False)
+        if self._offsets[-1] != blob.stat().st_size:
+            raise ValueError(
+                f"{blob.name} must hold {self._offsets[-1]} bytes, it holds {blob.stat().st_size}; "
+                "import the image set again"
+            )
+        with blob.open("rb") as file:
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        if not 0 <= number < len(self):
+            raise IndexError(f"{self.stem.name} holds numbers 0 to {len(self) - 1}, got {number}")
+        return self._bytes[self._offsets[number] : self._offsets[number + 1]]
+
+
+class Thumbnails:
+    """The thumbnails of a stored image set; `folder` is the set's."""
+
+    def __init__(self, folder: Path) -> None:
+        self._crops = Pack(folder / "crops")
+        self._images = Pack(folder / "thumbs")
+
+    def crop(self, i: int) -> bytes:
+        """WebP of sample i's box, longest side at most 160 px; IndexError where there is no such sample."""
+        return self._crops[i]
+
+    def image(self, j: int) -> bytes:
+        """WebP of image j, longest side at most 320 px; IndexError where there is no such image."""
+        return self._images[j]
