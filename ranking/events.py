@@ -1,0 +1,172 @@
+"""What a run says while it works: one JSON object a line, appended by its worker, read by anyone at any time.
+
+{"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"}, total 0 where unknown;
+{"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes"}.
+JSON knows no infinity: a bound that is not there yet is null.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ranking.store import Run, State
+
+if TYPE_CHECKING:  # imported where it is needed: the first event shall not wait for it
+    from ranking.types import ProgressEvent
+
+Event = dict[str, Any]
+
+EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
+TAIL_BYTES = 1 << 16
+SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Reading
+# ---------------------------------------------------------------------------------------------------------
+
+
+def events(run: Run, offset: int = 0) -> tuple[list[Event], int]:
+    """The events after byte `offset`, and the offset to ask from next time.
+
+    A half-written last line is left for next time. A whole line that is no event (a disk's error) comes as
+    {"event": "unreadable", "line": its text}.
+    """
+    try:
+        with open(run.folder / "events.jsonl", "rb") as file:
+            file.seek(offset)
+            lines = file.read()
+    except FileNotFoundError:
+        return [], offset
+    whole = lines.rfind(b"\n") + 1
+    return [_parsed(line) for line in lines[:whole].splitlines()], offset + whole
+
+
+def _parsed(line: bytes) -> Event:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        event = None
+    if not isinstance(event, dict):
+        return {"event": "unreadable", "line": line.decode(errors="replace")}
+    return event
+
+
+def last_events(run: Run) -> list[Event]:
+    """The events of the end of the file, however long it is."""
+    try:
+        size = (run.folder / "events.jsonl").stat().st_size
+    except FileNotFoundError:
+        return []
+    found, _ = events(run, max(0, size - TAIL_BYTES))
+    return found[1:] if size > TAIL_BYTES else found  # the first line may be the end of one
+
+
+def last_gap(run: Run) -> str:
+    """Where training stood when it was last heard of, in words; empty if it never was."""
+    iterations = [event for event in last_events(run) if event.get("event") == "iteration"]
+    if not iterations:
+        return ""
+    last = iterations[-1]
+    if last["gap"] is None:
+        return f"iteration {last['iteration']}, objective {last['primal']:.4g}, no lower bound yet"
+    relative = "" if last["relative_gap"] is None else f" ({last['relative_gap']:.2%} of the objective)"
+    return f"iteration {last['iteration']}, gap {last['gap']:.4g}{relative}"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Writing
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Cancelled(Exception):
+    """Raised at the first progress after a SIGTERM where there is nothing worth keeping yet."""
+
+
+class Report:
+    """Appends events to a file, and is where a SIGTERM reaches the work: `stop` only sets a flag.
+
+    Events of one kind come at most every EVENT_SECONDS; the last one of a kind is always written, at the
+    latest by `flush`.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.stopped = False
+        self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._kind = ""
+        self._time = -math.inf
+        self._waiting: Callable[[], Event] | None = None
+
+    def stop(self, *_: object) -> None:
+        self.stopped = True
+
+    def state(self, state: State, reason: str = "") -> None:
+        self.flush()
+        self.write({"event": "state", "state": state, "reason": reason})
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """`done` of `total` (0: unknown). Raises Cancelled after a SIGTERM."""
+        self._thin(what, lambda: {"event": "progress", "what": what, "done": int(done), "total": int(total)})
+        if self.stopped:
+            raise Cancelled
+
+    def iteration(self, event: ProgressEvent) -> None:
+        """Where the optimiser stands. Raises StopTraining after a SIGTERM."""
+        self._thin("iteration", lambda: _iteration(event))
+        if self.stopped:
+            from ranking.types import StopTraining
+
+            raise StopTraining
+
+    def flush(self) -> None:
+        """Write the event that waits, if one does."""
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            self.write(waiting())
+
+    def write(self, event: Event) -> None:
+        """Append one line. A line that does not fit on the disk is taken back whole."""
+        line = json.dumps(event, allow_nan=False).encode() + b"\n"
+        size = os.fstat(self._file).st_size
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError:
+            os.ftruncate(self._file, size)
+            raise
+
+    def _thin(self, kind: str, event: Callable[[], Event]) -> None:
+        now = time.monotonic()
+        if kind == self._kind and now - self._time < EVENT_SECONDS:
+            self._waiting = event
+            return
+        if kind != self._kind:
+            self.flush()
+        self._kind, self._time, self._waiting = kind, now, None
+        self.write(event())
+
+
+def _iteration(event: ProgressEvent) -> Event:
+    bounds = {"gap": event.gap, "relative_gap": event.relative_gap}
+    return {"event": "iteration", **plain({**asdict(event), **bounds})}
+
+
+def plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Numbers as JSON can hold them: numpy's become Python's, and what is not finite becomes None.
+
+    >>> plain({"dual": -math.inf, "iteration": 3})
+    {'dual': None, 'iteration': 3}
+    """
+
+    def convert(value: Any) -> Any:
+        value = value.item() if hasattr(value, "item") else value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return {name: convert(value) for name, value in values.items()}

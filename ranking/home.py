@@ -1,0 +1,124 @@
+"""The home folder: its layout, its database, and how several processes change both safely.
+
+``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
+``sets/<key>`` the image sets that were kept; ``features`` the cache of features; ``trash`` what is leaving.
+Any number of processes may use one home at once: every call opens its own connection, every change is one
+short transaction.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+LAYOUT = 1  # of the database; raise it with every change of SCHEMA
+# `number` orders the rows: clocks go back, autoincrement does not.
+SCHEMA = """
+create table run (
+    number integer primary key autoincrement, id text not null unique, kind text not null,
+    state text not null, settings text not null,
+    result text not null default '{}', reason text not null default '',
+    created real not null, started real, ended real, pid integer, cancelled real);
+create table image_set (
+    number integer primary key autoincrement, key text not null unique, title text not null,
+    source text not null, images integer not null, samples integer not null, classes text not null,
+    created real not null);
+"""
+BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
+
+
+class HomeError(OSError):
+    """The home folder cannot be used: no permission, no space, no database. The message says what to do."""
+
+
+class Home:
+    """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+
+    Raises HomeError, an OSError, where they cannot be written.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        chosen = path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"
+        self.path = Path(chosen).expanduser().absolute()
+        self.features, self.sets, self.runs, self.trash = (
+            self.path / name for name in ("features", "sets", "runs", "trash")
+        )
+        self._database = self.path / "ranking.sqlite"
+        with self._explained():
+            for folder in (self.features, self.sets, self.runs, self.trash):
+                folder.mkdir(parents=True, exist_ok=True)
+            # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
+            with open(self.path / "lock", "w") as lock, closing(self._connect()) as database:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self._lay_out(database)
+
+    def _lay_out(self, database: sqlite3.Connection) -> None:
+        (layout,) = database.execute("pragma user_version").fetchone()
+        if layout > LAYOUT:
+            raise HomeError(
+                f"{self._database} was written by a newer version (layout {layout}, not {LAYOUT}); "
+                "update this program, or set RANKING_HOME to another folder"
+            )
+        if layout < LAYOUT:
+            database.execute("pragma journal_mode = wal")
+            database.executescript(f"begin; {SCHEMA} pragma user_version = {LAYOUT}; commit;")
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one question."""
+        with self._explained(), closing(self._connect()) as database:
+            yield database
+
+    @contextmanager
+    def change(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that holds the one write lock from its start; all or nothing of it is committed."""
+        with self._explained(), closing(self._connect()) as database:
+            database.execute("begin immediate")
+            yield database
+            database.execute("commit")  # an exception skips this, and closing rolls back
+
+    def throw_away(self, folder: Path) -> None:
+        """Take a folder out of sight in one step; `empty_trash` removes it."""
+        try:
+            os.rename(folder, self.trash / secrets.token_hex(8))
+        except FileNotFoundError:
+            return  # it is not there: what was wanted
+
+    def empty_trash(self) -> None:
+        """Remove what was thrown away; what cannot be, or another process removes, waits for next time."""
+        for rubbish in self.trash.iterdir():
+            shutil.rmtree(rubbish, ignore_errors=True)
+
+    def _connect(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._database, timeout=BUSY_SECONDS, isolation_level=None)
+        database.row_factory = sqlite3.Row
+        return database
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """System and database errors, with what a person can do about them."""
+        try:
+            yield
+        except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
+            raise
+        except (OSError, sqlite3.DatabaseError) as error:
+            raise HomeError(
+                f"cannot use the home folder {self.path}: {error}; free some space there, "
+                "or set RANKING_HOME to a folder that can be written"
+            ) from error
+
+
+def move_durably(folder: Path, target: Path) -> None:
+    """Rename, and have the rename reach the disk before the row that speaks of it."""
+    os.rename(folder, target)
+    descriptor = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

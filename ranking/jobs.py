@@ -1,0 +1,200 @@
+"""Imports and trainings outside the web process: start, watch, cancel; notice the death of a worker.
+
+A worker holds an flock on its run's folder for its whole life. The lock is taken before anyone can see the
+run and handed to the worker as an open file, so there is no moment at which a live run looks dead; the system
+drops it at the worker's death, whatever the cause. So any process, also one started later, can tell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from ranking.events import SAVING, TAIL_BYTES, events, last_events, last_gap
+from ranking.store import ENDED, Kind, Run, Store
+
+__all__ = ["cancel", "events", "last_gap", "poll", "recover", "start", "take_lock"]
+
+WORKER = (sys.executable, "-m", "ranking.worker")
+LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's lock
+STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
+SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
+
+_children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this process, until they are reaped
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Start, poll, cancel
+# ---------------------------------------------------------------------------------------------------------
+
+
+def start(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
+    """Start a worker on a new run. Where the system refuses a process, the run is "failed" and says so."""
+    locks: list[int] = []
+    try:
+        run = store.create_run(kind, settings, prepare=lambda folder: locks.append(take_lock(folder)))
+        try:
+            child = _children[run.id] = _spawn(store, run, locks[0])
+        except OSError as error:
+            store.end_run(run.id, "failed", f"the system could not start a worker: {error}")
+            return store.run(run.id)
+        store.update_run(run.id, pid=child.pid)
+    finally:
+        for lock in locks:  # the worker has its own hold on it by now
+            os.close(lock)
+    threading.Thread(target=_await_end, args=(store, run.id, child), daemon=True).start()
+    return store.run(run.id)
+
+
+def take_lock(folder: Path) -> int:
+    """The lock on a run's folder as an open file; BlockingIOError if a worker holds it."""
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock
+
+
+def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
+    with open(run.folder / "stderr.txt", "ab") as output:
+        return subprocess.Popen(
+            [*WORKER, str(store.home), run.id],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=[lock],
+            start_new_session=True,  # what stops the server (Ctrl-C) does not stop a training
+            env={**os.environ, LOCK_VARIABLE: str(lock)},
+        )
+
+
+def _await_end(store: Store, run_id: str, child: subprocess.Popen[bytes]) -> None:
+    """Reap a worker and have its run settled, also when no browser is looking."""
+    child.wait()
+    poll(store, run_id)
+    _children.pop(run_id, None)
+
+
+def poll(store: Store, run_id: str) -> Run:
+    """The run as it stands; one whose worker died without settling it is settled here."""
+    run = store.run(run_id)
+    if run.state in ENDED:
+        return run
+    if run.alive:
+        _kill_if_overdue(run)
+        return run
+    run = store.run(run_id)  # the worker may have settled it, or been cancelled, since it was read
+    if run.state in ENDED:
+        return run
+    if run.cancelled is not None:
+        store.end_run(run_id, "cancelled", _with_last_gap(run, "cancelled before any weights were saved"))
+    else:
+        store.end_run(run_id, "failed", _with_last_gap(run, _cause_of_death(run)))
+    if run.kind == "import":
+        store.clear_draft(run)
+    return store.run(run_id)
+
+
+def cancel(store: Store, run_id: str) -> None:
+    """Ask the worker of a run to stop, and see to it in the background that it does within a second.
+
+    What it has learned by then is kept. A run that has ended, or ends first, stays as it is.
+    """
+    run = poll(store, run_id)
+    if run.state in ENDED:
+        return
+    if run.cancelled is None:
+        store.update_run(run_id, cancelled=time.monotonic())
+    _signal(store.run(run_id), signal.SIGTERM)  # read again: now either we see the pid or it sees `cancelled`
+    threading.Thread(target=_see_off, args=(store, run_id), daemon=True).start()
+
+
+def _see_off(store: Store, run_id: str) -> None:
+    while poll(store, run_id).state not in ENDED:
+        time.sleep(0.02)
+
+
+def recover(store: Store) -> None:
+    """At the start of a server: settle the runs of dead workers, then sweep; live workers are left alone."""
+    for run in store.runs():
+        if run.state not in ENDED:
+            poll(store, run.id)
+    store.sweep()
+
+
+def _kill_if_overdue(run: Run) -> None:
+    if run.cancelled is not None:
+        waited = time.monotonic() - run.cancelled
+        if waited > STOP_SECONDS and (waited > SAVE_SECONDS or not _is_saving(run)):
+            _signal(run, signal.SIGKILL)
+
+
+def _is_saving(run: Run) -> bool:
+    return any(event.get("what") == SAVING for event in last_events(run))
+
+
+def _signal(run: Run, number: signal.Signals) -> None:
+    """Signal a run's worker and nobody else.
+
+    A pid may be another process's by now. While the lock is held the worker lives, so a process descriptor
+    opened before the lock is found held is the worker's own.
+    """
+    if run.pid is None:
+        return  # about to be started: the worker reads `cancelled` before it works
+    with contextlib.suppress(ProcessLookupError):
+        if sys.platform == "linux":
+            process = os.pidfd_open(run.pid)
+            try:
+                if run.alive:
+                    signal.pidfd_send_signal(process, number)
+            finally:
+                os.close(process)
+        elif run.alive:
+            os.kill(run.pid, number)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# How it ended
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _with_last_gap(run: Run, reason: str) -> str:
+    gap = last_gap(run)
+    return f"{reason}; last heard of: {gap}" if gap else reason
+
+
+def _cause_of_death(run: Run) -> str:
+    """What is known of a worker's end: its exit, if it was a child of this process, and its last words."""
+    child = _children.get(run.id)
+    code = None if child is None else child.wait()
+    if code is None:
+        cause = "the worker died without saying why"
+    elif code == -signal.SIGKILL:
+        cause = "the worker was killed by SIGKILL, which is also what the system does when memory runs out"
+    elif code < 0:
+        cause = f"the worker was killed by {signal.Signals(-code).name}"
+    else:
+        cause = f"the worker ended with exit code {code}"
+    words = _last_words(run.folder / "stderr.txt")
+    return f"{cause}; its last words: {words}" if words else cause
+
+
+def _last_words(file: Path) -> str:
+    """The last lines of a worker's stderr before the dump of a crash, shortened."""
+    try:
+        with open(file, "rb") as stream:
+            stream.seek(max(0, file.stat().st_size - TAIL_BYTES))
+            text = stream.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    said, crash, error = text.partition("Fatal Python error:")
+    lines = [line.strip() for line in said.splitlines() if line.strip()][-3:]
+    if crash:
+        lines.append(crash + error.partition("\n")[0])
+    return " | ".join(line[:200] for line in lines)

@@ -1,0 +1,83 @@
+"""A worker whose work is the list of steps in its settings, so that the tests of jobs can time its death.
+
+Run as the real one: ``python scripted_worker.py HOME RUN_ID``; only the work itself is replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+from ranking import worker
+from ranking.events import SAVING, Report
+from ranking.store import Run, Store
+from ranking.types import ProgressEvent, StopTraining
+
+CERTIFICATE = {"primal": 2.0, "dual": 1.0, "gap": 1.0, "iterations": 1, "seconds": 0.1, "relative_gap": 0.5}
+
+
+def work(store: Store, run: Run, report: Report) -> dict[str, Any]:
+    for step, *details in run.settings["steps"]:
+        STEPS[step](run, report, *details)
+    return {"certificate": {**CERTIFICATE, "converged": not report.stopped}}
+
+
+def iterate(run: Run, report: Report, count: int, pause: float) -> None:
+    try:
+        for number in range(count):
+            time.sleep(pause)
+            dual = 1.0 if number else float("-inf")
+            report.iteration(ProgressEvent(number, primal=2.0, dual=dual, seconds=0.1, passes=number))
+    except StopTraining:
+        (run.folder / "model.npz").write_text("the best weights so far")
+
+
+def count(run: Run, report: Report, total: int, pause: float) -> None:
+    for number in range(total):
+        time.sleep(pause)
+        report.progress("Counting", number + 1, total)
+
+
+def be_deaf(run: Run, report: Report, seconds: float) -> None:
+    """Compute without a callback: a SIGTERM is not noticed."""
+    time.sleep(0.01)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def save(run: Run, report: Report, seconds: float) -> None:
+    report.write({"event": "progress", "what": SAVING, "done": 0, "total": 0})
+    be_deaf(run, report, seconds)
+    (run.folder / "scores.npy").write_text("scores")
+
+
+def draft(run: Run, report: Report) -> None:
+    run.draft.mkdir()
+    (run.draft / "manifest.json").write_text("{}")
+
+
+def fail(run: Run, report: Report, text: str) -> None:
+    raise RuntimeError(text)
+
+
+def allocate(run: Run, report: Report, size: int) -> None:
+    bytearray(size)
+
+
+def crash(run: Run, report: Report) -> None:
+    print("something went wrong inside", file=sys.stderr, flush=True)
+    os.abort()
+
+
+def leave(run: Run, report: Report, code: int) -> None:
+    os._exit(code)
+
+
+STEPS = {step.__name__: step for step in (iterate, count, be_deaf, save, draft, fail, allocate, crash, leave)}
+
+if __name__ == "__main__":
+    worker.train = worker.import_images = work
+    sys.exit(worker.main(sys.argv[1:]))
