@@ -92,9 +92,10 @@ def ndcg(
 ) -> float:
     """DCG of the first k places (all n where k is None) over that of the best ranking, in [0, 1].
 
-    DCG sums gain x D(i) over the places i = 1, 2, ..., with D(i) = 1 / log2(1 + i). The gain of a grade is the
-    grade itself ("linear") or 2^grade - 1 ("exponential"); they agree where relevance is 0 or 1. 1 <= k <= n.
-    1 minus it is the NDCG loss of quicksort, section 2.2, whose example is that of `average_precision`:
+    DCG sums gain x D(i) over the places i = 1, 2, ..., where D(i) = 1 / log2(1 + i). The gain of a grade is
+    the grade itself ("linear") or 2^grade - 1 ("exponential"); they agree where relevance is 0 or 1.
+    1 <= k <= n (else ValueError). 1 minus it is the NDCG loss of quicksort, section 2.2, whose example is that
+    of `average_precision`:
 
     >>> relevance, scores = [1, 1, 1, 1, 0, 0, 0, 0], [8, 3, 7, 5, 4, 2, 1, 6]
     >>> round(1 - ndcg(relevance, scores), 3)

@@ -26,7 +26,8 @@ class Registry(Generic[T]):
 
         def add(cls: type[T]) -> type[T]:
             known = self._classes.get(name)
-            if known is not None and known.__qualname__ != cls.__qualname__:
+            # A module that is run again replaces its class; anything else under the same name is a mistake.
+            if known is not None and _home(known) != _home(cls):
                 raise ValueError(f"two {self.kind}s are called {name!r}: {known} and {cls}")
             cls.name = name  # type: ignore[attr-defined]
             self._classes[name] = cls
@@ -46,19 +47,30 @@ class Registry(Generic[T]):
         return self._classes[name]
 
     def make(self, name: str, **settings: Any) -> T:
-        """A new instance with `settings`; an unknown name or value is a ValueError that lists what is valid."""
+        """A new instance with `settings`; ValueError that lists what is valid for an unknown name or value."""
         cls = self.get(name)
         valid = [item.name for item in settings_of(cls)]
         unknown = [key for key in settings if key not in valid]
         if unknown:
-            raise ValueError(f"{name} has no setting {unknown[0]!r}; its settings are: {', '.join(valid) or 'none'}")
+            raise ValueError(
+                f"{name} has no setting {unknown[0]!r}; its settings are: {', '.join(valid) or 'none'}"
+            )
         made = cls(**settings)
         check_settings(made)
         return made
 
     def _discover(self) -> None:
-        if not self._discovered:
-            self._discovered = True
+        if self._discovered:
+            return
+        self._discovered = True  # before the imports, since a module may ask while it is imported
+        try:
             package = importlib.import_module(self.package)
             for module in pkgutil.iter_modules(package.__path__):
                 importlib.import_module(f"{self.package}.{module.name}")
+        except BaseException:
+            self._discovered = False  # or the next question would be answered from half of the modules
+            raise
+
+
+def _home(cls: type) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,14 +36,20 @@ class Setting:
         where = f"{owner}: {self.name}"
         if self.choices:
             if value not in self.choices:
-                raise ValueError(f"{where} must be one of {', '.join(map(repr, self.choices))}, got {value!r}")
+                raise ValueError(
+                    f"{where} must be one of {', '.join(map(repr, self.choices))}, got {value!r}"
+                )
             return
         numeric = self.kind in (int, float)
         accepted = (int, float) if self.kind is float else self.kind
         if not isinstance(value, accepted) or (numeric and isinstance(value, bool)):
             raise ValueError(f"{where} must be {self.kind.__name__}, got {value!r}")
-        if numeric and not math.isfinite(value):
-            raise ValueError(f"{where} must be finite, got {value!r}")
+        if numeric:
+            self._check_number(where, value)
+
+    def _check_number(self, where: str, value: Any) -> None:
+        if not abs(value) <= sys.float_info.max:  # also false for NaN and for integers that no float holds
+            raise ValueError(f"{where} must be finite, got {value!r:.40}")
         if (self.minimum is not None and value < self.minimum) or (
             self.maximum is not None and value > self.maximum
         ):
@@ -51,10 +57,10 @@ class Setting:
 
     def _range(self) -> str:
         if self.maximum is None:
-            return f"at least {self.minimum:g}"
+            return f"at least {self.minimum}"
         if self.minimum is None:
-            return f"at most {self.maximum:g}"
-        return f"between {self.minimum:g} and {self.maximum:g}"
+            return f"at most {self.maximum}"
+        return f"between {self.minimum} and {self.maximum}"
 
 
 def setting(default: Any, *, label: str, help: str, **details: Any) -> Any:

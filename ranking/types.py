@@ -38,7 +38,7 @@ class SimilarityGraph:
     affinity: Floats
 
     def __post_init__(self) -> None:
-        edges, affinity = np.asarray(self.edges), np.asarray(self.affinity)
+        edges, affinity = np.asarray(self.edges), np.asarray(self.affinity, dtype=np.float64)
         if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
             raise ValueError(f"edges must be (m, 2) integers, got {edges.dtype} of shape {edges.shape}")
         if affinity.ndim != 2 or len(affinity) != len(edges):
@@ -49,6 +49,8 @@ class SimilarityGraph:
             raise ValueError("edges must hold each unordered pair once; remove the duplicates")
         if not np.isfinite(affinity).all() or (affinity < 0).any():
             raise ValueError("affinity must be finite and not negative")
+        object.__setattr__(self, "edges", edges)
+        object.__setattr__(self, "affinity", affinity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,8 @@ class Query:
         features = np.asarray(self.features)
         if features.ndim != 2:
             raise ValueError(f"features must be (n, d), got shape {features.shape}")
+        if not _is_real(features):
+            raise ValueError(f"features must be real numbers, got {features.dtype}")
         if features.dtype not in (np.float32, np.float64):
             features = features.astype(np.float64)
         if not np.isfinite(features).all():
@@ -92,12 +96,17 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
     grades = np.asarray(relevance)
     if grades.shape != (n,):
         raise ValueError(f"relevance must be ({n},), one grade a sample, got shape {grades.shape}")
-    if not (np.issubdtype(grades.dtype, np.number) or grades.dtype == np.bool_):
-        raise ValueError(f"relevance must be numbers, got {grades.dtype}")
-    whole = grades.astype(np.int64)
+    if not _is_real(grades):
+        raise ValueError(f"relevance must be real numbers, got {grades.dtype}")
+    with np.errstate(invalid="ignore"):  # NaN, infinity and what int64 cannot hold differ from their cast
+        whole = grades.astype(np.int64)
     if (whole != grades).any() or (whole < 0).any():
         raise ValueError("relevance must be whole grades >= 0 (0 not relevant, 1 relevant)")
     return whole
+
+
+def _is_real(array: npt.NDArray[Any]) -> bool:
+    return array.dtype.kind in "biuf"  # bool, int, unsigned, float
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -149,14 +158,14 @@ class Certificate:
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """(primal - dual) / |primal|; 0 where the bounds meet, infinite where there is no lower bound yet.
+    """(primal - dual) / |primal|; 0 where the bounds meet, infinite where primal is 0 or a bound is infinite.
 
     >>> relative_gap(2.0, 1.5)
     0.25
     """
     if primal == dual:
         return 0.0
-    return (primal - dual) / abs(primal) if primal and math.isfinite(dual) else math.inf
+    return (primal - dual) / abs(primal) if primal and math.isfinite(primal - dual) else math.inf
 
 
 class StopTraining(Exception):
@@ -253,7 +262,7 @@ OnCount = Callable[[int, int], None]  # (done, total)
 class ImageSet:
     """Images, boxes and labels; a sample is a box in an image. Columns, so that 100,000 samples stay light.
 
-    m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width and height, image_test.
+    m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
     n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
     `key` is a hash of all content: equal keys are equal sets.
     """
