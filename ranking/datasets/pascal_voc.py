@@ -1,0 +1,237 @@
+"""A PASCAL VOC folder on disk: detection boxes, or people and their actions (VOC 2011 and 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from ranking.datasets import register
+from ranking.datasets.text import counted, listed, readable
+from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
+from ranking.datasets.voc_folder import IMAGE_SUFFIXES, VocFolder, open_voc_folder
+from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
+from ranking.settings import setting
+from ranking.types import Problem, SourceBox, SourceImage
+
+ANNOTATION_LEFT_OUT = "annotation left out"
+
+
+@register("PASCAL VOC")
+@dataclass
+class PascalVoc:
+    """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
+
+    An image is found by the name of its annotation, in JPEGImages; what XML says of files is never read.
+    Boxes come 1-based with both ends included and leave 0-based and half open. Objects in the action form are
+    those that the lists name; where there are no lists, all that have `<actions>`.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 1
+
+    folder: str = setting(
+        "",
+        label="Folder",
+        help="A folder on the computer that runs this app: a VOCdevkit, a VOC2007 or VOC2012 in it, or any "
+        "folder that holds Annotations and JPEGImages. Nothing outside of it is read.",
+    )
+    year: str = setting(
+        "",
+        label="Year",
+        help="Which year, where a VOCdevkit holds several. Empty: the newest.",
+        advanced=True,
+    )
+    form: str = setting(
+        "auto",
+        label="Form",
+        help="Detection: a class for each box. Action: what each person does. Auto: action where there are "
+        "only action lists, else detection.",
+        choices=("auto", "detection", "action"),
+        advanced=True,
+    )
+    difficult: str = setting(
+        "leave out",
+        label="Difficult objects",
+        help="What to do with detection boxes that the annotators marked as difficult to recognise. The VOC "
+        "challenge leaves them out. Action lists name their own objects, difficult or not.",
+        choices=("leave out", "keep"),
+        advanced=True,
+    )
+    train_list: str = setting(
+        "",
+        label="Training list",
+        help="Which list of ImageSets to train on. Empty: trainval, or train.",
+        advanced=True,
+    )
+    test_list: str = setting(
+        "", label="Test list", help="Which list of ImageSets to test on. Empty: test, or val.", advanced=True
+    )
+    test_share: float = setting(
+        0.4,
+        label="Share of test images",
+        help="How many images are drawn for the test where the folder has no list of test images.",
+        minimum=0.1,
+        maximum=0.9,
+        advanced=True,
+    )
+    seed: int = setting(
+        0, label="Seed", help="Which images are drawn for the test, where any are.", minimum=0, advanced=True
+    )
+
+    def title(self) -> str:
+        return self._voc.title + (" actions" if self._actions else "")
+
+    def __len__(self) -> int:
+        return len(self._split.test)
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        yield from self._annotations[1]
+        yield from self._images[1]
+        yield from self._split.problems
+        difficult = 0
+        for name, test in self._split.test.items():
+            annotation, problems = self._annotation(name)
+            yield from problems
+            image = self._image(name) if annotation is not None else None
+            if isinstance(image, Problem):
+                yield image
+            elif annotation is not None and image is not None:
+                boxes, problems, marked = self._boxes(name, annotation)
+                difficult += marked
+                yield from problems
+                yield SourceImage(name, image, boxes, test, annotation.size)
+        if difficult:
+            done = "left out" if self.difficult == "leave out" else "kept"
+            yield Problem(
+                counted(difficult, "object"), "objects not marked as difficult", "difficult 1", done
+            )
+        yield from self._unused()
+
+    @cached_property
+    def _voc(self) -> VocFolder:
+        return open_voc_folder(self.folder, self.year)
+
+    @cached_property
+    def _annotations(self) -> tuple[dict[str, Path], list[Problem]]:
+        found = self._voc.annotations()
+        if not found[0]:
+            raise ValueError(
+                f"no annotation in {self._voc.root / 'Annotations'}; expected an XML file an image"
+            )
+        return found
+
+    @cached_property
+    def _images(self) -> tuple[dict[str, Path], list[Problem]]:
+        return self._voc.images()
+
+    @cached_property
+    def _actions(self) -> bool:
+        if self.form == "auto":
+            return bool(self._voc.lists("Action")) and not self._voc.lists("Main")
+        return self.form == "action"
+
+    @cached_property
+    def _split(self) -> Split:
+        annotated = sorted(self._annotations[0])
+        lists = action_lists(self._voc) if self._actions else main_lists(self._voc, annotated)
+        return split_by_lists(lists, annotated, self.train_list, self.test_list, self.test_share, self.seed)
+
+    def _annotation(self, name: str) -> tuple[Annotation | None, list[Problem]]:
+        path = self._annotations[0].get(name)
+        if path is None:
+            expected, came = "an annotation of every listed image", "none in Annotations"
+            return None, [Problem(f"{name}.xml", expected, came, "image left out")]
+        file = readable(path.name)
+        if not self._voc.holds(path):
+            return None, [_not_inside(file, path, ANNOTATION_LEFT_OUT)]
+        try:
+            data = self._voc.read(path, MAX_XML_BYTES)
+        except OSError as error:
+            came = error.strerror or "cannot be read"
+            return None, [Problem(file, "a file that can be read", came, ANNOTATION_LEFT_OUT)]
+        return read_annotation(data, file)
+
+    def _image(self, name: str) -> Path | Problem:
+        path = self._images[0].get(name)
+        file = readable(self._annotations[0][name].name)
+        if path is None:
+            expected = f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in JPEGImages"
+            return Problem(file, expected, "none", ANNOTATION_LEFT_OUT)
+        if not self._voc.holds(path):
+            return _not_inside(readable(path.name), path, "image left out")
+        return path
+
+    def _boxes(self, name: str, annotation: Annotation) -> tuple[tuple[SourceBox, ...], list[Problem], int]:
+        """The boxes of one image, the rows of the report about them, and how many were marked difficult."""
+        if self._actions:
+            told = None if self._split.objects is None else self._split.objects.get(name, {})
+            boxes, problems = action_boxes(annotation, told, readable(self._annotations[0][name].name))
+            return tuple(boxes), problems, 0
+        marked = [item for item in annotation.objects if item.difficult]
+        kept = [item for item in annotation.objects if self.difficult == "keep" or not item.difficult]
+        return tuple(_source_box(item, (item.name,)) for item in kept), [], len(marked)
+
+    def _unused(self) -> Iterator[Problem]:
+        """One row, not thousands, for files of which no chosen list speaks: VOC 2012 has many by design."""
+        spoken = self._split.test
+        unlisted = [name for name in self._annotations[0] if name not in spoken]
+        if unlisted:
+            file, came = counted(len(unlisted), "annotation"), f"in none of them: {listed(sorted(unlisted))}"
+            yield Problem(file, "annotations in the chosen lists", came, "left out")
+        bare = [name for name in self._images[0] if name not in spoken and name not in self._annotations[0]]
+        if bare:
+            file, came = counted(len(bare), "image"), f"none for {listed(sorted(bare))}"
+            yield Problem(file, "an annotation for every image", came, "left out")
+
+
+def action_boxes(
+    annotation: Annotation, told: Labels | None, file: str
+) -> tuple[list[SourceBox], list[Problem]]:
+    """The boxes of people with their actions, and what is wrong with them.
+
+    `told` is what the lists say of this image's objects (None: there are no lists). The annotation's own
+    `<actions>` come first; where lists say otherwise, that is reported.
+    """
+    problems: list[Problem] = []
+    boxes = []
+    objects = {item.number: item for item in annotation.objects}
+    numbers = [item.number for item in annotation.objects if item.actions] if told is None else sorted(told)
+    for number in numbers:
+        if not 1 <= number <= annotation.count:
+            came = f"object {number} of {annotation.count}"
+            problems.append(Problem(file, "objects that the annotation has", came, "row of the list ignored"))
+        elif number in objects:
+            labels, problem = _action_labels(objects[number], told[number] if told else {}, file)
+            problems += [] if problem is None else [problem]
+            if labels:
+                shown = tuple(action for action, is_shown in sorted(labels.items()) if is_shown)
+                boxes.append(_source_box(objects[number], shown))
+    return boxes, problems
+
+
+def _action_labels(
+    item: VocObject, told: dict[str, bool], file: str
+) -> tuple[dict[str, bool], Problem | None]:
+    own = item.actions or {}
+    if not own and not told:
+        came = f"object {item.number} has none"
+        return {}, Problem(file, "actions for every listed object", came, "object left out")
+    different = sorted(action for action in own.keys() & told.keys() if own[action] != told[action])
+    if different:
+        came = f"object {item.number}: {listed(different)} differ"
+        return own, Problem(
+            file, "the same actions in annotation and lists", came, "the annotation is followed"
+        )
+    return told | own, None
+
+
+def _source_box(item: VocObject, classes: tuple[str, ...]) -> SourceBox:
+    return SourceBox(item.box, classes, number=item.number)
+
+
+def _not_inside(file: str, path: Path, done: str) -> Problem:
+    came = "a link to nothing or out of it" if path.is_symlink() else "something else"
+    return Problem(file, "a regular file inside the chosen folder", came, done)

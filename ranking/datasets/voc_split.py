@@ -1,0 +1,130 @@
+"""Which images of a VOC folder are for training, which for the test, and which objects the lists speak of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ranking.datasets.text import counted, listed, readable
+from ranking.datasets.voc_folder import VocFolder, image_name
+from ranking.types import Problem
+
+LABEL = re.compile(r"\s+[-+]?[01]$")
+ACTION_ROW = re.compile(r"(.+?)\s+(\d{1,6})(?:\s+([-+]?[01]))?", re.ASCII)
+Labels = dict[int, dict[str, bool]]  # object number to what the lists say of its actions
+
+
+@dataclass
+class Split:
+    """test: image name to whether it is for the test. objects: those that action lists name, None for all."""
+
+    test: dict[str, bool]
+    objects: dict[str, Labels] | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass
+class Lists:
+    """The image names of each list, and what each action list says of their objects."""
+
+    images: dict[str, list[str]]
+    objects: dict[str, dict[str, Labels]] | None
+    problems: list[Problem]
+
+
+def main_lists(folder: VocFolder, annotated: Iterable[str]) -> Lists:
+    """ImageSets/Main: an image name a row; the 1 or -1 of per-class lists may follow and is not needed."""
+    known = set(annotated)
+
+    def name(line: str) -> str:
+        whole = image_name(line)
+        return whole if whole in known else LABEL.sub("", whole)
+
+    paths = folder.lists("Main")
+    return Lists({key: [name(line) for line in folder.lines(path)] for key, path in paths.items()}, None, [])
+
+
+def action_lists(folder: VocFolder) -> Lists:
+    """ImageSets/Action: rows `image object [label]` in `<split>.txt` and `<action>_<split>.txt`."""
+    problems: list[Problem] = []
+    objects: dict[str, dict[str, Labels]] = {}
+    for stem, path in folder.lists("Action").items():
+        action, _, split = stem.rpartition("_")
+        for line in folder.lines(path):
+            row = ACTION_ROW.fullmatch(line)
+            if row is None:
+                expected = "rows of image, object number and perhaps a label"
+                problems.append(Problem(readable(path.name), expected, readable(line), "row ignored"))
+                continue
+            image = objects.setdefault(split, {}).setdefault(image_name(row[1]), {})
+            labels = image.setdefault(int(row[2]), {})
+            if action and row[3] is not None and int(row[3]) != 0:  # 0: difficult, neither shown nor not
+                labels[action] = int(row[3]) == 1
+    return Lists({split: list(images) for split, images in objects.items()}, objects, problems)
+
+
+def split_by_lists(
+    lists: Lists, annotated: list[str], train: str, test: str, share: float, seed: int
+) -> Split:
+    """The split that the lists make; `train` and `test` name two of them, "" the customary ones.
+
+    Without a test list `share` of the images is drawn with `seed`; without a training list the images of no
+    other list train. Each is reported. ValueError for a named list that is not there.
+    """
+    for name in (train, test):
+        if name and name not in lists.images:
+            there = ", ".join(sorted(lists.images)) or "none"
+            raise ValueError(f"no image list {name!r}; the lists are: {there}")
+    problems = list(lists.problems)
+    test = test or _first_annotated(lists, ["test", "val"], annotated)
+    train = train or _first_annotated(lists, ["train"] if test == "val" else [], annotated)
+    train = train or _first_annotated(lists, ["trainval", "train"], annotated)
+    if not test:
+        names = lists.images[train] if train else annotated
+        problems.append(
+            Problem(
+                "ImageSets", "a list of test images", f"none ({listed(sorted(lists.images)) or 'no lists'})",
+                f"{share:.0%} of {counted(len(set(names)), 'image')} drawn for the test, seed {seed}",
+            )
+        )  # fmt: skip
+        return Split(drawn(sorted(set(names)), share, seed), _objects(lists, [train]), problems)
+    tested = set(lists.images[test])
+    trained = set(lists.images[train]) if train else set(annotated) - tested
+    if not train:
+        came = f"none (lists: {listed(sorted(lists.images))})"
+        problems.append(Problem("ImageSets", "a list of training images", came, "all other images train"))
+    both = sorted(tested & trained)
+    if both:
+        came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept for the test only"
+        problems.append(Problem("ImageSets", f"no image both in {train} and {test}", came, done))
+    return Split(
+        {name: name in tested for name in sorted(tested | trained)}, _objects(lists, [train, test]), problems
+    )
+
+
+def drawn(names: list[str], share: float, seed: int) -> dict[str, bool]:
+    """Each of `names` with whether it is for the test: `share` of them, rounded, drawn with `seed`."""
+    chosen = np.random.default_rng(seed).permutation(len(names))[: round(share * len(names))]
+    test = set(chosen.tolist())
+    return {name: row in test for row, name in enumerate(names)}
+
+
+def _first_annotated(lists: Lists, candidates: list[str], annotated: list[str]) -> str:
+    """The first of `candidates` that names an annotated image (VOC 2012 ships test lists without any)."""
+    known = set(annotated)
+    return next((name for name in candidates if known & set(lists.images.get(name, ()))), "")
+
+
+def _objects(lists: Lists, chosen: list[str]) -> dict[str, Labels] | None:
+    """What the chosen action lists say, merged; None where they say nothing."""
+    if lists.objects is None or not any(chosen):
+        return None
+    merged: dict[str, Labels] = {}
+    for split in chosen:
+        for image, labels in lists.objects.get(split, {}).items():
+            for number, actions in labels.items():
+                merged.setdefault(image, {}).setdefault(number, {}).update(actions)
+    return merged
