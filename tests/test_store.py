@@ -1,0 +1,469 @@
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from PIL import Image
+
+from ranking import home, store
+from ranking.datasets import build_image_set
+from ranking.home import HomeError
+from ranking.jobs import take_lock
+from ranking.store import Run, Store
+from ranking.types import SourceBox, SourceImage
+
+
+@dataclass
+class Squares:
+    """Four plain images with one box each, two of them for testing."""
+
+    name: ClassVar[str] = "Squares"
+    called: str = "Squares"
+
+    def title(self) -> str:
+        return self.called
+
+    def __len__(self) -> int:
+        return 4
+
+    def records(self) -> Iterator[SourceImage]:
+        for number in range(4):
+            file = io.BytesIO()
+            Image.new("RGB", (20, 20), (60 * number, 0, 0)).save(file, "PNG")
+            box = SourceBox((2, 2, 18, 18), ("dark" if number < 2 else "light",))
+            yield SourceImage(f"square {number}", file.getvalue(), (box,), test=number % 2 == 1)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Store:
+    return Store(tmp_path / "home")
+
+
+def imported(here: Store, title: str = "Squares") -> Run:
+    """A finished import that waits for a decision, as the worker leaves it."""
+    run = here.create_run("import", {"source": "Squares", "source_settings": {}})
+    built, _ = build_image_set(Squares(title), run.draft)
+    result = {"key": built.key, "title": title, "images": 4, "samples": 4, "problems": 0}
+    assert here.end_run(run.id, "finished", result={**result, "classes": {"dark": 2, "light": 2}})
+    return here.run(run.id)
+
+
+def folders(here: Store) -> list[str]:
+    """The folders of image sets that are there, and what waits to be removed."""
+    return [path.name for folder in ("sets", "trash") for path in (here.home / folder).iterdir()]
+
+
+# --------------------------------------------------------------------------------------------------- runs
+
+
+def test_a_new_run_is_queued_and_has_an_empty_folder(here: Store) -> None:
+    run = here.create_run("train", {"C": 1.0, "features": [["HOG", {}]]})
+    assert (run.kind, run.state, run.result, run.reason) == ("train", "queued", {}, "")
+    assert run.settings == {"C": 1.0, "features": [["HOG", {}]]}
+    assert (run.started, run.ended) == (None, None)
+    assert list(run.folder.iterdir()) == []
+    assert here.run(run.id) == run
+    assert len(run.id) == 10
+    assert set(run.id) <= set("abcdefghijklmnopqrstuvwxyz0123456789")
+
+
+def test_ids_differ(here: Store) -> None:
+    assert len({here.create_run("train", {}).id for _ in range(20)}) == 20
+
+
+def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here: Store) -> None:
+    with pytest.raises(ValueError, match="no run is of kind 'test'; choose one of: import, train"):
+        here.create_run("test", {})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        here.create_run("train", {"C": float("nan")})
+
+    def refuse(folder: Path) -> None:
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        here.create_run("train", {}, prepare=refuse)
+    assert here.runs() == []
+
+
+def test_a_run_is_prepared_before_anyone_sees_it(here: Store) -> None:
+    seen = []
+    run = here.create_run("train", {}, prepare=lambda folder: seen.append((folder, Store(here.home).runs())))
+    assert seen == [(run.folder, [])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "..", "../../etc", "/etc/passwd", "a" * 9, "a" * 11, "ABCDEFGHIJ", "aaaaaaaaaa\n", "aaaaaaaaa/"],
+)
+def test_what_is_no_run_id_reaches_no_path(here: Store, text: str) -> None:
+    for ask in (here.run, here.keep, here.discard):
+        with pytest.raises(ValueError, match="is not the id of a run: expected 10 letters a-z and digits"):
+            ask(text)
+
+
+def test_an_unknown_run_is_said_to_be_so(here: Store) -> None:
+    with pytest.raises(ValueError, match=r"there is no run 'aaaaaaaaaa' in .*home; choose one from the list"):
+        here.run("aaaaaaaaaa")
+    with pytest.raises(ValueError, match="there is no run"):
+        here.update_run("aaaaaaaaaa", state="failed")
+
+
+def test_runs_are_listed_newest_first_whatever_the_clock_says(
+    here: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(1000, 0, -100))
+    monkeypatch.setattr(store.time, "time", lambda: float(next(clock)))
+    ids = [here.create_run("train", {}).id for _ in range(3)]
+    assert [run.id for run in here.runs()] == ids[::-1]
+    here.update_run(ids[0], started=5000.0)
+    here.end_run(ids[0], "finished")
+    assert here.run(ids[0]).ended == 5000.0
+
+
+def test_runs_are_filtered_by_kind_and_image_set(here: Store) -> None:
+    first = here.create_run("import", {"source": "Digits"})
+    here.update_run(first.id, result={"key": "k1"})
+    second = here.create_run("train", {"set": "k1"})
+    third = here.create_run("train", {"set": "k2"})
+    assert [run.id for run in here.runs()] == [third.id, second.id, first.id]
+    assert [run.id for run in here.runs("import")] == [first.id]
+    assert [run.id for run in here.runs(set_key="k1")] == [second.id, first.id]
+    assert [run.id for run in here.runs("train", "k1")] == [second.id]
+    assert here.runs(set_key="' or 1 --") == []
+
+
+def test_update_run_writes_what_is_a_column_and_nothing_else(here: Store) -> None:
+    run = here.create_run("train", {})
+    here.update_run(run.id, state="running", result={"AP": 0.5}, started=1.0, pid=7)
+    run = here.run(run.id)
+    assert (run.state, run.result, run.started, run.pid) == ("running", {"AP": 0.5}, 1.0, 7)
+    with pytest.raises(ValueError, match="no state is called 'done'; valid: queued, running, finished"):
+        here.update_run(run.id, state="done")
+    with pytest.raises(ValueError, match=r"cannot update \['id = 1; --'\] of a run; choose among"):
+        here.update_run(run.id, **{"id = 1; --": 1})
+    with pytest.raises(ValueError, match="cannot update nothing"):
+        here.update_run(run.id)
+    assert here.run(run.id) == run
+
+
+def test_only_the_first_end_counts(here: Store) -> None:
+    run = here.create_run("train", {})
+    assert here.end_run(run.id, "finished", "", {"AP": 1.0})
+    assert not here.end_run(run.id, "failed", "too late", {})
+    run = here.run(run.id)
+    assert (run.state, run.reason, run.result) == ("finished", "", {"AP": 1.0})
+
+
+def test_a_run_lives_while_its_lock_is_held(here: Store) -> None:
+    run = here.create_run("train", {})
+    assert not run.alive
+    lock = take_lock(run.folder)
+    assert run.alive
+    with pytest.raises(BlockingIOError):
+        take_lock(run.folder)
+    os.close(lock)
+    assert not run.alive
+
+
+# -------------------------------------------------------------------------------------------- image sets
+
+
+def test_a_kept_import_is_an_image_set(here: Store) -> None:
+    run = imported(here)
+    assert here.image_sets() == []
+    key = here.keep(run.id)
+    (row,) = here.image_sets()
+    assert (row.key, row.title, row.source, row.images, row.samples) == (key, "Squares", "Squares", 4, 4)
+    assert row.classes == ("dark", "light")
+    image_set = here.image_set(key)
+    assert image_set.key == key
+    assert image_set.folder == here.home / "sets" / key
+    assert image_set.relevance("dark").tolist() == [1, 1, 0, 0]
+    assert here.thumbnails(key).crop(0)[:4] == b"RIFF"
+    assert not run.draft.exists()
+    assert here.run(run.id).result["decision"] == "kept"
+
+
+def test_keeping_again_and_keeping_the_known_are_harmless(here: Store) -> None:
+    first, second = imported(here), imported(here)
+    key = here.keep(first.id)
+    assert here.keep(first.id) == key
+    assert here.keep(second.id) == key
+    assert len(here.image_sets()) == 1
+    assert folders(here) == [key]
+    assert not second.draft.exists()
+
+
+def test_image_sets_are_listed_newest_first(here: Store) -> None:
+    for title in ("A", "B"):
+        here.keep(imported(here, title).id)
+    assert [row.title for row in here.image_sets()] == ["B", "A"]
+
+
+def test_a_discarded_import_is_gone_for_good(here: Store) -> None:
+    run = imported(here)
+    here.discard(run.id)
+    here.discard(run.id)
+    assert not run.draft.exists()
+    assert folders(here) == []
+    with pytest.raises(ValueError, match=f"import {run.id} was discarded before; import it again"):
+        here.keep(run.id)
+    assert here.image_sets() == []
+
+
+def test_what_was_kept_cannot_be_discarded(here: Store) -> None:
+    run = imported(here)
+    key = here.keep(run.id)
+    with pytest.raises(ValueError, match="was kept before"):
+        here.discard(run.id)
+    assert len(here.image_set(key)) == 4
+
+
+def test_only_a_finished_import_can_be_kept(here: Store) -> None:
+    training, going = here.create_run("train", {}), here.create_run("import", {})
+    here.end_run(training.id, "finished")
+    with pytest.raises(ValueError, match=r"only a finished import can be kept; run .* is a finished train"):
+        here.keep(training.id)
+    with pytest.raises(
+        ValueError, match=r"only a finished import can be discarded; run .* is a queued import"
+    ):
+        here.discard(going.id)
+
+
+def test_a_draft_that_has_vanished_is_said_to_have(here: Store) -> None:
+    run = imported(here)
+    shutil.rmtree(run.draft)
+    with pytest.raises(ValueError, match=r"the files of import .* are gone from .*draft; import it again"):
+        here.keep(run.id)
+
+
+def test_a_key_that_is_a_path_is_refused(here: Store) -> None:
+    run = imported(here)
+    here.update_run(run.id, result={**run.result, "key": "../../somewhere"})
+    with pytest.raises(ValueError, match="an image set's key must be 8 to 128 letters and digits"):
+        here.keep(run.id)
+
+
+@pytest.mark.parametrize("ask", ["image_set", "thumbnails"])
+def test_an_unknown_image_set_is_answered_with_what_there_is(here: Store, ask: str) -> None:
+    with pytest.raises(ValueError, match=r"no image set '\.\./x' in .*; there are: none yet, import one"):
+        getattr(here, ask)("../x")
+    key = here.keep(imported(here).id)
+    with pytest.raises(ValueError, match=rf"there are: Squares \({key}\)"):
+        getattr(here, ask)("0" * 64)
+    shutil.rmtree(here.home / "sets" / key)
+    with pytest.raises(ValueError, match=r"the files of Squares are gone from .*; import it again"):
+        getattr(here, ask)(key)
+
+
+# ------------------------------------------------------------------------------------- crashes and sweeps
+
+
+def crash_in_keep(here: Store, run: Run) -> None:
+    """Die where it hurts most: the draft has been moved, its row is not committed."""
+    program = """
+import os, sys
+from ranking import store
+def move_and_die(draft, target):
+    os.rename(draft, target)
+    os._exit(9)
+store.move_durably = move_and_die
+store.Store(sys.argv[1]).keep(sys.argv[2])
+"""
+    died = subprocess.run([sys.executable, "-c", program, str(here.home), run.id], timeout=20)
+    assert died.returncode == 9
+    assert not run.draft.exists()
+    assert folders(here) == [run.result["key"]]
+    assert here.image_sets() == []
+
+
+def test_a_crash_in_keep_is_mended_by_keeping_again(here: Store) -> None:
+    run = imported(here)
+    crash_in_keep(here, run)
+    key = here.keep(run.id)
+    assert len(here.image_set(key)) == 4
+    assert [row.key for row in here.image_sets()] == [key]
+
+
+def test_a_crash_in_keep_is_mended_by_the_sweep(here: Store) -> None:
+    run = imported(here)
+    crash_in_keep(here, run)
+    here.sweep()
+    (row,) = here.image_sets()
+    assert len(here.image_set(row.key)) == 4
+    assert here.run(run.id).result["decision"] == "kept"
+
+
+def test_a_crash_in_keep_is_mended_by_importing_the_same_again(here: Store) -> None:
+    crash_in_keep(here, imported(here))
+    key = here.keep(imported(here).id)
+    assert len(here.image_set(key)) == 4
+    here.sweep()
+    assert folders(here) == [key]
+
+
+def test_an_error_in_keep_leaves_no_row_and_can_be_repeated(
+    here: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = imported(here)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            Store, "_decide", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+        )
+        with pytest.raises(HomeError, match="No space left on device; free some space there"):
+            here.keep(run.id)
+    assert here.image_sets() == []
+    assert here.keep(run.id) == run.result["key"]
+
+
+def test_the_sweep_removes_what_nobody_needs(here: Store) -> None:
+    failed, cancelled, dead = (here.create_run("import", {}) for _ in range(3))
+    here.end_run(failed.id, "failed", "no")
+    here.end_run(cancelled.id, "cancelled")
+    here.update_run(dead.id, state="running")
+    for run in (failed, cancelled, dead):
+        run.draft.mkdir()
+    stray = [here.home / "sets" / ("0" * 64), here.home / "runs" / "aaaaaaaaaa", here.home / "trash" / "0"]
+    for folder in stray:
+        (folder / "deep").mkdir(parents=True)
+    here.sweep()
+    assert not any(folder.exists() for folder in [*stray, failed.draft, cancelled.draft, dead.draft])
+    assert failed.folder.exists()
+
+
+def test_the_sweep_leaves_what_somebody_needs(here: Store) -> None:
+    kept, undecided = imported(here, "A"), imported(here, "B")
+    key = here.keep(kept.id)
+    live, training = here.create_run("import", {}), here.create_run("train", {})
+    live.draft.mkdir()
+    (training.folder / "model.npz").write_text("weights")
+    (here.features / "cached").write_text("features")
+    lock = take_lock(live.folder)
+    try:
+        here.sweep()
+    finally:
+        os.close(lock)
+    assert len(here.image_set(key)) == 4
+    assert live.draft.exists()
+    assert (training.folder / "model.npz").exists()
+    assert (here.features / "cached").exists()
+    assert here.keep(undecided.id) == undecided.result["key"]
+
+
+# --------------------------------------------------------------------------------------- several at once
+
+WRITER = """
+import sys
+from ranking.store import Store
+for number in range(40):
+    store = Store(sys.argv[1])
+    run = store.create_run("train", {"who": sys.argv[2], "number": number})
+    store.update_run(run.id, state="running")
+    assert store.end_run(run.id, "finished", result={"number": number})
+    store.runs()
+"""
+
+
+def test_processes_write_at_once_from_the_first_start_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "home")]
+    writers = [subprocess.Popen([*command, who]) for who in "abc"]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    runs = Store(tmp_path / "home").runs()
+    assert {run.state for run in runs} == {"finished"}
+    for who in "abc":
+        numbers = [run.result["number"] for run in runs if run.settings["who"] == who]
+        assert numbers == list(range(39, -1, -1))
+
+
+def test_readers_do_not_wait_for_a_writer(here: Store) -> None:
+    run = here.create_run("train", {})
+    with sqlite3.connect(here.home / "ranking.sqlite", isolation_level=None) as writer:
+        assert writer.execute("pragma journal_mode").fetchone() == ("wal",)
+        writer.execute("begin immediate")
+        writer.execute("update run set state = 'failed'")
+        begin = time.monotonic()
+        assert here.run(run.id).state == "queued"
+        assert time.monotonic() - begin < 1
+        writer.execute("rollback")
+    writer.close()
+
+
+def test_a_writer_waits_its_turn_and_says_so_if_it_never_comes(
+    here: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home, "BUSY_SECONDS", 0.1)
+    writer = sqlite3.connect(here.home / "ranking.sqlite", isolation_level=None)
+    writer.execute("begin immediate")
+    with pytest.raises(HomeError, match="database is locked"):
+        here.create_run("train", {})
+    writer.close()
+    assert here.runs() == []
+
+
+# ----------------------------------------------------------------------------------------- the home folder
+
+
+def test_the_home_is_the_argument_or_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "variable"))
+    assert Store().home == tmp_path / "variable"
+    assert Store(str(tmp_path / "argument")).home == tmp_path / "argument"
+    monkeypatch.delenv("RANKING_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Store().home == tmp_path / ".local/share/ranking-laboratory"
+    assert Store().features.is_dir()
+
+
+def test_a_home_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    expected = r"cannot use the home folder .*file/home: .*set RANKING_HOME to a folder that can be written"
+    with pytest.raises(HomeError, match=expected):
+        Store(tmp_path / "file" / "home")
+    assert issubclass(HomeError, OSError)
+
+
+def test_a_database_that_is_none_says_so(tmp_path: Path) -> None:
+    (tmp_path / "ranking.sqlite").write_text("this is not a database" * 100)
+    with pytest.raises(HomeError, match=r"file is not a database; .*set RANKING_HOME"):
+        Store(tmp_path)
+
+
+def test_a_database_of_a_newer_version_is_left_alone(here: Store) -> None:
+    with sqlite3.connect(here.home / "ranking.sqlite") as database:
+        database.execute("pragma user_version = 99")
+    database.close()
+    with pytest.raises(
+        HomeError, match=r"written by a newer version .*; update this program, or set RANKING"
+    ):
+        Store(here.home)
+
+
+def test_a_full_disk_says_what_to_do(here: Store) -> None:
+    program = """
+import resource, signal, sys
+from ranking.store import Store
+store = Store(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    for number in range(100):
+        store.create_run("train", {"text": "x" * 5000})
+except OSError as error:
+    print(type(error).__name__, error)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program, str(here.home)], capture_output=True, text=True, timeout=20
+    )
+    assert told.stdout.startswith(f"HomeError cannot use the home folder {here.home}: ")
+    assert "free some space there" in told.stdout
+    assert 0 < len(here.runs()) < 100
+    assert all(run.folder.is_dir() for run in here.runs())
