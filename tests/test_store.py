@@ -453,7 +453,7 @@ import resource, signal, sys
 from ranking.store import Store
 store = Store(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 try:
     for number in range(100):
         store.create_run("train", {"text": "x" * 5000})
