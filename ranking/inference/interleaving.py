@@ -1,0 +1,185 @@
+"""Optimal interleaving ranks of the irrelevant samples: three algorithms on plain arrays.
+
+With the relevant scores s+ sorted from the top, the j-th irrelevant sample from the top adds f_j(r) to the
+objective when r - 1 relevant samples stand above it (quicksort, Observation 3), and
+
+    f_j(i + 1) - f_j(i) = 2 (s+_i - s_j) / (|P||N|) - gain_i step_{i + j - 1}.
+
+Everywhere below that derivative is multiplied by |P||N|/2; `half_gains` is gain |P||N|/2. Ranks live on
+1 ... |P| + 1 (the paper's eqs. 8-9 stop at |P|). Of several best ranks the highest is taken, so that the
+ranks of a sorted sequence never fall (Observation 4).
+
+`greedy` and `search` take scores in descending order and return the ranks in that order; `select` takes any
+order, rearranges scores and numbers together, and writes ranks by number.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+
+from ranking.types import Floats, Ints
+
+
+class Derivative(NamedTuple):
+    """What the derivative of every f_j is made of.
+
+    relevant: (|P|,) scores of the relevant samples, descending. half_gains: (|P|,). steps: (|P| + |N|,).
+    """
+
+    relevant: Floats
+    half_gains: Floats
+    steps: Floats
+
+
+@nb.njit(cache=True, nogil=True)
+def best_rank(j: int, score: float, low: int, high: int, derivative: Derivative) -> int:
+    """The highest maximiser of f_j on low ... high, by one sum over the derivative."""
+    relevant, half_gains, steps = derivative
+    value, best, rank = 0.0, 0.0, low
+    for i in range(low - 1, high - 1):
+        value += (relevant[i] - score) - half_gains[i] * steps[i + j - 1]
+        if value >= best:
+            best, rank = value, i + 2
+    return rank
+
+
+@nb.njit(cache=True, nogil=True)
+def greedy(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
+    """Every rank of every irrelevant sample tried: O(|N||P|) after sorting (Yue et al. 2007)."""
+    top = len(derivative.relevant) + 1
+    for j in range(1, len(scores) + 1):
+        ranks[j - 1] = best_rank(j, scores[j - 1], 1, top, derivative)
+
+
+@nb.njit(cache=True, nogil=True)
+def search(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
+    """Algorithm 3, for the average precision only: f_j is unimodal on 1 ... min(|P| + 1, j).
+
+    There the derivative falls with the rank (Proposition 5), so its last non-negative value is found by
+    bisection; the ranks above j, which only the first |P| irrelevant samples have, are tried one by one.
+    """
+    relevant, half_gains, steps = derivative
+    top = len(relevant) + 1
+    for j in range(1, len(scores) + 1):
+        score = scores[j - 1]
+        unimodal = min(top, j)
+        low, high = 1, unimodal
+        while low < high:
+            middle = (low + high) // 2  # does going from `middle` to the next rank pay?
+            i = middle - 1
+            if (relevant[i] - score) - half_gains[i] * steps[i + j - 1] >= 0.0:
+                low = middle + 1
+            else:
+                high = middle
+        # From the mode on, one sum settles whether a rank above `unimodal` is better still.
+        ranks[j - 1] = low if unimodal == top else best_rank(j, score, low, top, derivative)
+
+
+@nb.njit(cache=True, nogil=True)
+def select(
+    scores: Floats,
+    numbers: Ints,
+    before: int,
+    low: int,
+    high: int,
+    derivative: Derivative,
+    ranks: Ints,
+) -> None:
+    """Algorithm 2 on one run of irrelevant samples whose ranks are known to lie on low ... high.
+
+    `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate of
+    its median), the pivot's best rank bounds both sides, and a side whose bounds meet is finished. Samples
+    that score exactly as the pivot form a third side, which needs no more rearranging. A split that goes
+    wrong too often sorts its side, so that no input is quadratic.
+    """
+    depth_limit = 2 * int(np.log2(len(scores) + 1.0)) + 8
+    # Every split pushes at most three sides and pops one; depth bounds what waits.
+    stack = np.empty((3 * (depth_limit + 64), 6), np.int64)
+    _push(stack, 0, 0, len(scores), low, high, 0, 0)
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        row = stack[waiting]
+        start, end, low, high, depth, ordered = row[0], row[1], row[2], row[3], row[4], row[5]
+        if start >= end:
+            continue
+        if low == high:
+            for k in range(start, end):
+                ranks[numbers[k]] = low
+            continue
+        if not ordered and depth > depth_limit:
+            _sort_descending(scores[start:end], numbers[start:end])
+            ordered = 1
+        if ordered:
+            first = (start + end) // 2
+            last = first + 1
+        else:
+            first, last = _partition(scores, numbers, start, end, _pivot(scores, start, end))
+        score = scores[first]
+        upper = best_rank(before + first + 1, score, low, high, derivative)
+        lower = upper
+        if last - first > 1:
+            lower = best_rank(before + last, score, upper, high, derivative)
+        ranks[numbers[first]] = upper
+        ranks[numbers[last - 1]] = lower
+        _push(stack, waiting, start, first, low, upper, depth + 1, ordered)
+        _push(stack, waiting + 1, last, end, lower, high, depth + 1, ordered)
+        _push(stack, waiting + 2, first + 1, last - 1, upper, lower, depth + 1, 1)
+        waiting += 3
+
+
+@nb.njit(cache=True, nogil=True)
+def _push(
+    stack: Ints, place: int, start: int, end: int, low: int, high: int, depth: int, ordered: int
+) -> None:
+    row = stack[place]
+    row[0], row[1], row[2], row[3], row[4], row[5] = start, end, low, high, depth, ordered
+
+
+@nb.njit(cache=True, nogil=True)
+def _pivot(scores: Floats, start: int, end: int) -> float:
+    """The median of three, or of three medians of three where there is enough to choose from."""
+    middle = (start + end) // 2
+    if end - start < 64:
+        return _median(scores[start], scores[middle], scores[end - 1])
+    third = (end - start) // 8
+    return _median(
+        _median(scores[start], scores[start + third], scores[start + 2 * third]),
+        _median(scores[middle - third], scores[middle], scores[middle + third]),
+        _median(scores[end - 1 - 2 * third], scores[end - 1 - third], scores[end - 1]),
+    )
+
+
+@nb.njit(cache=True, nogil=True)
+def _median(a: float, b: float, c: float) -> float:
+    return max(min(a, b), min(max(a, b), c))
+
+
+@nb.njit(cache=True, nogil=True)
+def _partition(scores: Floats, numbers: Ints, start: int, end: int, pivot: float) -> tuple[int, int]:
+    """Rearrange start ... end into higher, equal and lower than `pivot`; the bounds of the equal ones."""
+    higher, k, lower = start, start, end
+    while k < lower:
+        score = scores[k]
+        if score > pivot:
+            scores[k], scores[higher] = scores[higher], score
+            numbers[k], numbers[higher] = numbers[higher], numbers[k]
+            higher += 1
+            k += 1
+        elif score < pivot:
+            lower -= 1
+            scores[k], scores[lower] = scores[lower], score
+            numbers[k], numbers[lower] = numbers[lower], numbers[k]
+        else:
+            k += 1
+    return higher, lower
+
+
+@nb.njit(cache=True, nogil=True)
+def _sort_descending(scores: Floats, numbers: Ints) -> None:
+    order = np.argsort(-scores, kind="mergesort")
+    scores[:] = scores[order]
+    numbers[:] = numbers[order]

@@ -1,0 +1,106 @@
+"""The most violated ranking: loss-augmented inference for QS-suitable losses (quicksort, eq. 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.inference.buckets import bin_grid, buckets, coefficient_line
+from ranking.inference.interleaving import Derivative, greedy, search, select
+from ranking.losses import RankingLoss, make_loss
+from ranking.losses.base import loss_tables
+from ranking.types import Bools, Floats, Ints
+
+ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
+
+
+@dataclass(frozen=True, eq=False)
+class MostViolatedRanking:
+    """A ranking that maximises score plus loss.
+
+    coefficients: (n,) c with Psi(X, R) = X.T @ c. loss: Delta(R*, R). interleaving_ranks: (|N|,) one plus the
+    number of relevant samples above each irrelevant one, in the order of the input. objective: scores @ c + loss.
+    """
+
+    coefficients: Floats
+    loss: float
+    interleaving_ranks: npt.NDArray[np.int32]
+    scores: Floats = field(repr=False)
+
+    @cached_property
+    def objective(self) -> float:
+        return float(self.scores @ self.coefficients) + self.loss
+
+
+def most_violated_ranking(
+    scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap", algorithm: str = "auto"
+) -> MostViolatedRanking:
+    """argmax over rankings R of w.Psi(X, R) + Delta(R*, R), given scores = X @ w (quicksort, eq. 5).
+
+    scores: (n,) finite. relevant: (n,) bool (or grades: above 0 is relevant), some of each kind. loss: "ap",
+    "ndcg", or any RankingLoss; one that is not QS-suitable is a ValueError. algorithm: "greedy" tries every rank
+    of every irrelevant sample (Yue et al. 2007), "search" bisects (Algorithm 3, average precision only),
+    "select" is quicksort-flavoured (Algorithms 1 and 2), "buckets" counts instead of comparing, and leaves
+    scores that no grid can tell apart to select; "auto" is "buckets". All return one objective. Where several
+    rankings attain it, each algorithm always picks the same, but two algorithms may pick different ones.
+
+    >>> found = most_violated_ranking([3.0, 1.0, 2.0], [True, False, False])
+    >>> found.interleaving_ranks, found.loss, found.objective
+    (array([2, 2], dtype=int32), 0.0, 1.5)
+    """
+    scores, is_relevant = _checked(scores, relevant)
+    chosen = make_loss(loss) if isinstance(loss, str) else loss
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"no algorithm is called {algorithm!r}; choose one of: {', '.join(ALGORITHMS)}")
+    positives = np.flatnonzero(is_relevant)
+    count = len(positives)
+    negatives = len(scores) - count
+    if not count or not negatives:
+        missing = "no relevant sample" if not count else "no irrelevant sample"
+        raise ValueError(f"a ranking needs both kinds of samples, there is {missing}; choose another query")
+    gains, steps = loss_tables(chosen, count, negatives)
+    from_top = positives[np.argsort(-scores[positives], kind="stable")]
+    derivative = Derivative(scores[from_top], gains * (0.5 * count * negatives), steps)
+
+    ranks = np.empty(negatives, np.int32)
+    coefficients = np.empty(len(scores))
+    grid = bin_grid(scores) if algorithm in ("auto", "buckets") else None
+    if grid:
+        rank_counts = buckets(scores, positives, derivative, grid, ranks, coefficients)
+    else:
+        _compare(algorithm, chosen, scores[~is_relevant], derivative, ranks)
+        rank_counts = np.bincount(ranks, minlength=count + 2)
+        level, slope = coefficient_line(count, negatives)
+        coefficients[~is_relevant] = level + slope * ranks
+
+    above = np.cumsum(rank_counts[1 : count + 1])  # irrelevant samples above the i-th relevant one
+    coefficients[from_top] = (negatives - 2.0 * above) / (float(count) * negatives)
+    delta = chosen.of_positions(np.arange(1.0, count + 1) + above)
+    return MostViolatedRanking(coefficients, delta, ranks, scores)
+
+
+def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:
+    values = np.ascontiguousarray(scores, dtype=np.float64)
+    mask = np.asarray(relevant)
+    if values.ndim != 1 or mask.shape != values.shape:
+        raise ValueError(f"scores and relevant must be (n,) and as long, got {values.shape} and {mask.shape}")
+    if not np.isfinite(values).all():
+        bad = np.flatnonzero(~np.isfinite(values))
+        raise ValueError(f"scores must be finite; NaN or infinity at {len(bad)} places, first {bad[0]}")
+    return values, mask if mask.dtype == np.bool_ else mask > 0
+
+
+def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Derivative, ranks: Ints) -> None:
+    """Fill `ranks` of the irrelevant `scores` by one of the comparison-based algorithms."""
+    if algorithm not in ("greedy", "search"):
+        select(scores, np.arange(len(scores)), 0, 1, len(derivative.relevant) + 1, derivative, ranks)
+        return
+    if algorithm == "search" and loss.name != "ap":
+        raise ValueError(f"search needs the unimodality of the average precision, the loss is {loss.name}; use auto")
+    order = np.argsort(-scores, kind="stable")
+    in_order = np.empty_like(ranks)
+    (search if algorithm == "search" else greedy)(scores[order], derivative, in_order)
+    ranks[order] = in_order

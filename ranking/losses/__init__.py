@@ -1,0 +1,12 @@
+"""Losses as data: what a ranking loss must tell the inference, and the losses by name.
+
+A new loss is one new file here whose class carries ``@LOSSES.register("name")``.
+"""
+
+from ranking.losses.base import RankingLoss
+from ranking.losses.registry import LOSSES
+
+__all__ = ["LOSSES", "RankingLoss", "loss_names", "make_loss"]
+
+loss_names = LOSSES.names
+make_loss = LOSSES.make

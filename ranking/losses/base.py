@@ -1,0 +1,74 @@
+"""QS-suitable ranking losses (quicksort, section 4.1) that are sums of discounted gains.
+
+Number the relevant samples i = 1 ... |P| from the top of a ranking and let ind(i) be the position of the
+i-th. The losses here have the form
+
+    Delta(R*, R) = sum_i gain_i (T(i) - T(ind(i)))
+
+with a gain for the i-th relevant sample and a discount T of the position. Moving the j-th irrelevant sample
+from above to below the i-th relevant one moves that one from position i + j to i + j - 1, so
+
+    delta_j(i + 1) - delta_j(i) = -gain_i (T(i + j - 1) - T(i + j)).
+
+(C1), (C2) and (C4) follow from the form. (C3) holds for all gains >= 0 if and only if T is convex: that is
+checked, and a discount that is not convex is refused, because greedy inference is wrong for it (quicksort,
+sections 2.3 and A, Remark 1). The average precision has gain i/|P| and T(m) = 1/m; the NDCG has a constant
+gain and T(m) = 1/log2(1 + m).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from ranking.types import Floats
+
+
+@dataclass(frozen=True)
+class RankingLoss:
+    """Base of the ranking losses: a subclass gives `gains` and `discount`, and `steps` where exactness asks."""
+
+    name: ClassVar[str]
+
+    def gains(self, positives: int) -> Floats:
+        """(|P|,) gain of the i-th relevant sample from the top, i = 1 ... |P|; not negative."""
+        raise NotImplementedError
+
+    def discount(self, positions: Floats) -> Floats:
+        """T at `positions` >= 1: convex and not increasing."""
+        raise NotImplementedError
+
+    def steps(self, n: int) -> Floats:
+        """(n,) T(m) - T(m + 1) for m = 1 ... n. Override where the difference would cancel."""
+        values = self.discount(np.arange(1, n + 2, dtype=np.float64))
+        return values[:-1] - values[1:]
+
+    def of_positions(self, positions: Floats) -> float:
+        """The loss of a ranking whose relevant samples stand at `positions` (|P|,), ascending, from 1."""
+        ideal = np.arange(1, len(positions) + 1, dtype=np.float64)
+        return float(self.gains(len(positions)) @ (self.discount(ideal) - self.discount(positions)))
+
+
+@lru_cache(maxsize=8)
+def loss_tables(loss: RankingLoss, positives: int, negatives: int) -> tuple[Floats, Floats]:
+    """(|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only.
+
+    Raises ValueError where a gain is negative or the discount is not convex and non-increasing.
+    """
+    gains, steps = loss.gains(positives), loss.steps(positives + negatives)
+    if (gains < 0).any():
+        raise ValueError(f"{loss.name}: gains must not be negative, got {gains.min():g}; negate the discount")
+    slack = 8 * np.finfo(float).eps * abs(float(loss.discount(np.ones(1))[0]))
+    rises = np.flatnonzero(np.diff(steps) > slack)
+    if len(rises) or steps[-1] < -slack:
+        where = f"T({rises[0] + 1}), T({rises[0] + 2}), T({rises[0] + 3})" if len(rises) else "its tail"
+        raise ValueError(
+            f"{loss.name}: the discount must be convex and not increasing, or greedy inference would be wrong; "
+            f"it is not at {where}. Use a convex discount such as 1/log2(1 + position)"
+        )
+    for table in (gains, steps):
+        table.flags.writeable = False
+    return gains, steps
