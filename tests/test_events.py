@@ -1,0 +1,138 @@
+"""What a worker writes; how it is read is tested with the jobs."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ranking import events
+from ranking.events import Cancelled, Report, plain
+from ranking.types import ProgressEvent, StopTraining
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "events.jsonl"
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+class Clock:
+    """A monotonic clock that moves when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        monkeypatch.setattr(events.time, "monotonic", lambda: self.now)
+
+
+def event(number: int, dual: float = 1.0) -> ProgressEvent:
+    return ProgressEvent(number, primal=2.0, dual=dual, seconds=0.5, passes=3, planes=2)
+
+
+def test_an_iteration_is_written_whole(file: Path) -> None:
+    Report(file).iteration(event(4))
+    assert lines(file) == [
+        {
+            "event": "iteration",
+            "iteration": 4,
+            "primal": 2.0,
+            "dual": 1.0,
+            "gap": 1.0,
+            "relative_gap": 0.5,
+            "seconds": 0.5,
+            "passes": 3,
+            "planes": 2,
+        }
+    ]
+
+
+def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, report = Clock(monkeypatch), Report(file)
+    for number in range(3001):
+        report.iteration(event(number))
+        clock.now += 0.001
+    report.flush()
+    report.flush()
+    numbers = [line["iteration"] for line in lines(file)]
+    assert numbers[0] == 0
+    assert numbers[-1] == 3000
+    assert 58 <= len(numbers) <= 62
+    assert numbers == sorted(set(numbers))
+
+
+def test_slow_iterations_are_all_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, report = Clock(monkeypatch), Report(file)
+    for number in range(10):
+        report.iteration(event(number))
+        clock.now += 0.06
+    assert [line["iteration"] for line in lines(file)] == list(range(10))
+
+
+def test_the_last_of_one_kind_comes_before_the_first_of_the_next(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    report = Report(file)
+    for what in ("HOG", "Colour"):
+        for done in range(1, 101):
+            report.progress(what, done, 100)
+    report.state("finished")
+    told = [(line.get("what"), line.get("done")) for line in lines(file)]
+    assert told == [("HOG", 1), ("HOG", 100), ("Colour", 1), ("Colour", 100), (None, None)]
+
+
+def test_a_stopped_report_tells_and_then_raises(file: Path) -> None:
+    report = Report(file)
+    report.stop(15, None)
+    with pytest.raises(StopTraining):
+        report.iteration(event(7))
+    with pytest.raises(Cancelled):
+        report.progress("HOG", 1, 2)
+    assert [line["event"] for line in lines(file)] == ["iteration", "progress"]
+
+
+def test_numbers_become_what_json_can_hold(file: Path) -> None:
+    values = {
+        "a": np.float64("nan"),
+        "b": -math.inf,
+        "c": np.int64(3),
+        "d": np.float32(0.5),
+        "e": True,
+        "f": "x",
+    }
+    assert plain(values) == {"a": None, "b": None, "c": 3, "d": 0.5, "e": True, "f": "x"}
+    Report(file).iteration(event(0, dual=-math.inf))
+    (line,) = lines(file)
+    assert (line["dual"], line["gap"], line["relative_gap"]) == (None, None, None)
+
+
+def test_a_line_that_does_not_fit_on_the_disk_is_taken_back(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = Report(file)
+    report.state("running")
+    real = os.write
+    room = iter([8])
+
+    def write(descriptor: int, data: bytes) -> int:
+        for size in room:
+            return real(descriptor, data[:size])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(events.os, "write", write)
+        with pytest.raises(OSError, match="No space left"):
+            report.iteration(event(1))
+    report.state("failed", "No space left")
+    assert [line["state"] for line in lines(file)] == ["running", "failed"]
