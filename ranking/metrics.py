@@ -20,7 +20,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ranking.types import Floats, Ints, check_relevance
+from ranking.types import Floats, Ints, check_relevance, is_real
 
 Gain = Literal["linear", "exponential"]
 Grades = npt.NDArray[np.int64]
@@ -94,8 +94,8 @@ def ndcg(
 
     DCG sums gain x D(i) over the places i = 1, 2, ..., where D(i) = 1 / log2(1 + i). The gain of a grade is
     the grade itself ("linear") or 2^grade - 1 ("exponential"); they agree where relevance is 0 or 1.
-    1 <= k <= n (else ValueError). 1 minus it is the NDCG loss of quicksort, section 2.2, whose example is that
-    of `average_precision`:
+    1 <= k <= n (else ValueError). 1 minus it is the NDCG loss of quicksort, section 2.2, whose example is
+    that of `average_precision`:
 
     >>> relevance, scores = [1, 1, 1, 1, 0, 0, 0, 0], [8, 3, 7, 5, 4, 2, 1, 6]
     >>> round(1 - ndcg(relevance, scores), 3)
@@ -159,7 +159,7 @@ def _validated(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Grades,
     values = np.asarray(scores)
     if values.ndim != 1:
         raise ValueError(f"scores must be (n,), one a sample, got shape {values.shape}")
-    if not (np.isrealobj(values) and (np.issubdtype(values.dtype, np.number) or values.dtype == np.bool_)):
+    if not is_real(values):
         raise ValueError(f"scores must be real numbers, got {values.dtype}")
     if np.isnan(values).any():
         rows = np.flatnonzero(np.isnan(values))

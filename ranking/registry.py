@@ -47,7 +47,7 @@ class Registry(Generic[T]):
         return self._classes[name]
 
     def make(self, name: str, **settings: Any) -> T:
-        """A new instance with `settings`; ValueError that lists what is valid for an unknown name or value."""
+        """A new instance with `settings`; an unknown name or value: ValueError that lists what is valid."""
         cls = self.get(name)
         valid = [item.name for item in settings_of(cls)]
         unknown = [key for key in settings if key not in valid]

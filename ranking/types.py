@@ -70,7 +70,7 @@ class Query:
         features = np.asarray(self.features)
         if features.ndim != 2:
             raise ValueError(f"features must be (n, d), got shape {features.shape}")
-        if not _is_real(features):
+        if not is_real(features):
             raise ValueError(f"features must be real numbers, got {features.dtype}")
         if features.dtype not in (np.float32, np.float64):
             features = features.astype(np.float64)
@@ -96,7 +96,7 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
     grades = np.asarray(relevance)
     if grades.shape != (n,):
         raise ValueError(f"relevance must be ({n},), one grade a sample, got shape {grades.shape}")
-    if not _is_real(grades):
+    if not is_real(grades):
         raise ValueError(f"relevance must be real numbers, got {grades.dtype}")
     with np.errstate(invalid="ignore"):  # NaN, infinity and what int64 cannot hold differ from their cast
         whole = grades.astype(np.int64)
@@ -105,8 +105,9 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
     return whole
 
 
-def _is_real(array: npt.NDArray[Any]) -> bool:
-    return array.dtype.kind in "biuf"  # bool, int, unsigned, float
+def is_real(array: npt.NDArray[Any]) -> bool:
+    """Whether numbers come as bool, integer or float: not complex, text, dates or objects."""
+    return array.dtype.kind in "biuf"
 
 
 # ---------------------------------------------------------------------------------------------------------
