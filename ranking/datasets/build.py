@@ -7,6 +7,7 @@ Decided here, once for all sources:
   than a pixel or wholly outside: left out and reported.
 - An image whose annotation claims another size is left out: its boxes were drawn on something else.
 - An image without a usable box has no sample and is left out; one row counts all of these.
+- Pixels are taken as they are stored: an EXIF rotation is not applied, as boxes are drawn on stored pixels.
 - The second image of one name is left out and reported.
 """
 

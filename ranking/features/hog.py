@@ -1,0 +1,105 @@
+"""Histograms of oriented gradients (Dalal and Triggs, CVPR 2005): the shape of what a box shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from skimage.feature import hog
+
+from ranking.features import register
+from ranking.settings import setting
+from ranking.types import Floats
+
+
+@register("HOG")
+@dataclass
+class HOG:
+    """Directions of edges, counted in small cells of the grey box, each block of cells made comparable.
+
+    The box is stretched to `side` x `side` pixels. A vector is, flattened: (block row, block column, cell row
+    in the block, cell column in the block, orientation); see `layout` and `cells`.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 0
+    version: ClassVar[int] = 1
+    whole_image: ClassVar[bool] = False
+
+    side: int = setting(
+        64,
+        label="Side in pixels",
+        help="Every box is resized to a square of this side. Larger sees finer detail and takes longer.",
+        choices=(32, 64, 96, 128),
+        advanced=True,
+    )
+    cell: int = setting(
+        8,
+        label="Cell in pixels",
+        help="The square in which directions of edges are counted. Smaller cells see where an edge is more "
+        "exactly, larger ones forgive a shift.",
+        choices=(8, 16),
+        advanced=True,
+    )
+    block: int = setting(
+        2,
+        label="Cells per block side",
+        help="So many cells by so many share one scale of brightness, so that light and shade matter less.",
+        choices=(1, 2),
+        advanced=True,
+    )
+    orientations: int = setting(
+        9,
+        label="Orientations",
+        help="How many directions of edges are told apart, from 0 to 180 degrees.",
+        minimum=2,
+        maximum=36,
+        advanced=True,
+    )
+
+    @property
+    def layout(self) -> tuple[int, int, int, int, int]:
+        """A vector's shape before it is flattened: rows and columns of blocks, of cells, orientations."""
+        blocks = self.side // self.cell - self.block + 1
+        return blocks, blocks, self.block, self.block, self.orientations
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.layout))
+
+    @property
+    def angles(self) -> Floats:
+        """(orientations,) the middle direction of each, in radians: of the gradient, across the edge."""
+        return np.asarray((np.arange(self.orientations) + 0.5) * (np.pi / self.orientations), np.float64)
+
+    def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
+        grey = crop.convert("L").resize((self.side, self.side), Image.Resampling.BILINEAR)
+        vector = hog(
+            np.asarray(grey, np.float32) / 255,
+            orientations=self.orientations,
+            pixels_per_cell=(self.cell, self.cell),
+            cells_per_block=(self.block, self.block),
+            block_norm="L2-Hys",
+        )
+        norm = np.linalg.norm(vector)
+        return np.asarray(vector / norm if norm > 0 else vector, np.float32)
+
+    def cells(self, vector: npt.ArrayLike) -> Floats:
+        """(rows, columns, orientations): a vector or a method's weights, summed at the cell they belong to.
+
+        A cell is part of up to block x block blocks, each with its own scale; the sum over these is what the
+        cell adds to a score, and what a picture of the weights shows.
+
+        >>> HOG().cells(np.ones(HOG().size)).shape
+        (8, 8, 9)
+        """
+        parts = np.asarray(vector, np.float64).reshape(self.layout)
+        rows, columns, block, _, orientations = self.layout
+        total: Floats = np.zeros((rows + block - 1, columns + block - 1, orientations))
+        for row in range(block):
+            for column in range(block):
+                total[row : row + rows, column : column + columns] += parts[:, :, row, column]
+        return total
