@@ -1,6 +1,6 @@
 """What a run says while it works: one JSON object a line, appended by its worker, read by anyone at any time.
 
-{"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"}, total 0 where unknown;
+{"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"};
 {"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes"}.
 JSON knows no infinity: a bound that is not there yet is null.
 """
@@ -81,6 +81,12 @@ def last_gap(run: Run) -> str:
     return f"iteration {last['iteration']}, gap {last['gap']:.4g}{relative}"
 
 
+def with_last_gap(run: Run, reason: str) -> str:
+    """`reason`, and where training stood if it had begun."""
+    gap = last_gap(run)
+    return f"{reason}; last heard of: {gap}" if gap else reason
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Writing
 # ---------------------------------------------------------------------------------------------------------
@@ -112,7 +118,7 @@ class Report:
         self.write({"event": "state", "state": state, "reason": reason})
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """`done` of `total` (0: unknown). Raises Cancelled after a SIGTERM."""
+        """`done` of `total`. Raises Cancelled after a SIGTERM."""
         self._thin(what, lambda: {"event": "progress", "what": what, "done": int(done), "total": int(total)})
         if self.stopped:
             raise Cancelled

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ranking.events import SAVING, TAIL_BYTES, events, last_events, last_gap
+from ranking.events import SAVING, TAIL_BYTES, events, last_events, last_gap, with_last_gap
 from ranking.store import ENDED, Kind, Run, Store
 
 __all__ = ["cancel", "events", "last_gap", "poll", "recover", "start", "take_lock"]
@@ -93,9 +93,9 @@ def poll(store: Store, run_id: str) -> Run:
     if run.state in ENDED:
         return run
     if run.cancelled is not None:
-        store.end_run(run_id, "cancelled", _with_last_gap(run, "cancelled before any weights were saved"))
+        store.end_run(run_id, "cancelled", with_last_gap(run, "cancelled before any weights were saved"))
     else:
-        store.end_run(run_id, "failed", _with_last_gap(run, _cause_of_death(run)))
+        store.end_run(run_id, "failed", with_last_gap(run, _cause_of_death(run)))
     if run.kind == "import":
         store.clear_draft(run)
     return store.run(run_id)
@@ -162,11 +162,6 @@ def _signal(run: Run, number: signal.Signals) -> None:
 # ---------------------------------------------------------------------------------------------------------
 # How it ended
 # ---------------------------------------------------------------------------------------------------------
-
-
-def _with_last_gap(run: Run, reason: str) -> str:
-    gap = last_gap(run)
-    return f"{reason}; last heard of: {gap}" if gap else reason
 
 
 def _cause_of_death(run: Run) -> str:

@@ -269,6 +269,9 @@ class Store:
             for run in imports:
                 if run not in undecided:
                     self._home.throw_away(run.draft)
+            if not any(run.alive for run in runs.values()):
+                for half_written in self.features.glob("*.part"):
+                    half_written.unlink()
             moved = {run.result["key"]: run for run in undecided if not run.draft.is_dir()}
             known = {row.key for row in self.image_sets()}
             for folder in self._home.sets.iterdir():

@@ -19,12 +19,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.events import SAVING, Cancelled, Report, last_gap, plain
+from ranking.events import SAVING, Cancelled, Report, plain, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, take_lock
 from ranking.store import ENDED, Run, State, Store
 
 if TYPE_CHECKING:  # imported where they are needed: the first event shall not wait for them
-    from ranking.types import Method
+    from ranking.types import Floats, Ints, Method
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 Result = dict[str, Any]
@@ -76,10 +76,9 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
         if report.stopped and _was_stopped(error):
             return "cancelled", "cancelled before there was anything to keep", {}
         traceback.print_exc()
-        gap = last_gap(run)
-        return "failed", _reason(error) + (f"; last heard of: {gap}" if gap else ""), {}
+        return "failed", with_last_gap(run, _reason(error)), {}
     if report.stopped and run.kind == "train" and not result["certificate"]["converged"]:
-        return "cancelled", f"cancelled at {last_gap(run)}; the best weights so far were kept", result
+        return "cancelled", with_last_gap(run, "cancelled; the best weights so far were kept"), result
     return "finished", "", result
 
 
@@ -107,7 +106,7 @@ def _reason(error: Exception) -> str:
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
     _expect(run, "source", "source_settings")
-    report.progress("Reading the source", 0, 0)
+    report.progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
 
     source = make_source(run.settings["source"], **run.settings["source_settings"])
@@ -132,10 +131,9 @@ def train(store: Store, run: Run, report: Report) -> Result:
     """Train a method on the training samples of a set, score all samples, evaluate both parts."""
     _expect(run, "set", "features", "query", "method", "method_settings")
     settings = run.settings
-    report.progress("Reading the image set", 0, 0)
+    report.progress("Reading the image set", 0, 1)
     from ranking import Query, make_method
     from ranking.features import load_features, make_feature
-    from ranking.metrics import evaluate
 
     image_set = store.image_set(settings["set"])
     relevance = image_set.relevance(settings["query"])
@@ -149,11 +147,11 @@ def train(store: Store, run: Run, report: Report) -> Result:
     parts = [(name, dict(options)) for name, options in settings["features"]]
     warm_start = _warm_start(store, settings, method)
     features = load_features(image_set, parts, store.features, report.progress)
-    report.progress("Training", 0, 0)
+    report.progress("Training", 0, 1)
     query = Query(features[learn], relevance[learn], ids=image_set.ids[learn])
     method.fit([query], on_progress=report.iteration, warm_start=warm_start)
     report.flush()
-    report.write({"event": "progress", "what": SAVING, "done": 0, "total": 0})  # even where it was cancelled
+    report.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})  # even where it was cancelled
     scores = method.score(Query(features, ids=image_set.ids))
     _write_whole(run.folder / "model.npz", method.save)
     _write_whole(run.folder / "scores.npy", lambda path: _save_scores(path, scores))
@@ -162,10 +160,19 @@ def train(store: Store, run: Run, report: Report) -> Result:
         raise RuntimeError(f"{settings['method']} has no certificate after fit")
     return {
         "certificate": plain({**asdict(certificate), "relative_gap": certificate.relative_gap}),
-        "train": plain(evaluate(relevance[learn], scores[learn])),
-        "test": plain(evaluate(relevance[~learn], scores[~learn])),
+        "train": _evaluated(relevance[learn], scores[learn]),
+        "test": _evaluated(relevance[~learn], scores[~learn]),
         "feature_sizes": {name: make_feature(name, **options).size for name, options in parts},
     }
+
+
+def _evaluated(relevance: Ints, scores: Floats) -> dict[str, float]:
+    """`evaluate`, or the counts alone where there is nothing relevant that could be ranked high."""
+    from ranking.metrics import evaluate
+
+    if not relevance.any():
+        return {"positives": 0.0, "samples": float(len(relevance))}
+    return evaluate(relevance, scores)
 
 
 def _expect(run: Run, *names: str) -> None:
@@ -187,13 +194,20 @@ def _warm_start(store: Store, settings: dict[str, Any], method: Method) -> Any:
         raise ValueError(
             f"run {run_id} ({other.kind}, {other.state}) has no weights to start from; choose another"
         )
-    for name in ("method", "features"):
-        if other.settings[name] != settings[name]:
-            raise ValueError(
-                f"run {run_id} cannot be started from: its {name} is {other.settings[name]!r}, "
-                f"expected {settings[name]!r}"
-            )
+    theirs, ours = _learns(other.settings), _learns(settings)
+    if theirs != ours:
+        raise ValueError(f"run {run_id} cannot be started from: it learnt {theirs}, expected {ours}")
     return type(method).load(model)
+
+
+def _learns(settings: dict[str, Any]) -> str:
+    """What gives weights their meaning, in words: the method and the features with all their settings."""
+    from ranking.features import make_feature
+    from ranking.settings import settings_dict
+
+    features = [make_feature(name, **options) for name, options in settings["features"]]
+    parts = ", ".join(f"{feature.name} {settings_dict(feature)}" for feature in features)
+    return f"{settings['method']} of {parts}"
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def be_deaf(run: Run, report: Report, seconds: float) -> None:
 
 
 def save(run: Run, report: Report, seconds: float) -> None:
-    report.write({"event": "progress", "what": SAVING, "done": 0, "total": 0})
+    report.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})
     be_deaf(run, report, seconds)
     (run.folder / "scores.npy").write_text("scores")
 

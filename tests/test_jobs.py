@@ -210,7 +210,7 @@ def test_cancel_in_training_keeps_the_best_weights(store: Store) -> None:
     run, seconds = cancel(store, iterating(store, start(store, FOREVER)))
     assert run.state == "cancelled"
     assert seconds < 2
-    assert run.reason.startswith("cancelled at iteration ")
+    assert run.reason.startswith("cancelled; the best weights so far were kept; last heard of: iteration ")
     assert run.result["certificate"]["converged"] is False
     assert (run.folder / "model.npz").exists()
 
