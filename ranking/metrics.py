@@ -217,8 +217,8 @@ def _ndcg(ranked: Grades, gain: Gain, k: int | None) -> float:
         # Over 2^(highest grade), which cancels in the quotient, so that no grade overflows.
         gains = np.exp2(gains - gains.max()) - np.exp2(-gains.max())
     discounts = 1 / np.log2(1 + np.arange(1, len(ranked[:k]) + 1))
-    best = np.sort(gains)[::-1]
-    return float(gains[:k] @ discounts / (best[:k] @ discounts))
+    best = -np.sort(-gains)
+    return float((gains[:k] * discounts).sum() / (best[:k] * discounts).sum())
 
 
 def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, int]:

@@ -30,7 +30,7 @@ EVERY = [*BINARY, *PAIRS, metrics.ranking_order]
 
 
 def untied(seed: int, grades: int = 2, n: int = 200) -> Sample:
-    """Grades and scores that differ, one of them infinite."""
+    """Grades and scores of n samples, no two scores equal."""
     rng = np.random.default_rng(seed)
     relevance = rng.integers(0, grades, n)
     relevance[:2] = 0, grades - 1
@@ -239,7 +239,7 @@ def test_grades_far_above_what_a_float_can_raise_two_to() -> None:
 @pytest.mark.parametrize("metric", BINARY)
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_no_relevant_sample_is_an_error_with_its_remedy(metric: Callable[..., Any], n: int) -> None:
-    text = rf"relevance must hold a sample with a grade > 0, got {n} samples and none is relevant; .*leave it out"
+    text = rf"must hold a sample with a grade > 0, got {n} samples and none is relevant; .*: leave it out"
     with pytest.raises(ValueError, match=text):
         metric([0] * n, [0.5] * n)
 
