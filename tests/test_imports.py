@@ -1,0 +1,232 @@
+"""The house: imports point down only. Read from the source, so that no import is too lazy to be seen."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# From the roof to the ground; a part may import every part that stands lower. "ranking" is what the package
+# itself exports (ranking/__init__.py); the other parts of the package go without their "ranking.".
+LAYERS: tuple[set[str], ...] = (
+    {"app"},
+    {"pages"},
+    {"pages.parts"},
+    {"experiments", "worker", "jobs", "events", "store", "home"},
+    {"ranking"},
+    {"methods", "datasets", "features"},
+    {"optimise", "inference", "losses", "metrics"},
+    {"registry", "settings", "types"},
+)
+
+# The only imports between parts of one layer.
+SIDEWAYS = {
+    ("worker", "jobs"),
+    ("worker", "events"),
+    ("worker", "store"),
+    ("jobs", "events"),
+    ("jobs", "store"),
+    ("events", "store"),
+    ("store", "home"),
+    ("optimise", "inference"),
+    ("optimise", "losses"),
+    ("inference", "losses"),
+    ("registry", "settings"),
+}
+
+# app.py names the pages and does nothing else.
+APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
+
+# A plug-in imports another only to be initialised by it: (the importing module, the imported one).
+INITIALISED_BY: set[tuple[str, str]] = set()
+
+
+def module_name(path: Path, root: Path) -> str:
+    """ranking/methods/__init__.py is ranking.methods."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def our_files(root: Path) -> list[Path]:
+    files = [root / "app.py", *(root / "pages").rglob("*.py"), *(root / "ranking").rglob("*.py")]
+    return sorted(file for file in files if file.is_file())
+
+
+def imported(path: Path, root: Path) -> Iterator[str]:
+    """Every module that a file imports at any depth: `a.b.c` for `from a.b import c` if c is a module."""
+    package = module_name(path, root).split(".")[: None if path.name == "__init__.py" else -1]
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                place = root.joinpath(*base.split("."), alias.name)
+                is_module = place.is_dir() or place.with_suffix(".py").is_file()
+                yield f"{base}.{alias.name}" if is_module else base
+
+
+def part_of(module: str) -> str | None:
+    """The part of the house that holds a module; None where it is not ours."""
+    top, _, rest = module.partition(".")
+    if top == "ranking":
+        return rest.partition(".")[0] or "ranking"
+    if top == "pages":
+        return "pages.parts" if rest.partition(".")[0] == "parts" else "pages"
+    return "app" if module == "app" else None
+
+
+def level(part: str) -> int:
+    for number, layer in enumerate(LAYERS):
+        if part in layer:
+            return number
+    raise AssertionError(f"{part!r} stands in no layer: give it a place in LAYERS")
+
+
+def is_plugin(path: Path) -> bool:
+    """Whether a class of the file carries a registry's decorator."""
+    classes = [
+        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)
+    ]
+    decorators = [call.func for item in classes for call in item.decorator_list if isinstance(call, ast.Call)]
+    return any(getattr(func, "attr", getattr(func, "id", "")) == "register" for func in decorators)
+
+
+def complaint(source: str, target: str, plugins: set[str]) -> str | None:
+    """What is wrong with module `source` importing module `target`, or None."""
+    here, there = part_of(source), part_of(target)
+    assert here is not None
+    if here not in ("app", "pages", "pages.parts") and target.partition(".")[0] == "streamlit":
+        return "ranking never imports streamlit"
+    if here == "app":
+        return None if (there or target.partition(".")[0]) in APP_MAY_IMPORT else "app.py only names pages"
+    if there is None or source == target:
+        return None
+    if here == there == "pages":
+        return "pages share only what is in pages/parts"
+    if here != there and level(here) >= level(there) and (here, there) not in SIDEWAYS:
+        return "imports point down only"
+    if source in plugins and target in plugins and (source, target) not in INITIALISED_BY:
+        return "a plug-in imports another only to be initialised by it"
+    return None
+
+
+def complaints(root: Path) -> list[str]:
+    files = our_files(root)
+    plugins = {module_name(file, root) for file in files if is_plugin(file)}
+    found = []
+    for file in files:
+        source = module_name(file, root)
+        for target in sorted(set(imported(file, root))):
+            if text := complaint(source, target, plugins):
+                found.append(f"{source} imports {target}: {text}")
+    return found
+
+
+def test_the_house_keeps_its_rules() -> None:
+    assert complaints(ROOT) == []
+
+
+def test_every_part_of_the_package_has_its_layer_and_every_layer_is_told_once() -> None:
+    told = [part for layer in LAYERS for part in layer]
+    assert len(told) == len(set(told))
+    parts = {part_of(module_name(file, ROOT)) for file in our_files(ROOT)}
+    assert {"types", "metrics", "losses"} <= parts <= set(told)
+
+
+def test_edges_between_neighbours_join_one_layer_and_run_in_no_circle() -> None:
+    assert all(level(source) == level(target) for source, target in SIDEWAYS)
+    remaining = set(SIDEWAYS)
+    while remaining:
+        ends = {target for _, target in remaining} - {source for source, _ in remaining}
+        assert ends, f"these import each other in a circle: {sorted(remaining)}"
+        remaining = {edge for edge in remaining if edge[1] not in ends}
+
+
+PLUGIN = "@register('one')\nclass One: ...\n"
+
+BROKEN: list[tuple[dict[str, str], str]] = [
+    (
+        {"ranking/types.py": "import ranking.settings"},
+        "ranking.types imports ranking.settings: imports point down only",
+    ),
+    (
+        {"ranking/losses/ap.py": "def late():\n    from ..methods import svm", "ranking/methods/svm.py": ""},
+        "ranking.losses.ap imports ranking.methods.svm: imports point down only",
+    ),
+    (
+        {"ranking/methods/svm.py": "from ranking import rank", "ranking/__init__.py": ""},
+        "ranking.methods.svm imports ranking: imports point down only",
+    ),
+    (
+        {"ranking/losses/ap.py": "from ranking import inference", "ranking/inference/__init__.py": ""},
+        "ranking.losses.ap imports ranking.inference: imports point down only",
+    ),
+    (
+        {"ranking/store.py": "from pages.parts import grid", "pages/parts/grid.py": ""},
+        "ranking.store imports pages.parts.grid: imports point down only",
+    ),
+    (
+        {"ranking/jobs.py": "import streamlit.runtime as runtime"},
+        "ranking.jobs imports streamlit.runtime: ranking never imports streamlit",
+    ),
+    (
+        {"pages/train.py": "from pages import ranked", "pages/ranked.py": ""},
+        "pages.train imports pages.ranked: pages share only what is in pages/parts",
+    ),
+    (
+        {"pages/parts/grid.py": "import pages.train", "pages/train.py": ""},
+        "pages.parts.grid imports pages.train: imports point down only",
+    ),
+    ({"app.py": "from ranking.store import Store"}, "app imports ranking.store: app.py only names pages"),
+    ({"app.py": "import numpy"}, "app imports numpy: app.py only names pages"),
+    (
+        {"ranking/methods/a.py": PLUGIN, "ranking/methods/b.py": "from .a import One\n" + PLUGIN},
+        "ranking.methods.b imports ranking.methods.a: a plug-in imports another only to be initialised by it",
+    ),
+]
+
+SOUND = {
+    "app.py": "import streamlit as st\nfrom pages.parts import frame",
+    "pages/train.py": "import streamlit\nfrom pages.parts import grid\nfrom ranking import jobs, make_method",
+    "pages/parts/grid.py": "import streamlit\nfrom .frame import x\nfrom ranking.store import Store",
+    "pages/parts/frame.py": "from ranking.metrics import evaluate",
+    "ranking/__init__.py": "from ranking.methods import METHODS",
+    "ranking/jobs.py": "from ranking.store import Store",
+    "ranking/store.py": "from . import datasets",
+    "ranking/datasets/__init__.py": "import numpy",
+    "ranking/methods/__init__.py": "",
+    "ranking/methods/a.py": "from ranking.methods.shared import Base\nimport ranking.inference\n" + PLUGIN,
+    "ranking/methods/shared.py": "from ranking.methods import a",
+}
+
+
+def plant(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+@pytest.mark.parametrize(("files", "expected"), BROKEN)
+def test_a_broken_rule_is_seen(tmp_path: Path, files: dict[str, str], expected: str) -> None:
+    assert complaints(plant(tmp_path, files)) == [expected]
+
+
+def test_a_sound_house_has_no_complaint(tmp_path: Path) -> None:
+    assert complaints(plant(tmp_path, SOUND)) == []
+
+
+def test_every_page_is_named_to_the_navigation() -> None:
+    frames = [ROOT / "app.py", ROOT / "pages" / "parts" / "frame.py"]
+    trees = [ast.parse(file.read_text("utf-8")) for file in frames if file.is_file()]
+    words = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    unnamed = [
+        page.name for page in (ROOT / "pages").glob("*.py") if not words & {page.stem, f"pages/{page.name}"}
+    ]
+    assert unnamed == []
