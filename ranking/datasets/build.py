@@ -180,13 +180,15 @@ def _decode(data: bytes) -> tuple[Image.Image, str]:
             width, height = picture.size
             if width * height > MAX_PIXELS:
                 raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", f"{width} x {height} pixels")
+            if picture.mode.startswith(("I", "F")):  # Pillow would cut all levels above 255 to white
+                raise Unusable("8 bits a channel", f"more of them (Pillow's mode {picture.mode})")
             return picture.convert("RGB"), EXTENSIONS[picture.format or ""]
     except (Unusable, MemoryError):
         raise
     except UnidentifiedImageError as error:
         raise Unusable(expected, "another kind of file" if data else "an empty file") from error
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", str(error)) from error
+        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", str(error).partition(",")[0]) from error
     except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
         raise Unusable(expected, f"{type(error).__name__}: {error}") from error
 

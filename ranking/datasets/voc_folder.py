@@ -72,10 +72,8 @@ class VocFolder:
         problems = []
         # Names with a leading dot are left by file managers (._000001.xml), never by annotators.
         paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
-        ranked = [
-            (suffixes.index(path.suffix.lower()), path) for path in paths if path.suffix.lower() in suffixes
-        ]
-        for _, path in sorted(ranked):
+        wanted = [path for path in paths if path.suffix.lower() in suffixes]
+        for path in sorted(wanted, key=lambda path: _preference(path, suffixes)):
             name = image_name(path.stem)
             if name in found:
                 came, done = f"{readable(path.name)} again", f"{readable(found[name].name)} is used"
@@ -85,6 +83,11 @@ class VocFolder:
             else:
                 found[name] = path
         return found, problems
+
+
+def _preference(path: Path, suffixes: tuple[str, ...]) -> tuple[int, bool, str]:
+    lower = path.suffix.lower()
+    return suffixes.index(lower), path.suffix != lower, path.name
 
 
 def image_name(text: str) -> str:

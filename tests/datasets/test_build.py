@@ -1,0 +1,319 @@
+"""What the builder does with sources that cannot be trusted."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import struct
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ranking.datasets import Thumbnails, build, build_image_set, folder, load_image_set
+from ranking.types import Problem, SourceBox, SourceImage
+
+WHOLE = SourceBox((0, 0, 40, 30), ("cat",))
+
+
+@dataclass
+class Told:
+    """A source that tells what it was given."""
+
+    items: list
+    name: str = field(default="Told", init=False)
+
+    def title(self):
+        return "told"
+
+    def __len__(self):
+        return len(self.items)
+
+    def records(self):
+        return iter(self.items)
+
+
+def encoded(size=(40, 30), file_format="PNG", mode="RGB"):
+    stream = io.BytesIO()
+    Image.new(mode, size).save(stream, file_format)
+    return stream.getvalue()
+
+
+def image(name, *boxes, data=None, **details):
+    return SourceImage(name, encoded() if data is None else data, boxes or (WHOLE,), **details)
+
+
+GOOD = [image("train"), image("test", test=True)]
+
+
+def build_with(tmp_path, *items):
+    """The set built from two good images and `items`, and the report."""
+    return build_image_set(Told([*GOOD, *items]), tmp_path / "set")
+
+
+def huge_png(width, height):
+    """A PNG of a few bytes whose header claims width x height."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    pixels = b"IDAT" + zlib.compress(bytes(1000))
+    chunks = [
+        struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
+        for chunk in (header, pixels, b"IEND")
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected", "came"),
+    [
+        (b"", "an intact JPEG or PNG image", "an empty file"),
+        (b"GIF89a or so", "an intact JPEG or PNG image", "another kind of file"),
+        (encoded(file_format="GIF"), "an intact JPEG or PNG image", "another kind of file"),
+        (encoded((400, 300), "JPEG")[:-700], "an intact JPEG or PNG image", "truncated"),
+        (encoded()[:60], "an intact JPEG or PNG image", "Error"),
+        (encoded(mode="I;16"), "8 bits a channel", "more of them"),
+        (huge_png(8_000, 7_000), "an image of at most 50,000,000 pixels", "8000 x 7000 pixels"),
+        (huge_png(12_000, 10_000), "an image of at most 50,000,000 pixels", "(120000000 pixels)"),
+        (huge_png(60_000, 60_000), "an image of at most 50,000,000 pixels", "(3600000000 pixels)"),
+        (Path("/nowhere/at all.jpg"), "an image file of at most 50 MB", "no such file"),
+        (Path("/dev/zero"), "an image file of at most 50 MB", "not a regular file"),
+    ],
+)
+def test_an_unusable_image_is_a_row_and_the_rest_is_kept(tmp_path, data, expected, came):
+    image_set, problems = build_with(tmp_path, image("bad", data=data))
+    assert image_set.image_names.tolist() == ["train", "test"]
+    (problem,) = problems
+    assert problem.file == (data.name if isinstance(data, Path) else "bad")
+    assert problem.expected == expected
+    assert came in problem.came
+    assert problem.done == "image left out"
+
+
+def test_too_many_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "MAX_BYTES", 2**20)
+    large = tmp_path / "large.png"
+    large.write_bytes(encoded() + bytes(2**20))
+    for told in (image("large", data=large), image("large", data=large.read_bytes())):
+        (tmp_path / "set").mkdir(exist_ok=True)
+        _, problems = build_image_set(Told([*GOOD, told]), tmp_path / f"set-{type(told.data).__name__}")
+        assert [(row.expected, row.came) for row in problems] == [
+            ("an image file of at most 1 MB", "a larger file")
+        ]
+
+
+def test_an_unreadable_file_is_a_row(tmp_path, monkeypatch):
+    closed = tmp_path / "closed.png"
+    closed.write_bytes(encoded())
+    really_open = Path.open
+
+    def deny(path, *arguments, **options):
+        if path == closed:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", deny)  # modes of files do not stop a test that runs as root
+    _, problems = build_with(tmp_path, image("closed", data=closed))
+    assert problems[0].came == "Permission denied"
+
+
+def test_a_pipe_is_never_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jpg")
+    _, problems = build_with(tmp_path, image("pipe", data=tmp_path / "pipe.jpg"))
+    assert problems[0].came == "not a regular file"
+
+
+@pytest.mark.parametrize(
+    ("box", "kept", "expected", "came"),
+    [
+        ((0, 0, 40, 30), (0, 0, 40, 30), None, None),
+        ((0.4, 0.6, 39.6, 30.4), (0, 1, 40, 30), None, None),
+        ((-5, 2, 10, 99), (0, 2, 10, 30), "a box inside the image, 40 x 30", "partly outside"),
+        ((40, 0, 50, 10), None, "a box inside the image, 40 x 30", "wholly outside"),
+        ((-1e300, -9, 0, 10), None, "a box inside the image, 40 x 30", "wholly outside"),
+        ((-1e300, 0, 1e300, 10), (0, 0, 40, 10), "a box inside the image, 40 x 30", "partly outside"),
+        ((10, 5, 10.2, 9), None, "a box with left < right and top < bottom", "box 2: 10, 5, 10.2, 9"),
+        ((9, 9, 3, 12), None, "a box with left < right and top < bottom", "box 2: 9, 9, 3, 12"),
+        ((float("nan"), 0, 3, 3), None, "a box of finite numbers", "box 2: nan, 0, 3, 3"),
+        ((0, 0, float("inf"), 3), None, "a box of finite numbers", "box 2: 0, 0, inf, 3"),
+    ],
+)
+def test_boxes(tmp_path, box, kept, expected, came):
+    told = image("x", WHOLE, SourceBox(box, ("dog",)), SourceBox((1, 1, 5, 5), ("cat",)))
+    image_set, problems = build_with(tmp_path, told)
+    mine = image_set.ids.tolist().index("x#1")
+    rows = {
+        str(image_set.ids[row]): tuple(image_set.boxes[row].tolist()) for row in range(mine, len(image_set))
+    }
+    assert rows.pop("x#2", None) == kept
+    assert rows == {"x#1": (0, 0, 40, 30), "x#3": (1, 1, 5, 5)}
+    if expected is None:
+        assert problems == []
+    else:
+        (problem,) = problems
+        assert problem.expected == expected
+        assert came in problem.came
+        assert problem.done == ("box left out" if kept is None else "box clipped to the image")
+
+
+def test_a_name_twice_is_reported_and_the_first_kept(tmp_path):
+    image_set, problems = build_with(tmp_path, image("train", data=encoded((8, 8))))
+    assert image_set.image_sizes.tolist() == [[40, 30], [40, 30]]
+    assert problems == [Problem("train", "every image name once", "train again", "image left out")]
+
+
+def test_another_size_than_annotated_leaves_the_image_out(tmp_path):
+    image_set, problems = build_with(tmp_path, image("other", size=(30, 40)))
+    assert "other" not in image_set.image_names
+    assert problems == [
+        Problem(
+            "other", "an image of the size that its annotation claims, 30 x 40", "40 x 30", "image left out"
+        )
+    ]
+
+
+def test_images_without_usable_boxes_are_counted_in_one_row(tmp_path):
+    bare = [SourceImage(f"bare {number}", b"never read", ()) for number in range(5)]
+    outside = image("outside", SourceBox((90, 90, 99, 99), ("cat",)))
+    image_set, problems = build_with(tmp_path, *bare, outside)
+    assert len(image_set.image_names) == 2
+    assert problems[-1] == Problem(
+        "6 images",
+        "at least one usable box",
+        "none in bare 0, bare 1, bare 2 and 3 more",
+        "image left out",
+    )
+
+
+def test_nothing_usable_is_an_error_that_counts_the_reasons(tmp_path):
+    told = Told([image("a", data=b"?"), image("b", data=b"?"), Problem("c.xml", "a box", "none", "left out")])
+    with pytest.raises(
+        ValueError, match=r"told has no usable box.*2 times: an intact JPEG or PNG image; 1 times: a box$"
+    ):
+        build_image_set(told, tmp_path / "set")
+    assert not (tmp_path / "set" / "manifest.json").exists()
+    with pytest.raises(ValueError, match="no image came"):
+        build_image_set(Told([]), tmp_path / "none")
+
+
+def test_boxes_without_any_class_are_an_error(tmp_path):
+    with pytest.raises(ValueError, match="has boxes but no class to ask for"):
+        build_image_set(Told([image("a", SourceBox((0, 0, 9, 9), ()))]), tmp_path / "set")
+
+
+def test_a_box_may_show_no_class_or_several(tmp_path):
+    several = image("s", SourceBox((0, 0, 9, 9), ()), SourceBox((0, 0, 9, 9), ("dog", "cat")))
+    image_set, _ = build_with(tmp_path, several)
+    assert image_set.labels[-2:].tolist() == [[False, False], [True, True]]
+
+
+def test_too_many_classes(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "MAX_CLASSES", 2)
+    named = image("n", SourceBox((0, 0, 9, 9), ("dog", "emu")))
+    with pytest.raises(ValueError, match="may have 2 classes, more came by image 'n'"):
+        build_with(tmp_path, named)
+
+
+def test_a_split_without_a_test_is_reported(tmp_path):
+    _, problems = build_image_set(Told(GOOD[:1]), tmp_path / "set")
+    assert problems[0].came == "no test image"
+    _, problems = build_image_set(Told(GOOD[1:]), tmp_path / "other")
+    assert problems[0].came == "no training image"
+
+
+def test_groups_are_images_unless_the_source_says_otherwise(tmp_path):
+    shared = SourceBox((0, 0, 9, 9), ("cat",), group="train")
+    image_set, _ = build_with(tmp_path, image("c", WHOLE, shared), image("d", shared, WHOLE))
+    assert image_set.groups.tolist() == [0, 1, 2, 3, 3, 4]
+
+
+def test_names_from_outside_never_reach_the_disk(tmp_path):
+    names = ["../../escaped", "/etc/passwd", "a\0b", "..", "<script>"]
+    image_set, _ = build_with(tmp_path, *(image(name) for name in names))
+    assert image_set.image_names.tolist() == ["train", "test", *names]
+    assert sorted(path.name for path in (tmp_path / "set" / "images").iterdir()) == [
+        f"{number:06d}.png" for number in range(1, 8)
+    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"set"}
+
+
+def test_bytes_are_copied_and_the_extension_tells_the_true_format(tmp_path):
+    data = encoded(file_format="JPEG")
+    misnamed = tmp_path / "photograph.png"
+    misnamed.write_bytes(data)
+    image_set, _ = build_with(tmp_path, image("photograph", data=misnamed))
+    assert image_set.image_files[2] == "images/000003.jpg"
+    assert (image_set.folder / "images/000003.jpg").read_bytes() == data
+
+
+def test_a_folder_with_files_is_refused(tmp_path):
+    (tmp_path / "mine.txt").write_text("keep me")
+    with pytest.raises(ValueError, match=r"built in a new or empty folder; .* holds files already"):
+        build_image_set(Told(GOOD), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_every_column_and_the_pixels_change_the_key(tmp_path):
+    first, _ = build_with(tmp_path)
+    others = [
+        [image("train"), image("test", test=False)],
+        [image("train"), image("test", SourceBox((0, 0, 39, 30), ("cat",)), test=True)],
+        [image("train"), image("test", SourceBox((0, 0, 40, 30), ("dog",)), test=True)],
+        [image("train", data=encoded(file_format="JPEG")), image("test", test=True)],
+        [image("trajn"), image("test", test=True)],
+        [image("test", test=True), image("train")],
+    ]
+    keys = [build_image_set(Told(items), tmp_path / f"{i}")[0].key for i, items in enumerate(others)]
+    assert len({first.key, *keys}) == 1 + len(others)
+
+
+def test_load_says_what_is_wrong(tmp_path):
+    with pytest.raises(ValueError, match=r"manifest.json is missing; import the image set again"):
+        load_image_set(tmp_path)
+    image_set, _ = build_with(tmp_path)
+    manifest = image_set.folder / "manifest.json"
+    told = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(told | {"title": "changed"}))
+    with pytest.raises(ValueError, match=r"should hold image set .*, its content is"):
+        load_image_set(image_set.folder)
+    manifest.write_text(json.dumps(told | {"format": 99}))
+    with pytest.raises(ValueError, match="has image-set format 99, expected 1"):
+        load_image_set(image_set.folder)
+
+
+def test_shortened_thumbnails_are_noticed(tmp_path):
+    image_set, _ = build_with(tmp_path)
+    blob = image_set.folder / "crops.bin"
+    blob.write_bytes(blob.read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"crops.bin must hold \d+ bytes, it holds \d+; import"):
+        Thumbnails(image_set.folder)
+
+
+@pytest.mark.parametrize(
+    ("size", "crop", "whole"),
+    [
+        ((8, 8), (160, 160), (160, 160)),
+        ((30, 50), (90, 150), (90, 150)),
+        ((100, 90), (100, 90), (100, 90)),
+        ((800, 400), (160, 80), (320, 160)),
+        ((2000, 2), (160, 1), (320, 1)),
+    ],
+)
+def test_thumbnail_sizes(tmp_path, size, crop, whole):
+    box = SourceBox((0, 0, *size), ("cat",))
+    build_with(tmp_path, image("x", box, data=encoded(size)))
+    thumbnails = Thumbnails(tmp_path / "set")
+    assert Image.open(io.BytesIO(thumbnails.crop(2))).size == crop
+    assert Image.open(io.BytesIO(thumbnails.image(2))).size == whole
+
+
+def test_small_crops_keep_their_pixels(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (10, 8, 3), np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG")
+    build_with(tmp_path, image("x", SourceBox((0, 0, 8, 10), ("cat",)), data=stream.getvalue()))
+    enlarged = np.asarray(Image.open(io.BytesIO(Thumbnails(tmp_path / "set").crop(2))).convert("RGB"))
+    assert (enlarged[8::16, 8::16] == pixels).all()
