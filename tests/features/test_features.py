@@ -1,0 +1,170 @@
+"""What every registered feature keeps to, and what each of ours measures."""
+
+from __future__ import annotations
+
+import colorsys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ranking.features import feature_class, feature_names, make_feature
+from ranking.settings import settings_of
+
+
+def noise_of(width, height, seed=0):
+    return Image.fromarray(np.random.default_rng(seed).integers(0, 256, (height, width, 3), np.uint8))
+
+
+CROPS = {
+    "a photograph": noise_of(70, 45),
+    "one pixel": noise_of(1, 1),
+    "a thin line": noise_of(300, 1),
+    "black": Image.new("RGB", (20, 20)),
+    "white": Image.new("RGB", (20, 20), "white"),
+}
+
+
+def variants():
+    """Every feature with its defaults and with each value that a setting may take at its ends."""
+    for name in feature_names():
+        yield name, {}
+        for item in settings_of(feature_class(name)):
+            for value in item.choices or (item.minimum, item.maximum):
+                yield name, {item.name: value}
+
+
+@pytest.mark.parametrize("crop", CROPS)
+@pytest.mark.parametrize(("name", "settings"), list(variants()), ids=str)
+def test_vectors(name, settings, crop):
+    feature = make_feature(name, **settings)
+    vector = feature.describe(CROPS[crop])
+    assert vector.shape == (feature.size,)
+    assert vector.dtype == np.float32
+    assert np.isfinite(vector).all()
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5) or not vector.any()
+    assert (vector == feature.describe(CROPS[crop])).all()
+
+
+@pytest.mark.parametrize("name", feature_names())
+def test_structure_is_seen(name):
+    vectors = [make_feature(name).describe(noise_of(64, 64, seed)) for seed in (1, 2)]
+    assert all(vector.any() for vector in vectors)
+    assert (vectors[0] != vectors[1]).any()
+
+
+@pytest.mark.parametrize("name", feature_names())
+def test_what_a_feature_tells_of_itself(name):
+    cls = feature_class(name)
+    assert cls.version >= 1
+    assert cls.whole_image in (True, False)
+    for item in settings_of(cls):
+        assert item.label[0].isupper()
+        assert item.help.endswith(".")
+
+
+def test_unknown_names_and_values():
+    with pytest.raises(ValueError, match="no feature is called 'SIFT'; choose one of: HOG, Colour"):
+        make_feature("SIFT")
+    with pytest.raises(ValueError, match="HOG: side must be one of 32, 64, 96, 128, got 63"):
+        make_feature("HOG", side=63)
+    with pytest.raises(ValueError, match="Colour: bins must be between 2 and 16, got 17"):
+        make_feature("Colour", bins=17)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# HOG
+# ---------------------------------------------------------------------------------------------------------
+
+
+def edge(angle, centre=(20.0, 44.0)):
+    """64 x 64: brightness rises in direction `angle` (radians, y down) in a disc around `centre` (x, y)."""
+    y, x = np.mgrid[:64, :64]
+    across = (x - centre[0]) * np.cos(angle) + (y - centre[1]) * np.sin(angle)
+    inside = np.hypot(x - centre[0], y - centre[1]) < 3.5
+    return Image.fromarray(np.where(inside, 128 + 20 * across, 128).astype(np.uint8)).convert("RGB")
+
+
+def test_hog_size_is_its_layout():
+    hog = make_feature("HOG")
+    assert hog.layout == (7, 7, 2, 2, 9)
+    assert hog.size == 1764
+    assert make_feature("HOG", block=1, cell=16, orientations=4).layout == (4, 4, 1, 1, 4)
+
+
+def test_hog_of_a_flat_crop_is_zero():
+    assert not make_feature("HOG").describe(CROPS["white"]).any()
+
+
+def test_hog_sees_shape_and_not_brightness():
+    picture = noise_of(64, 64)
+    darker = Image.fromarray((np.asarray(picture) // 2 + 20).astype(np.uint8))
+    hog = make_feature("HOG")
+    assert hog.describe(picture) @ hog.describe(darker) > 0.99
+    assert hog.describe(picture) @ hog.describe(noise_of(64, 64, 1)) < 0.8
+
+
+def test_hog_cells_are_where_the_edge_is():
+    hog = make_feature("HOG")
+    cells = hog.cells(hog.describe(edge(0.3)))
+    assert cells.shape == (8, 8, 9)
+    row, column, _ = np.unravel_index(cells.argmax(), cells.shape)
+    assert (row, column) == (44 // 8, 20 // 8)
+
+
+def test_hog_cells_sum_what_each_block_says_of_a_cell():
+    hog = make_feature("HOG", side=32)
+    weights = np.random.default_rng(0).normal(size=hog.size)
+    slow = np.zeros((4, 4, 9))
+    for place in np.ndindex(hog.layout):
+        block_row, block_column, row, column, orientation = place
+        slow[block_row + row, block_column + column, orientation] += weights.reshape(hog.layout)[place]
+    assert hog.cells(weights) == pytest.approx(slow)
+
+
+def test_hog_angles_name_the_direction_of_the_gradient():
+    hog = make_feature("HOG")
+    assert hog.angles == pytest.approx(np.radians(np.arange(10, 180, 20)))
+    found = []
+    for angle in hog.angles:
+        # A gradient that is constant everywhere: only its own orientation may be counted.
+        y, x = np.mgrid[:64, :64]
+        slope = 128 + (x - 32) * np.cos(angle) + (y - 32) * np.sin(angle)
+        cells = hog.cells(
+            hog.describe(Image.fromarray(np.clip(slope, 0, 255).astype(np.uint8)).convert("RGB"))
+        )
+        found.append(int(cells.sum(axis=(0, 1)).argmax()))
+    # Levels are whole numbers, so that slopes are stairs; the orientation may be off by one, never by two.
+    away = np.abs(np.array(found) - np.arange(9))
+    assert (np.minimum(away, 9 - away) <= 1).all()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Colour
+# ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bins", [2, 5, 8, 16])
+def test_rgb_histogram_by_hand(bins):
+    crop = noise_of(13, 9)
+    counts = np.zeros((bins, bins, bins))
+    for pixel in np.asarray(crop).reshape(-1, 3).tolist():
+        counts[tuple(level * bins // 256 for level in pixel)] += 1
+    vector = make_feature("Colour", space="RGB", bins=bins).describe(crop)
+    assert vector**2 == pytest.approx(counts.ravel() / (13 * 9), abs=1e-6)
+
+
+@pytest.mark.parametrize("colour", ["red", "yellow", "lime", "blue", "white", "black", "#804020"])
+def test_hsv_histogram_of_one_colour(colour):
+    crop = Image.new("RGB", (4, 4), colour)
+    hsv = colorsys.rgb_to_hsv(*(level / 255 for level in crop.getpixel((0, 0))))
+    place = tuple(min(int(level * 255) * 8 // 256, 7) for level in hsv)
+    vector = make_feature("Colour").describe(crop).reshape(8, 8, 8)
+    assert vector[place] == 1
+    assert vector.sum() == 1
+
+
+def test_colour_forgets_where():
+    crop = noise_of(20, 20)
+    turned = crop.transpose(Image.Transpose.ROTATE_180)
+    assert (make_feature("Colour").describe(crop) == make_feature("Colour").describe(turned)).all()
