@@ -183,6 +183,9 @@ def test_kendall_tau_is_that_of_scipy_where_nothing_ties_and_somers_d_where_grad
     assert metrics.kendall_tau(permuted, scores) == pytest.approx(
         stats.kendalltau(permuted, scores).statistic
     )
+    many = np.random.default_rng(1).permutation(100_000)  # out of reach for what compares all pairs
+    expected = stats.kendalltau(many, np.arange(100_000)).statistic
+    assert metrics.kendall_tau(many, np.arange(100_000)) == pytest.approx(expected)
     graded, graded_scores = untied(1, grades=5)
     expected = stats.somersd(graded, graded_scores).statistic
     assert metrics.kendall_tau(graded, graded_scores) == pytest.approx(expected)

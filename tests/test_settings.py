@@ -24,15 +24,24 @@ class Plugin:
     algorithm: str = setting("auto", label="Algorithm", help="Which one.", choices=("auto", "greedy"))
     centred: bool = setting(False, label="Centred", help="Whether to subtract the mean.")
     note: str = setting("", label="Note", help="Anything.")
+    depth: int | None = setting(None, label="Depth", help="None: unlimited.", choices=(None, 1, 2))
 
 
 def test_settings_are_the_described_fields_in_their_order() -> None:
     settings = settings_of(Plugin)
-    assert [item.name for item in settings] == ["C", "rounds", "shrink", "algorithm", "centred", "note"]
+    assert [item.name for item in settings] == [
+        "C",
+        "rounds",
+        "shrink",
+        "algorithm",
+        "centred",
+        "note",
+        "depth",
+    ]
     assert settings[0] == Setting(
         "C", 1.0, "C", "Weight of the loss.", formula="C", minimum=1e-6, maximum=1e6, log=True
     )
-    assert [item.kind for item in settings] == [float, int, float, str, bool, str]
+    assert [item.kind for item in settings] == [float, int, float, str, bool, str, type(None)]
     assert settings_of(Plugin(C=3.0)) == settings
 
 
@@ -49,7 +58,7 @@ def test_the_dictionary_of_settings_recreates_the_plugin() -> None:
     plugin = Plugin(C=2.0, algorithm="greedy")
     values = settings_dict(plugin)
     assert values == {
-        "C": 2.0, "rounds": 10, "shrink": 0.0, "algorithm": "greedy", "centred": False, "note": ""
+        "C": 2.0, "rounds": 10, "shrink": 0.0, "algorithm": "greedy", "centred": False, "note": "", "depth": None
     }  # fmt: skip
     assert Plugin(**values) == plugin
 
@@ -68,6 +77,7 @@ def test_the_dictionary_of_settings_recreates_the_plugin() -> None:
         {"algorithm": "greedy"},
         {"centred": True},
         {"note": "words"},
+        {"depth": 2},
     ],
 )
 def test_allowed_values_pass(values: dict[str, Any]) -> None:
@@ -93,6 +103,7 @@ def test_allowed_values_pass(values: dict[str, Any]) -> None:
         ({"algorithm": "best"}, "Example: algorithm must be one of 'auto', 'greedy', got 'best'"),
         ({"centred": 1}, "Example: centred must be bool, got 1"),
         ({"note": 3}, "Example: note must be str, got 3"),
+        ({"depth": 3}, "Example: depth must be one of None, 1, 2, got 3"),
     ],
 )
 def test_a_bad_value_is_an_error_that_says_what_may_be(values: dict[str, Any], text: str) -> None:
