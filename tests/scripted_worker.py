@@ -67,6 +67,12 @@ def allocate(run: Run, report: Report, size: int) -> None:
     bytearray(size)
 
 
+def hoard(run: Run, report: Report) -> None:
+    pieces: list[Any] = []
+    while True:
+        pieces.append(bytes(400))
+
+
 def crash(run: Run, report: Report) -> None:
     print("something went wrong inside", file=sys.stderr, flush=True)
     os.abort()
@@ -76,7 +82,10 @@ def leave(run: Run, report: Report, code: int) -> None:
     os._exit(code)
 
 
-STEPS = {step.__name__: step for step in (iterate, count, be_deaf, save, draft, fail, allocate, crash, leave)}
+STEPS = {
+    step.__name__: step
+    for step in (iterate, count, be_deaf, save, draft, fail, allocate, hoard, crash, leave)
+}
 
 if __name__ == "__main__":
     worker.train = worker.import_images = work

@@ -81,6 +81,11 @@ def test_no_infinity_reaches_the_events(store: Store) -> None:
     assert "Infinity" not in (run.folder / "events.jsonl").read_text()
 
 
+def test_a_worker_is_out_of_reach_of_the_terminal_that_stops_its_server(store: Store) -> None:
+    run = start(store, FOREVER)
+    assert os.getsid(run.pid) != os.getsid(0)
+
+
 def test_workers_are_reaped(store: Store) -> None:
     run = ended(store, start(store, ["iterate", 1, 0.0]))
     wait(lambda: not jobs._children)
@@ -163,6 +168,14 @@ def test_running_out_of_memory_is_told_with_the_limit(store: Store, monkeypatch:
     assert run.state == "failed"
     assert "ran out of memory (it may use 2 GB, set by RANKING_WORKER_MEMORY)" in run.reason
     assert "last heard of: iteration 1" in run.reason
+
+
+def test_memory_that_runs_out_in_small_pieces_leaves_room_to_say_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", str(6 * 10**8))
+    run = ended(store, start(store, ["hoard"]))
+    assert run.reason.startswith("the worker ran out of memory (it may use 0.6 GB"), run.reason
 
 
 def test_within_the_memory_limit_all_is_well(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,4 +405,6 @@ def test_the_last_gap_is_found_at_the_end_of_a_long_file(quiet: Run) -> None:
     assert jobs.last_gap(quiet) == "iteration 10000, gap 0.125 (6.25% of the objective)"
     (quiet.folder / "events.jsonl").write_text("\n".join(lines) + "\n")
     assert jobs.last_gap(quiet) == "iteration 1, objective 2, no lower bound yet"
-    assert len(events.last_events(quiet)) < 1000
+    told = events.last_events(quiet)
+    assert len(told) < 1000
+    assert {event["event"] for event in told} == {"iteration"}

@@ -312,6 +312,24 @@ def test_a_crash_in_keep_is_mended_by_importing_the_same_again(here: Store) -> N
     assert folders(here) == [key]
 
 
+def test_nobody_sees_keep_between_its_move_and_its_row(here: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep at that moment would take the folder for a crash's: it must wait for the write lock."""
+    run, refused = imported(here), []
+
+    def move(draft: Path, target: Path) -> None:
+        other = sqlite3.connect(here.home / "ranking.sqlite", timeout=0, isolation_level=None)
+        try:
+            other.execute("begin immediate")
+        except sqlite3.OperationalError as error:
+            refused.append(str(error))
+        other.close()
+        os.rename(draft, target)
+
+    monkeypatch.setattr(store, "move_durably", move)
+    here.keep(run.id)
+    assert refused == ["database is locked"]
+
+
 def test_an_error_in_keep_leaves_no_row_and_can_be_repeated(
     here: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -445,7 +463,7 @@ def test_a_database_of_a_newer_version_is_left_alone(here: Store) -> None:
         database.execute("pragma user_version = 99")
     database.close()
     with pytest.raises(
-        HomeError, match=r"written by a newer version .*; update this program, or set RANKING"
+        HomeError, match=r"^\S+ was written by a newer version .*; update this program, or set RANKING"
     ):
         Store(here.home)
 
