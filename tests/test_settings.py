@@ -58,7 +58,8 @@ def test_the_dictionary_of_settings_recreates_the_plugin() -> None:
     plugin = Plugin(C=2.0, algorithm="greedy")
     values = settings_dict(plugin)
     assert values == {
-        "C": 2.0, "rounds": 10, "shrink": 0.0, "algorithm": "greedy", "centred": False, "note": "", "depth": None
+        "C": 2.0, "rounds": 10, "shrink": 0.0, "algorithm": "greedy", "centred": False,
+        "note": "", "depth": None,
     }  # fmt: skip
     assert Plugin(**values) == plugin
 
