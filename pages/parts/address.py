@@ -1,0 +1,144 @@
+"""The address (URL) is the truth about what a page shows; widgets are made from it and write to it.
+
+`open` completes the address from what this tab showed before (a click in the menu arrives with an empty
+one), `get` reads it, `put` changes it, and `bound` ties a widget to one name of it. A value that cannot be
+read is dropped with a complaint that `complaints` hands over: the page goes on with its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.parts import keys
+
+T = TypeVar("T")
+Parse = Callable[[str], Any]
+Show = Callable[[Any], str]
+
+
+def open_address() -> None:
+    """Start a page: an empty address is completed from what this tab remembers."""
+    remembered = st.session_state.setdefault(keys.REMEMBERED, {})
+    if not st.query_params.to_dict() and remembered:
+        st.query_params.from_dict(remembered)
+    _remember()
+
+
+def get(name: str) -> str | None:
+    return st.query_params.get(name)
+
+
+def put(**changes: str | None) -> None:
+    """Change the address; None drops a name, and a changed name drops its dependents (keys.DEPENDENTS)."""
+    before = st.query_params.to_dict()
+    after = dict(before)
+    for name, value in changes.items():
+        if before.get(name) != value:
+            for dependent in keys.DEPENDENTS.get(name, ()):
+                after.pop(dependent, None)
+    for name, value in changes.items():
+        after.pop(name, None)
+        if value is not None:
+            after[name] = value
+    if after != before:
+        st.query_params.from_dict(after)
+    _remember()
+
+
+def complain(message: str) -> None:
+    """Say, once and above the page, that part of the address was not understood."""
+    st.session_state.setdefault(keys.COMPLAINTS, []).append(message)
+
+
+def complaints() -> list[str]:
+    """The complaints that were not shown yet."""
+    return st.session_state.pop(keys.COMPLAINTS, [])
+
+
+def read(name: str, parse: Callable[[str], T], default: T) -> T:
+    """The value of `name`; the default, with a complaint, where the text cannot be parsed (ValueError)."""
+    text = get(name)
+    if text is None:
+        return default
+    try:
+        return parse(text)
+    except ValueError as error:
+        complain(f"The address asks for {name} = {text[:60]!r}: {error}. Showing {_shown(default)} instead.")
+        put(**{name: None})
+        return default
+
+
+def bound(name: str, parse: Parse, default: Any, show: Show = str) -> dict[str, Any]:
+    """Keyword arguments that tie a widget to `name`: it shows the address's value and writes to it."""
+    key = keys.widget(name)
+    value = read(name, parse, default)
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return {"key": key, "on_change": _write, "args": (name, show)}
+
+
+def pager(name: str, pages: int) -> int:
+    """Choose one of `pages` pages, from 1; nothing is shown where there is only one."""
+    if pages <= 1:
+        return 1
+    return int(st.pagination(pages, **bound(name, number(int, 1, pages), 1)))
+
+
+def one_of(choices: Sequence[T], show: Show = str) -> Callable[[str], T]:
+    """A parser that accepts the shown form of one of `choices`."""
+
+    def parse(text: str) -> T:
+        for choice in choices:
+            if show(choice) == text:
+                return choice
+        listed = ", ".join(show(choice) for choice in choices[:12])
+        raise ValueError(f"expected one of {listed}{', …' if len(choices) > 12 else ''}")
+
+    return parse
+
+
+def some_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """A parser of names joined by commas."""
+    parse_one = one_of(choices)
+    return lambda text: [parse_one(part) for part in text.split(",") if part]
+
+
+def number(kind: type, low: float | None = None, high: float | None = None) -> Callable[[str], Any]:
+    """A parser of int or float numbers between `low` and `high`."""
+
+    def parse(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise ValueError("expected a number") from None
+        if not (float("-inf") < value < float("inf")):
+            raise ValueError("expected a finite number")
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise ValueError(f"expected {_range(low, high)}")
+        return value
+
+    return parse
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"at most {high:g}"
+    return f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == []:
+        return "the default"
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _write(name: str, show: Show) -> None:
+    value = st.session_state[keys.widget(name)]
+    put(**{name: None if value is None else show(value)})
+
+
+def _remember() -> None:
+    st.session_state[keys.REMEMBERED] = st.query_params.to_dict()

@@ -1,0 +1,17 @@
+"""Colours that stay apart for colour-blind eyes (Okabe and Ito 2008).
+
+Each has a contrast of at least 3 to 1 on the light and on the dark background. Colour never speaks alone:
+a glyph, a dash or a label says the same.
+"""
+
+from __future__ import annotations
+
+BLUE = "#0072B2"
+GREEN = "#009E73"
+VERMILLION = "#D55E00"
+PURPLE = "#CC79A7"
+GREY = "#808080"
+
+RELEVANT, IRRELEVANT = GREEN, VERMILLION
+RELEVANT_GLYPH, IRRELEVANT_GLYPH = "✓", "✗"
+OF_CLASSES = (BLUE, VERMILLION, GREEN, PURPLE, GREY)  # a label always stands beside them

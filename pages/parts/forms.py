@@ -1,0 +1,104 @@
+"""Widgets made from the settings that a plug-in's dataclass fields describe; no list elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import address, keys
+from pages.parts.frame import plain
+from ranking.settings import Setting, settings_of
+
+
+def settings_form(
+    owner: str, plugins: Sequence[tuple[str, type]], more: str, shared: bool = True
+) -> dict[str, dict[str, Any]]:
+    """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting.
+
+    Advanced settings wait behind one expander, `more`. In the address a setting is called
+    owner.plugin.setting; with shared=False it stays out of the address.
+    """
+    described = [(name, item) for name, plugin in plugins for item in settings_of(plugin)]
+    values: dict[str, dict[str, Any]] = {name: {} for name, _ in plugins}
+    for name, item in described:
+        if not item.advanced:
+            values[name][item.name] = _widget(owner, name, item, shared)
+    advanced = [(name, item) for name, item in described if item.advanced]
+    if advanced:
+        with st.expander(plain(more)):
+            for name, item in advanced:
+                values[name][item.name] = _widget(owner, name, item, shared, several=len(plugins) > 1)
+    return values
+
+
+def address_of(owner: str, plugin: str, values: dict[str, Any]) -> dict[str, str]:
+    """Names and texts of the address that make `settings_form` show these values."""
+    return {keys.setting(f"{owner}.{plugin}", name): str(value) for name, value in values.items()}
+
+
+def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool = False) -> Any:
+    name = keys.setting(f"{owner}.{plugin}", item.name)
+    label = plain(f"{plugin}: {item.label}" if several else item.label)
+    bound: dict[str, Any] = {"key": keys.widget(name)}
+    if shared:
+        bound = address.bound(name, lambda text: parse(item, text), item.default)
+    else:
+        st.session_state.setdefault(bound["key"], item.default)
+    value = _choose(item, label, bound)
+    words = plain(item.help)
+    st.caption(f"{words}  \n${item.formula}$" if item.formula else words)
+    return value
+
+
+def _choose(item: Setting, label: str, bound: dict[str, Any]) -> Any:
+    if item.choices:
+        return st.selectbox(label, item.choices, **bound)
+    if item.kind is bool:
+        return st.toggle(label, **bound)
+    if item.kind is str:
+        return st.text_input(label, **bound)
+    low, high = item.minimum, item.maximum
+    if item.kind is int:
+        limits = [None if end is None else int(end) for end in (low, high)]
+        return st.number_input(label, *limits, step=1, **bound)
+    if item.log:
+        return _power(item, label, bound)
+    ends = [None if end is None else float(end) for end in (low, high)]
+    return st.number_input(label, *ends, format="%g", step=_step(item), **bound)
+
+
+def _power(item: Setting, label: str, bound: dict[str, Any]) -> float:
+    """Powers of ten to choose from; the address may ask for any other number, which joins them."""
+    value = float(st.session_state[bound["key"]])
+    low = item.minimum if item.minimum else min(item.default, value) / 1e4
+    high = item.maximum if item.maximum else max(item.default, value) * 1e4
+    exponents = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+    options = sorted({float(f"1e{exponent}") for exponent in exponents} | {value, float(item.default)})
+    chosen = st.select_slider(label, options, format_func=_number, **bound)
+    return float(chosen)
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"
+
+
+def _step(item: Setting) -> float:
+    if item.minimum is None or item.maximum is None:
+        return max(abs(float(item.default)), 1.0) / 10
+    return (item.maximum - item.minimum) / 20
+
+
+def parse(item: Setting, text: str) -> Any:
+    """The value that `text` of the address stands for; ValueError where it is not allowed."""
+    value: Any = text
+    if item.choices:
+        return address.one_of(item.choices)(text)
+    if item.kind is bool:
+        return address.one_of((True, False))(text)
+    if item.kind in (int, float):
+        value = address.number(item.kind, item.minimum, item.maximum)(text)
+    item.check("the address", value)
+    return value

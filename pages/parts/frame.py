@@ -1,0 +1,72 @@
+"""The frame around every page: its registration, its title, its messages, and plain text made safe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NoReturn
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunException
+
+from pages.parts import address, keys
+from ranking.home import HomeError
+
+PAGES = {"image_sets": "Image sets", "train": "Train", "ranked_images": "Ranked images"}
+
+
+def all_pages() -> list[st.Page]:
+    """Every page of the laboratory, in the order of the menu."""
+    return [st.Page(f"pages/{name}.py", title=title) for name, title in PAGES.items()]
+
+
+def guard() -> None:
+    """First of all on each page. A deep link that is the server's first request runs the page without app.py,
+    and nothing would know the other pages: register them and start again through app.py."""
+    if keys.BOOTED not in st.session_state:
+        st.session_state[keys.BOOTED] = True
+        st.navigation(all_pages())
+        st.rerun()
+
+
+def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
+    """Run a page: its title, what was wrong with the address, its steps."""
+    guard()
+    address.open_address()
+    st.title(PAGES[name], anchor=False)
+    st.caption(purpose)
+    messages, complete = st.container(), True
+    try:
+        steps()
+    except HomeError as error:
+        messages.error(plain(str(error)), icon=":material/error:")
+    except RerunException:
+        complete = False  # the next run shows the messages
+        raise
+    finally:
+        for message in address.complaints() if complete else []:
+            messages.warning(plain(message), icon=":material/warning:")
+
+
+def way_on(message: str, label: str, page: str, **query: str) -> NoReturn:
+    """An inviting empty state: what is missing, and the one next step. Ends the page."""
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(f"#### {plain(message)}", text_alignment="center")
+        next_step(label, page, **query)
+    st.stop()
+
+
+def next_step(label: str, page: str, **query: str) -> None:
+    """The one obvious next step: a button to another page. The address goes along, changed by `query`."""
+    if st.button(label, type="primary", key=keys.widget(f"go to {page}")):
+        address.put(**query)
+        st.switch_page(f"pages/{page}.py", query_params=st.query_params.to_dict())
+
+
+def plain(text: str) -> str:
+    """`text` for calls that read markdown, so that it shows as written: labels and file names are hostile.
+
+    >>> plain("a_b <img> [x](http://y)")
+    'a\\\\_b \\\\<img\\\\> \\\\[x\\\\]\\\\(http\\\\:\\\\/\\\\/y\\\\)'
+    """
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text.replace("\n", " "))

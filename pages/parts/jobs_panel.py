@@ -1,0 +1,92 @@
+"""Watching a worker: progress, a live picture, cancel, and how it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import cache, keys
+from pages.parts.frame import plain
+from ranking import jobs
+from ranking.store import ENDED, Run
+
+POLL_SECONDS = 0.5
+
+Event = dict[str, Any]
+Live = Callable[[list[Event]], None]
+
+
+def watch(run: Run, live: Live | None = None) -> None:
+    """Show a run that has not ended until it ends, then run the page again. `live` draws its events."""
+    _watch(run.id, live)
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _watch(run_id: str, live: Live | None) -> None:
+    run = jobs.poll(cache.store(), run_id)
+    if run.state in ENDED:
+        st.rerun()
+    seen = events_of(run)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container():
+            _progress(run, seen)
+        st.button(
+            "Cancelling …" if run.cancelled else "Cancel",
+            key=keys.widget(f"cancel {run_id}"),
+            on_click=lambda: jobs.cancel(cache.store(), run_id),
+            disabled=bool(run.cancelled),
+        )
+    if live is not None:
+        live(seen)
+
+
+def _progress(run: Run, seen: list[Event]) -> None:
+    """A bar where the total is known, else what is going on and for how long."""
+    last = next((event for event in reversed(seen) if event["event"] == "progress"), None)
+    elapsed = max(0.0, time.time() - (run.started or run.created))
+    if last is None:
+        st.progress(0.0, f"Starting … {elapsed:.0f} s")
+    elif last["total"]:
+        share = min(1.0, last["done"] / last["total"])
+        st.progress(share, f"{plain(last['what'])}: {last['done']:,} of {last['total']:,} · {elapsed:.0f} s")
+    else:
+        st.progress(1.0, f"{plain(last['what'])} … {elapsed:.0f} s")
+
+
+def events_of(run: Run) -> list[Event]:
+    """All events of a run so far; only what is new since the last look is read."""
+    known_id, offset, seen = st.session_state.get(keys.EVENTS, (None, 0, []))
+    if known_id != run.id:
+        offset, seen = 0, []
+    new, offset = jobs.events(run, offset)
+    seen = seen + [event for event in new if event.get("event") in ("progress", "iteration", "state")]
+    st.session_state[keys.EVENTS] = (run.id, offset, seen)
+    return seen
+
+
+def iterations_of(seen: list[Event]) -> list[Event]:
+    return [event for event in seen if event["event"] == "iteration"]
+
+
+def start_once(kind: str, settings: dict[str, Any]) -> Run:
+    """Start a worker, or find the one that does exactly this already: a button may be pressed twice."""
+    store = cache.store()
+    for run in store.runs(kind):
+        if (
+            run.state not in ENDED
+            and run.settings == settings
+            and jobs.poll(store, run.id).state not in ENDED
+        ):
+            return run
+    return jobs.start(store, kind, settings)
+
+
+def explain_end(run: Run) -> None:
+    """Say plainly why a run did not finish; nothing for one that did."""
+    if run.state == "failed":
+        st.error(f"**This {run.kind} failed:** {plain(run.reason)}", icon=":material/error:")
+    elif run.state == "cancelled":
+        st.warning(f"**Cancelled.** {plain(run.reason)}", icon=":material/pan_tool:")

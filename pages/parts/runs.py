@@ -1,0 +1,105 @@
+"""Trainings as the pages show them: which one is chosen, the list of earlier ones, their certificate."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import address, cache, forms, keys
+from ranking.store import ENDED, Run
+
+GLYPHS = {"queued": "…", "running": "…", "finished": "✓", "cancelled": "–", "failed": "✗"}
+
+
+def chosen() -> Run | None:
+    """The training that the address names, None where it names none that is known."""
+    return address.read(keys.RUN, _training, None)
+
+
+def _training(run_id: str) -> Run | None:
+    run = cache.store().run(run_id)
+    if run.kind != "train":
+        raise ValueError(f"that is an {run.kind}, expected a training")
+    return run
+
+
+def adopt(run: Run) -> None:
+    """Have the address say all that `run` was trained with: whoever opens its link sees its settings."""
+    settings = run.settings
+    told: dict[str, str | None] = {
+        keys.SET: settings["set"],
+        keys.FEATURES: ",".join(name for name, _ in settings["features"]),
+        keys.QUERY: settings["query"],
+        keys.METHOD: settings["method"],
+        keys.RUN: run.id,
+    }
+    told |= forms.address_of("method", settings["method"], settings["method_settings"])
+    for name, values in settings["features"]:
+        told |= forms.address_of("feature", name, values)
+    address.put(**told)
+
+
+def with_scores() -> list[Run]:
+    """The trainings that have something to rank by, newest first."""
+    return [
+        run for run in cache.store().runs("train") if run.state in ENDED and run.result.get("certificate")
+    ]
+
+
+def short_name(run: Run) -> str:
+    return f"{run.settings['method']} on “{run.settings['query']}”"
+
+
+def name_of(run: Run) -> str:
+    """One line that tells a training from its neighbours."""
+    features = " + ".join(name for name, _ in run.settings["features"])
+    return f"{short_name(run)} · {features} · {average_precision(run)} · {when(run)}"
+
+
+def average_precision(run: Run) -> str:
+    measured = (run.result.get("test") or {}).get("AP")
+    return run.state if measured is None else f"test AP {measured:.3f}"
+
+
+def when(run: Run) -> str:
+    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M")
+
+
+def table(of: list[Run], key: str) -> None:
+    """Earlier trainings, newest first; choosing a row opens it."""
+    rows = [_row(run) for run in of]
+    st.dataframe(
+        rows,
+        key=key,
+        hide_index=True,
+        on_select=lambda: _open_selected(of, key),
+        selection_mode="single-row",
+        column_config={
+            "Test AP": st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1),
+            "Seconds": st.column_config.NumberColumn(format="%.1f"),
+        },
+        alt="Earlier trainings on this image set, newest first",
+    )
+
+
+def _row(run: Run) -> dict[str, Any]:
+    settings = run.settings
+    certificate = run.result.get("certificate") or {}
+    return {
+        "State": f"{GLYPHS[run.state]} {run.state}",
+        "Query": settings["query"],
+        "Method": settings["method"],
+        "Test AP": (run.result.get("test") or {}).get("AP"),
+        "Seconds": certificate.get("seconds"),
+        "Features": " + ".join(name for name, _ in settings["features"]),
+        "Settings": ", ".join(f"{name} = {value}" for name, value in settings["method_settings"].items()),
+        "Started": when(run),
+    }
+
+
+def _open_selected(of: list[Run], key: str) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows:
+        adopt(of[rows[0]])

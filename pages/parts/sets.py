@@ -1,0 +1,71 @@
+"""Which image set a page is about: the choice, and the bundled set at the first start."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import address, cache, jobs_panel, keys
+from pages.parts.frame import plain
+from ranking import jobs
+from ranking.datasets import source_names
+from ranking.store import ENDED, ImageSetRow, Run
+
+
+def rows() -> list[ImageSetRow]:
+    """The image sets that can be chosen; at the first start, waits on the page for the bundled one."""
+    _await_bundled()
+    return cache.store().image_sets()
+
+
+def choose(label: str = "Image set") -> ImageSetRow:
+    """A box to choose one of the image sets; the newest at first."""
+    known = {row.key: row for row in rows()}
+    bound = address.bound(keys.SET, address.one_of(list(known)), next(iter(known)))
+    key = st.selectbox(label, list(known), format_func=lambda key: title(known[key]), **bound)
+    address.put(**{keys.SET: key})  # also where it was only the default: the link shall show it tomorrow
+    return known[key]
+
+
+def title(row: ImageSetRow) -> str:
+    return f"{row.title} — {row.images:,} images, {row.samples:,} samples"
+
+
+def _await_bundled() -> None:
+    """The bundled set is made by an import job at the first start, and kept without asking."""
+    store = cache.store()
+    bundled = source_names()[0]
+    if any(row.source == bundled for row in store.image_sets()):
+        return
+    run = _bundled_import(bundled)
+    run = jobs.poll(store, run.id)
+    if run.state == "finished":
+        store.keep(run.id)
+        return
+    if run.state not in ENDED:
+        st.markdown(f"#### Preparing {plain(bundled)}, the bundled image set")
+        st.caption("This happens once. It is cut into samples and thumbnails, then you can train on it.")
+        jobs_panel.watch(run)
+        st.stop()
+    if store.image_sets():
+        return  # there is something else to work with
+    jobs_panel.explain_end(run)
+    if st.button("Prepare it again", type="primary"):
+        _bundled_import(bundled, again=True)
+        st.rerun()
+    st.stop()
+
+
+def _bundled_import(source: str, again: bool = False) -> Run:
+    """The newest import of the bundled set that can still become one, or a new one."""
+    for run in cache.store().runs("import"):
+        if run.settings["source"] == source and run.result.get("decision") != "discarded":
+            if again and run.state in ENDED:
+                break
+            return run
+    return _start(str(cache.store().home), source, len(cache.store().runs("import")))
+
+
+@st.cache_resource(show_spinner=False)
+def _start(home: str, source: str, attempt: int) -> Run:
+    """Two browsers that arrive at once start one import: the server runs this once for each attempt."""
+    return jobs.start(cache.store(), "import", {"source": source, "source_settings": {}})

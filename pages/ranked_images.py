@@ -1,0 +1,156 @@
+"""Ranked images: what a training has made of the samples, the best score first."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import address, cache, charts, export, frame, grid, keys, measures, runs, sets, tiles
+from pages.parts.cache import Ranking
+from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.frame import plain
+from pages.parts.picture import picture
+from ranking.store import ENDED, Run
+from ranking.types import ImageSet
+
+DEFAULT_K = 10
+
+
+def steps() -> None:
+    run = choose_run()
+    images = cache.image_set(run.settings["set"])
+    split, ranked = choose_split(run, images)
+    k = measure(ranked)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        show_grid(images, ranked, split)
+    with right:
+        show_selected(run, images, ranked)
+    show_curve(ranked, k)
+    take_along(run, images, ranked, split)
+
+
+def choose_run() -> Run:
+    """The training of the address, or any other that left scores."""
+    sets.rows()
+    run = runs.chosen()
+    scored = runs.with_scores()
+    if not scored:
+        frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
+    if run is not None and run.state not in ENDED:
+        frame.way_on("This training is still going on", "Watch it train", "train", run=run.id)
+    known = {one.id: one for one in scored}
+    if run is not None and run.id not in known:
+        address.complain(f"Training {run.id} has {run.state} and left no ranking. Showing another one.")
+        address.put(**{keys.RUN: None})
+    bound = address.bound(keys.RUN, address.one_of(list(known)), scored[0].id)
+    chosen = st.selectbox("Training", list(known), format_func=lambda key: runs.name_of(known[key]), **bound)
+    runs.adopt(known[chosen])
+    return known[chosen]
+
+
+def choose_split(run: Run, images: ImageSet) -> tuple[str, Ranking]:
+    """Test or train, whichever has samples."""
+    splits = [split for split in ("test", "train") if (images.test == (split == "test")).any()]
+    bound = address.bound(keys.SPLIT, address.one_of(splits), splits[0])
+    split = st.segmented_control("Split", splits, required=True, **bound)
+    return split, cache.ranking(run, split)
+
+
+def measure(ranked: Ranking) -> int:
+    """The metrics of this ranking, with k to choose; returns k."""
+    most = min(len(ranked), grid.PAGE_SIZE)
+    numbers = st.container(horizontal=True, gap="large")
+    bound = address.bound(keys.K, address.number(int, 1, most), min(DEFAULT_K, most))
+    k = st.slider("k: how far down the ranking you look", 1, most, **bound) if most > 1 else 1
+    with numbers:
+        measures.show(ranked, k)
+    return k
+
+
+def show_grid(images: ImageSet, ranked: Ranking, split: str) -> None:
+    """One page of the ranking as thumbnails."""
+    pages = -(-len(ranked) // grid.PAGE_SIZE)
+    page = address.read(keys.PAGE, address.number(int, 1, pages), 1)
+    places = range((page - 1) * grid.PAGE_SIZE, min(page * grid.PAGE_SIZE, len(ranked)))
+    if address.get(keys.SAMPLE) is None:
+        address.put(**{keys.SAMPLE: str(images.ids[ranked.samples[places[0]]])})
+    shown = tiles.ranked_tiles(images, ranked, places)
+    grid.image_grid(shown, name=keys.SAMPLE, label=f"Ranked {split} samples, best first")
+    address.pager(keys.PAGE, pages)
+    st.caption(
+        f"Best score first. {RELEVANT_GLYPH} and a whole border: relevant. {IRRELEVANT_GLYPH} and a broken "
+        "border: not relevant. **Notice** the first broken border: everything before it is right. "
+        "Click a picture, or walk with the arrow keys and press Enter."
+    )
+
+
+def show_selected(run: Run, images: ImageSet, ranked: Ranking) -> None:
+    """The selected sample, large, in its whole image."""
+    place = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), 0)
+    row = int(ranked.samples[place])
+    image = int(images.image_of[row])
+    relevant = bool(ranked.relevance[place])
+    glyph = f"{RELEVANT_GLYPH} relevant" if relevant else f"{IRRELEVANT_GLYPH} not relevant"
+    st.markdown(f"#### Rank {place + 1} · {glyph} · score {ranked.scores[place]:+.3f}")
+    name, query = str(images.image_names[image]), run.settings["query"]
+    width, height = (int(side) for side in images.image_sizes[image])
+    shown = ", ".join(tiles.classes_of(images, row)) or "no class"
+    picture(
+        cache.whole_image(images.key, image),
+        (width, height),
+        tiles.relevance_boxes(images, query, row),
+        alt=f"Image {name} with the box of the selected sample, which shows {shown}",
+        key=keys.widget("selected image"),
+    )
+    st.caption(
+        f"Image {plain(name)}, {width} × {height} pixels; the thick box shows {plain(shown)}. **Notice** "
+        f"whether it looks like “{plain(query)}” to you, and what the method may have seen instead."
+    )
+
+
+def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:
+    """The place, from 0, of the sample with that id."""
+    places = np.flatnonzero(images.ids[ranked.samples] == sample)
+    if not len(places):
+        raise ValueError("expected the id of a sample of this split")
+    return int(places[0])
+
+
+def show_curve(ranked: Ranking, k: int) -> None:
+    if not ranked.positives:
+        return
+    st.subheader("Precision and recall", anchor=False)
+    charts.precision_recall(*ranked.curve, k, keys.widget("precision-recall curve"))
+    st.caption(
+        "Each point is one place to stop in the ranking; the diamond is the chosen k. AP is the area under "
+        "the curve. **Notice** where it leaves the top: from there on, finding more costs wrong images."
+    )
+
+
+def take_along(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
+    """Downloads, made when they are asked for. The charts have their own camera button."""
+    name = f"ranking-{run.id}-{split}"
+    title = f"{runs.short_name(run)}, {split}"
+    with st.container(horizontal=True):
+        st.download_button(
+            "Ranking as CSV",
+            lambda: export.csv_text(images, ranked),
+            f"{name}.csv",
+            "text/csv",
+            icon=":material/table_view:",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Contact sheet as PNG",
+            lambda: export.contact_sheet(cache.thumbnails(images.key), ranked, title),
+            f"{name}.png",
+            "image/png",
+            icon=":material/grid_view:",
+            on_click="ignore",
+        )
+        if st.button("Back to its training", icon=":material/show_chart:"):
+            st.switch_page("pages/train.py", query_params=st.query_params.to_dict())
+
+
+frame.show_page("ranked_images", "What the training has made of the images: the best score first.", steps)

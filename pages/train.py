@@ -1,0 +1,146 @@
+"""Train: choose what to learn from and how, start, watch the bounds meet, come back later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import address, cache, certificate, charts, forms, frame, jobs_panel, keys, runs, sets
+from pages.parts.frame import plain
+from ranking import method_class, method_names
+from ranking.features import feature_class, feature_names
+from ranking.store import ENDED, ImageSetRow, Run
+
+
+def steps() -> None:
+    run = chosen_run()
+    form, view = st.columns([2, 3], gap="large")
+    with form:
+        row = sets.choose()
+        settings = choose(row)
+        start(settings)
+    with view:
+        if run is None:
+            invite()
+        elif run.state in ENDED:
+            show_ended(run)
+        else:
+            show_live(run)
+    list_earlier(row)
+
+
+def chosen_run() -> Run | None:
+    """The training of the address; the address then says what it was trained with."""
+    run = runs.chosen()
+    if run is not None and address.get(keys.SET) != run.settings["set"]:
+        runs.adopt(run)
+    return run
+
+
+def choose(row: ImageSetRow) -> dict[str, Any]:
+    """The settings of a training, as the worker expects them."""
+    images = cache.image_set(row.key)
+    counts = {name: int(count) for name, count in zip(images.classes, images.labels.sum(axis=0), strict=True)}
+    query = st.selectbox(
+        "Query: which class shall be ranked first?",
+        list(row.classes),
+        format_func=lambda name: f"{name} — {counts[name]:,} of {len(images):,} samples",
+        **address.bound(keys.QUERY, address.one_of(row.classes), row.classes[0]),
+    )
+    features = st.pills(
+        "Features",
+        feature_names(),
+        selection_mode="multi",
+        **address.bound(keys.FEATURES, address.some_of(feature_names()), feature_names(), ",".join),
+    )
+    method = st.selectbox(
+        "Method",
+        method_names(),
+        **address.bound(keys.METHOD, address.one_of(method_names()), method_names()[0]),
+    )
+    values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+    described = forms.settings_form(
+        "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
+    )
+    return {
+        "set": row.key,
+        "features": [[name, described[name]] for name in features],
+        "query": query,
+        "method": method,
+        "method_settings": values[method],
+        "warm_start": None,
+    }
+
+
+def start(settings: dict[str, Any]) -> None:
+    """The button that starts a training; pressed twice it starts one."""
+    ready = bool(settings["features"])
+    if not ready:
+        st.info(
+            "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
+        )
+    if st.button(
+        "Train",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=not ready,
+        width="stretch",
+        key="train",
+    ):
+        run = jobs_panel.start_once("train", settings)
+        address.put(**{keys.RUN: run.id})
+        st.rerun()
+
+
+def invite() -> None:
+    with st.container(border=True):
+        st.markdown("#### Press **Train** and watch two bounds meet")
+        st.caption(
+            "The *primal* is the objective at the weights found so far; the *dual* proves how low any "
+            "weights could bring it. Training ends when the gap between them is below the tolerance."
+        )
+        st.latex(certificate.FORMULA)
+
+
+def show_live(run: Run) -> None:
+    st.markdown(f"#### Training {plain(runs.short_name(run))}")
+    logarithmic = log_choice()
+    jobs_panel.watch(run, lambda seen: draw(run, seen, logarithmic))
+
+
+def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
+    iterations = jobs_panel.iterations_of(seen)
+    if iterations:
+        charts.training_curve(iterations, certificate.tolerance_of(run), logarithmic, "training curve")
+        st.caption("**Notice** how the two bounds close in on the optimum: it lies in the grey band.")
+
+
+def show_ended(run: Run) -> None:
+    st.markdown(f"#### {plain(runs.short_name(run))}")
+    jobs_panel.explain_end(run)
+    if run.result.get("certificate"):
+        certificate.show(run)
+        frame.next_step("Look at the ranked images", "ranked_images", run=run.id)
+    iterations = jobs_panel.iterations_of(jobs_panel.events_of(run))
+    if iterations:
+        draw(run, jobs_panel.events_of(run), log_choice())
+    if run.state == "failed":
+        st.caption("Change a setting on the left, or press **Train** to try the same again.")
+
+
+def log_choice() -> bool:
+    return st.toggle("Logarithmic iterations", key=keys.widget("logarithmic iterations"))
+
+
+def list_earlier(row: ImageSetRow) -> None:
+    earlier = cache.store().runs("train", row.key)
+    if earlier:
+        st.subheader("Trainings on this image set", anchor=False)
+        runs.table(earlier, keys.widget("earlier trainings"))
+        st.caption(
+            "Choose a row to come back to it. The address of this page opens the same training anywhere."
+        )
+
+
+frame.show_page("train", "Learn to rank one class of images before all others.", steps)
