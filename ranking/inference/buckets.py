@@ -89,7 +89,17 @@ def buckets(
     _settle(bin_of, rank_of_bin, positives, ranks, coefficients, samples)
     open_bins = np.flatnonzero(is_open & (counts > 0))
     _refine(
-        scores, positives, samples[:-1], bin_of, open_bins, bins, grid, derivative, ranks, coefficients, rank_counts
+        scores,
+        positives,
+        samples[:-1],
+        bin_of,
+        open_bins,
+        bins,
+        grid,
+        derivative,
+        ranks,
+        coefficients,
+        rank_counts,
     )
     return rank_counts
 
@@ -227,7 +237,13 @@ def _refine(
         if fine.lower[f] != fine.upper[f] and counts[f]:
             group = slice(slot[f] - counts[f], slot[f])
             select(
-                group_scores[group], group_numbers[group], fine.starts[f], fine.lower[f], fine.upper[f], derivative, ranks
+                group_scores[group],
+                group_numbers[group],
+                fine.starts[f],
+                fine.lower[f],
+                fine.upper[f],
+                derivative,
+                ranks,
             )
     level, slope = coefficient_line(len(positives), len(ranks))
     passed = 0

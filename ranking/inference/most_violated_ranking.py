@@ -99,7 +99,9 @@ def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Deri
         select(scores, np.arange(len(scores)), 0, 1, len(derivative.relevant) + 1, derivative, ranks)
         return
     if algorithm == "search" and loss.name != "ap":
-        raise ValueError(f"search needs the unimodality of the average precision, the loss is {loss.name}; use auto")
+        raise ValueError(
+            f"search needs the unimodality of the average precision, the loss is {loss.name}; use auto"
+        )
     order = np.argsort(-scores, kind="stable")
     in_order = np.empty_like(ranks)
     (search if algorithm == "search" else greedy)(scores[order], derivative, in_order)

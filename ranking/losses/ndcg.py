@@ -27,9 +27,11 @@ class NDCGLoss(RankingLoss):
         return np.full(positives, 1.0 / ideal)
 
     def discount(self, positions: Floats) -> Floats:
-        return 1.0 / np.log2(1.0 + positions)
+        values: Floats = 1.0 / np.log2(1.0 + positions)
+        return values
 
     def steps(self, n: int) -> Floats:
         # log(m + 2) - log(m + 1) = log1p(1 / (m + 1)): the plain difference would cancel at large m.
         m = np.arange(1, n + 1, dtype=np.float64)
-        return np.log1p(1.0 / (m + 1.0)) * np.log(2.0) / (np.log1p(m) * np.log1p(m + 1.0))
+        steps: Floats = np.log1p(1.0 / (m + 1.0)) * np.log(2.0) / (np.log1p(m) * np.log1p(m + 1.0))
+        return steps

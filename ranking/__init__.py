@@ -1,0 +1,46 @@
+"""Learning to rank images: exact, fast methods and everything between a folder of images and a ranking.
+
+>>> import numpy as np
+>>> query = Query(features=np.eye(4), relevance=[1, 0, 0, 1])
+>>> method = make_method("AP-SVM", C=10.0).fit([query])
+>>> sorted(rank(method.score(query))[:2].tolist())
+[0, 3]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.methods import METHODS
+from ranking.types import Certificate, ProgressEvent, Query, SimilarityGraph, StopTraining
+
+__all__ = [
+    "Certificate",
+    "ProgressEvent",
+    "Query",
+    "SimilarityGraph",
+    "StopTraining",
+    "make_method",
+    "method_class",
+    "method_names",
+    "rank",
+]
+
+make_method = METHODS.make
+method_names = METHODS.names
+method_class = METHODS.get
+
+
+def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:
+    """(n,) the samples from the highest score down; equal scores stay in the order that they came in.
+
+    >>> rank([0.1, 0.9, 0.5])
+    array([1, 2, 0])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or np.isnan(values).any():
+        raise ValueError(f"scores must be (n,) without NaN, got shape {values.shape}")
+    return np.argsort(-values, kind="stable")

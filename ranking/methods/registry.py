@@ -1,0 +1,7 @@
+"""The methods by name."""
+
+from typing import Any
+
+from ranking.registry import Registry
+
+METHODS: Registry[Any] = Registry("method", "ranking.methods")

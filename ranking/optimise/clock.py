@@ -1,0 +1,30 @@
+"""Time spent in training, callbacks excluded, and the calls themselves."""
+
+from __future__ import annotations
+
+import time
+
+from ranking.types import OnProgress, ProgressEvent
+
+
+class Clock:
+    """Counts the seconds of training and reports progress outside of them."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+    def report(self, iteration: int, primal: float, dual: float, passes: int, planes: int = 0) -> None:
+        """Call back, if anyone listens; may raise StopTraining."""
+        if self._on_progress is not None:
+            before = time.perf_counter()
+            try:
+                self._on_progress(
+                    ProgressEvent(iteration, primal, dual, before - self._start, passes, planes)
+                )
+            finally:
+                self._start += time.perf_counter() - before
