@@ -83,6 +83,7 @@ def huge_png(width, height):
         (Path("/dev/zero"), "an image file of at most 50 MB", "not a regular file"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")  # the builder itself must raise it
 def test_an_unusable_image_is_a_row_and_the_rest_is_kept(tmp_path, data, expected, came):
     image_set, problems = build_with(tmp_path, image("bad", data=data))
     assert image_set.image_names.tolist() == ["train", "test"]
