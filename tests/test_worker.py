@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ranking import Query, jobs, make_method, method_class, method_names, worker
+from ranking.events import Report
+from ranking.jobs import take_lock
+from ranking.methods.linear import LinearMethod
+from ranking.metrics import evaluate
+from ranking.store import ENDED, Run, Store
+from ranking.types import ImageSet
+
+COLOUR = [["Colour", {}]]
+WORKER = [sys.executable, "-m", "ranking.worker"]
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Many tests call the worker's main here: what it does to its process is undone or left out."""
+    monkeypatch.setattr(worker.faulthandler, "enable", lambda: None)
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(tmp_path_factory.mktemp("worker"))
+
+
+@pytest.fixture(scope="module")
+def imported(store: Store) -> Run:
+    run = jobs.start(store, "import", {"source": "Digits", "source_settings": {}})
+    return ended(store, run)
+
+
+@pytest.fixture(scope="module")
+def digits(store: Store, imported: Run) -> ImageSet:
+    return store.image_set(store.keep(imported.id))
+
+
+def training(digits: ImageSet, **changes: Any) -> dict[str, Any]:
+    settings = {"set": digits.key, "features": COLOUR, "query": "3", "method": "AP-SVM"}
+    return {**settings, "method_settings": {"C": 10.0}, "warm_start": None, **changes}
+
+
+def here(store: Store, settings: dict[str, Any], kind: Any = "train") -> Run:
+    """The run after the worker's main worked on it in this process."""
+    run = store.create_run(kind, settings)
+    assert worker.main([str(store.home), run.id]) == 0
+    return store.run(run.id)
+
+
+def ended(store: Store, run: Run, seconds: float = 60.0) -> Run:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        run = jobs.poll(store, run.id)
+        if run.state in ENDED:
+            return run
+        time.sleep(0.01)
+    raise AssertionError(f"still {run.state} after {seconds} s: {jobs.events(run)[0][-3:]}")
+
+
+def heard(run: Run, **wanted: Any) -> dict[str, Any]:
+    """The first event with these values, as soon as it comes."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        for event in jobs.events(run)[0]:
+            if wanted.items() <= event.items():
+                return event
+        time.sleep(0.005)
+    raise AssertionError(f"no event {wanted} in {jobs.events(run)[0]}")
+
+
+# ------------------------------------------------------------------------------------------------- import
+
+
+def test_an_import_ends_as_a_draft_with_its_report(imported: Run, digits: ImageSet) -> None:
+    assert (imported.state, imported.reason) == ("finished", "")
+    assert imported.result["key"] == digits.key
+    assert (imported.result["title"], imported.result["images"], imported.result["samples"]) == (
+        "Digits",
+        1797,
+        1797,
+    )
+    assert imported.result["classes"]["3"] == digits.relevance("3").sum() == 183
+    assert imported.result["problems"] == 0
+    assert json.loads((imported.folder / "problems.json").read_text()) == []
+    last = [event for event in jobs.events(imported)[0] if event["event"] == "progress"][-1]
+    assert last == {"event": "progress", "what": "Importing images", "done": 1797, "total": 1797}
+
+
+def test_what_a_source_reports_is_kept_for_the_page(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "VOC").mkdir()
+    settings = {"source": "PASCAL VOC", "source_settings": {"folder": str(tmp_path / "VOC")}}
+    run = here(store, settings, "import")
+    assert run.state == "failed"
+    assert str(tmp_path / "VOC") in run.reason
+    assert "Traceback" not in run.reason
+    assert not run.draft.exists()
+
+
+def test_a_cancelled_import_leaves_nothing(store: Store) -> None:
+    run = jobs.start(store, "import", {"source": "Digits", "source_settings": {"seed": 1}})
+    heard(run, what="Importing images")
+    begin = time.monotonic()
+    jobs.cancel(store, run.id)
+    run = ended(store, run)
+    assert time.monotonic() - begin < 2
+    assert run.state == "cancelled"
+    assert not run.draft.exists()
+    with pytest.raises(ValueError, match="only a finished import can be kept"):
+        store.keep(run.id)
+
+
+# ------------------------------------------------------------------------------------------------- train
+
+
+@pytest.fixture(scope="module")
+def trained(store: Store, digits: ImageSet) -> Run:
+    return ended(store, jobs.start(store, "train", training(digits, features=[["HOG", {}], *COLOUR])))
+
+
+def test_a_training_ends_with_model_scores_metrics_and_certificate(trained: Run, digits: ImageSet) -> None:
+    assert (trained.state, trained.reason) == ("finished", "")
+    scores = np.load(trained.folder / "scores.npy", allow_pickle=False)
+    assert (scores.shape, scores.dtype) == ((1797,), np.float64)
+    relevance = digits.relevance("3")
+    for part, rows in (("train", ~digits.test), ("test", digits.test)):
+        assert trained.result[part] == evaluate(relevance[rows], scores[rows])
+    assert trained.result["test"]["AP"] > 0.8
+    certificate = trained.result["certificate"]
+    assert certificate["converged"] is True
+    assert certificate["gap"] == pytest.approx(certificate["primal"] - certificate["dual"])
+    assert certificate["relative_gap"] <= 1e-3
+    sizes = trained.result["feature_sizes"]
+    assert list(sizes) == ["HOG", "Colour"]
+    model = method_class("AP-SVM").load(trained.folder / "model.npz")
+    assert model.weights.shape == (sum(sizes.values()),)
+    assert not list(trained.folder.glob("partial-*"))
+
+
+def test_a_training_tells_its_steps_and_every_bound(trained: Run) -> None:
+    told = jobs.events(trained)[0]
+    steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
+    assert steps == ["Reading the image set", "HOG and Colour", "Training", "Saving the weights"]
+    iterations = [event for event in told if event["event"] == "iteration"]
+    assert iterations[-1]["iteration"] == trained.result["certificate"]["iterations"]
+    for event in iterations:
+        if event["dual"] is not None:
+            assert event["gap"] == pytest.approx(event["primal"] - event["dual"])
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_every_method_trains(store: Store, digits: ImageSet, name: str) -> None:
+    run = here(store, training(digits, method=name, method_settings={"C": 0.1, "tolerance": 0.05}))
+    assert (run.state, run.reason) == ("finished", "")
+    assert run.result["certificate"]["relative_gap"] <= 0.05
+
+
+def test_a_warm_start_begins_where_the_other_run_ended(store: Store, digits: ImageSet) -> None:
+    cold = here(store, training(digits))
+    warm = here(store, training(digits, warm_start=cold.id))
+    assert warm.state == "finished"
+    assert warm.result["certificate"]["iterations"] < cold.result["certificate"]["iterations"]
+    assert warm.result["certificate"]["relative_gap"] <= 1e-3
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"set": "f" * 64}, "there is no image set 'ffff"),
+        ({"query": "7 of 9"}, "no class '7 of 9' in Digits; its classes are 0, 1, 2"),
+        ({"method": "TOP-SVM"}, "no method is called 'TOP-SVM'; choose one of: "),
+        ({"method_settings": {"C": -1.0}}, "AP-SVM: C must be "),
+        ({"method_settings": {"D": 1.0}}, "AP-SVM has no setting 'D'; its settings are: "),
+        ({"features": []}, "expected at least one feature, got none"),
+        ({"features": [["SIFT", {}]]}, "no feature is called 'SIFT'; choose one of: "),
+        ({"warm_start": "../../../x"}, "'../../../x' is not the id of a run"),
+        ({"warm_start": "aaaaaaaaaa"}, "there is no run 'aaaaaaaaaa'"),
+    ],
+)
+def test_settings_that_make_no_training_are_a_plain_reason(
+    store: Store, digits: ImageSet, capfd: pytest.CaptureFixture[str], changes: dict[str, Any], reason: str
+) -> None:
+    run = here(store, training(digits, **changes))
+    assert run.state == "failed"
+    assert run.reason.startswith(reason)
+    assert "Traceback" not in run.reason
+    assert "Traceback" in capfd.readouterr().err
+    assert not (run.folder / "model.npz").exists()
+
+
+def test_missing_settings_are_named(store: Store) -> None:
+    run = here(store, {"set": "x", "query": "3"})
+    assert run.reason == (
+        "the settings of this train lack features, method, method_settings; "
+        "expected set, features, query, method, method_settings"
+    )
+    assert "lack source_settings" in here(store, {"source": "Digits"}, "import").reason
+
+
+def test_a_class_without_training_sample_is_told(
+    store: Store, digits: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ImageSet, "relevance", lambda self, query: self.test.astype(np.int64))
+    run = here(store, training(digits))
+    assert run.reason == (
+        f"none of the {(~digits.test).sum()} training samples of Digits shows '3'; choose another class"
+    )
+
+
+def test_a_class_without_test_sample_is_evaluated_where_it_can_be(
+    store: Store, digits: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = ImageSet.relevance
+    monkeypatch.setattr(ImageSet, "relevance", lambda self, query: plain(self, query) * ~self.test)
+    run = here(store, training(digits))
+    assert run.state == "finished"
+    assert run.result["test"] == {"positives": 0.0, "samples": float(digits.test.sum())}
+    assert run.result["train"]["AP"] > 0
+
+
+def test_a_warm_start_needs_the_same_features_and_method(
+    store: Store, digits: ImageSet, trained: Run
+) -> None:
+    run = here(store, training(digits, warm_start=trained.id))
+    assert run.reason.startswith(f"run {trained.id} cannot be started from: it learnt AP-SVM of HOG {{")
+    assert "expected AP-SVM of Colour {" in run.reason
+
+
+def test_a_warm_start_needs_weights(store: Store, digits: ImageSet, imported: Run) -> None:
+    run = here(store, training(digits, warm_start=imported.id))
+    assert run.reason == (
+        f"run {imported.id} (import, finished) has no weights to start from; choose another"
+    )
+
+
+def test_files_are_whole_or_not_there(
+    store: Store, digits: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(self: Any, path: Path) -> None:
+        Path(path).write_bytes(b"half a mod")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(LinearMethod, "save", half)
+    run = here(store, training(digits))
+    assert run.state == "failed"
+    assert run.reason.startswith("OSError: [Errno 28] No space left on device; last heard of: iteration ")
+    assert not (run.folder / "model.npz").exists()
+
+
+# ------------------------------------------------------------------------------------------------- cancel
+
+ENDLESS = {"C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
+
+
+def test_a_cancelled_training_keeps_its_best_weights(store: Store, digits: ImageSet) -> None:
+    settings = training(digits, features=[["HOG", {}], *COLOUR], query="8", method_settings=ENDLESS)
+    run = jobs.start(store, "train", settings)
+    heard(run, event="iteration")
+    begin = time.monotonic()
+    jobs.cancel(store, run.id)
+    run = ended(store, run)
+    seconds = time.monotonic() - begin
+    assert run.state == "cancelled", run.reason
+    assert seconds < 2
+    assert run.result["certificate"]["converged"] is False
+    assert run.result["train"]["AP"] > 0.1
+    model = method_class("AP-SVM").load(run.folder / "model.npz")
+    assert model.certificate.gap == run.result["certificate"]["gap"]
+    assert np.load(run.folder / "scores.npy").shape == (1797,)
+
+
+def test_a_training_cancelled_during_features_ends_at_the_next_image(store: Store, digits: ImageSet) -> None:
+    shutil.rmtree(store.features)
+    run = jobs.start(store, "train", training(digits, features=[["HOG", {}]]))
+    heard(run, what="HOG")
+    begin = time.monotonic()
+    jobs.cancel(store, run.id)
+    run = ended(store, run)
+    assert time.monotonic() - begin < 2
+    assert run.state == "cancelled"
+    assert run.result == {}
+    assert not (run.folder / "model.npz").exists()
+    assert not list(store.features.glob("*.npy"))
+
+
+def test_training_stopped_by_a_signal_in_this_process(
+    store: Store, digits: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = Report.iteration
+
+    def tell_and_stop(self: Report, event: Any) -> None:
+        if event.iteration >= 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        tell(self, event)
+
+    monkeypatch.setattr(Report, "iteration", tell_and_stop)
+    run = here(store, training(digits, method_settings=ENDLESS))
+    assert run.state == "cancelled"
+    assert run.reason.startswith("cancelled; the best weights so far were kept; last heard of: iteration 3")
+    assert run.result["certificate"]["iterations"] == 3
+
+
+# ------------------------------------------------------------------------------------------- the process
+
+
+def test_the_first_event_comes_soon(store: Store, digits: ImageSet) -> None:
+    begin = time.monotonic()
+    run = jobs.start(store, "train", training(digits))
+    heard(run, event="state", state="running")
+    assert time.monotonic() - begin < 3  # 0.3 s on an idle machine
+    assert ended(store, run).state == "finished"
+
+
+def test_out_of_memory_is_told_whatever_it_breaks(
+    store: Store, digits: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too little even for the libraries: an import fails, a thread cannot start, or a library aborts."""
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", str(350 * 10**6))
+    run = ended(store, jobs.start(store, "train", training(digits)))
+    assert run.state == "failed"
+    assert run.reason
+
+
+def test_calls_that_name_no_run_are_refused(
+    store: Store, trained: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert worker.main([]) == 2
+    assert "usage: python -m ranking.worker HOME RUN_ID" in capfd.readouterr().err
+    with pytest.raises(ValueError, match="is not the id of a run"):
+        worker.main([str(store.home), "../x"])
+    assert worker.main([str(store.home), trained.id]) == 2
+    assert f"run {trained.id} is finished already; start a new one" in capfd.readouterr().err
+
+
+def test_a_run_has_one_worker(store: Store) -> None:
+    run = store.create_run("train", {})
+    lock = take_lock(run.folder)
+    second = subprocess.run([*WORKER, str(store.home), run.id], capture_output=True, text=True, timeout=30)
+    os.close(lock)
+    assert second.returncode != 0
+    assert "BlockingIOError" in second.stderr
+    assert store.run(run.id).state == "queued"
+
+
+def test_the_model_scores_as_the_run_says(store: Store, trained: Run, digits: ImageSet) -> None:
+    from ranking.features import load_features
+
+    features = load_features(digits, [("HOG", {}), ("Colour", {})], store.features)
+    model = method_class("AP-SVM").load(trained.folder / "model.npz")
+    scores = np.load(trained.folder / "scores.npy")
+    np.testing.assert_allclose(model.score(Query(features, ids=digits.ids)), scores, rtol=1e-6, atol=1e-9)
+    alone = make_method("AP-SVM", C=10.0).fit(
+        [Query(features[~digits.test], digits.relevance("3")[~digits.test])]
+    )
+    assert alone.certificate.primal == pytest.approx(trained.result["certificate"]["primal"], rel=2e-3)
