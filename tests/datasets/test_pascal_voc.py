@@ -5,10 +5,20 @@ from __future__ import annotations
 import os
 
 import pytest
-from voc_tree import VocTree, person, voc_object
+from voc_tree import VocTree, person, two_images, voc_object
 
 from ranking.datasets import build_image_set, make_source, voc_folder
 from ranking.types import Problem
+
+
+@pytest.fixture
+def empty_voc(tmp_path):
+    return VocTree(tmp_path / "voc")
+
+
+@pytest.fixture
+def voc(tmp_path):
+    return two_images(tmp_path / "voc")
 
 
 def told(problems):
