@@ -140,7 +140,9 @@ def check(told: SourceImage | Problem) -> Outcome:
     if not boxes:
         return Outcome(problems, name=told.name, empty=True)
     crops = [thumbnail(picture.crop(pixels), CROP_SIDE) for _, pixels in boxes]
-    small = thumbnail(picture, IMAGE_SIDE)
+    # A small picture that is its own box, as each digit is, need not be encoded twice.
+    same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
+    small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
     image = CheckedImage(told, data, extension, picture.size, boxes, crops, small)
     return Outcome(problems, image, told.name)
 
