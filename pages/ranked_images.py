@@ -17,28 +17,33 @@ DEFAULT_K = 10
 
 
 def steps() -> None:
-    run = choose_run()
+    wide, narrow, slider = st.columns([5, 2, 4], gap="medium")
+    with wide:
+        run = choose_run()
     images = cache.image_set(run.settings["set"])
-    split, ranked = choose_split(run, images)
-    k = measure(ranked)
+    with narrow:
+        split, ranked = choose_split(run, images)
+    with slider:
+        k = choose_k(ranked)
+    measures.show(ranked, k)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_grid(images, ranked, split)
+        take_along(run, images, ranked, split)
     with right:
         show_selected(run, images, ranked)
-    show_curve(ranked, k)
-    take_along(run, images, ranked, split)
+        show_curve(ranked, k)
 
 
 def choose_run() -> Run:
-    """The training of the address, or any other that left scores."""
+    """The training of the address, or the newest that left scores."""
     sets.rows()
     run = runs.chosen()
     scored = runs.with_scores()
-    if not scored:
-        frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
     if run is not None and run.state not in ENDED:
         frame.way_on("This training is still going on", "Watch it train", "train", run=run.id)
+    if not scored:
+        frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
     known = {one.id: one for one in scored}
     if run is not None and run.id not in known:
         address.complain(f"Training {run.id} has {run.state} and left no ranking. Showing another one.")
@@ -57,15 +62,12 @@ def choose_split(run: Run, images: ImageSet) -> tuple[str, Ranking]:
     return split, cache.ranking(run, split)
 
 
-def measure(ranked: Ranking) -> int:
-    """The metrics of this ranking, with k to choose; returns k."""
+def choose_k(ranked: Ranking) -> int:
     most = min(len(ranked), grid.PAGE_SIZE)
-    numbers = st.container(horizontal=True, gap="large")
+    if most == 1:
+        return 1
     bound = address.bound(keys.K, address.number(int, 1, most), min(DEFAULT_K, most))
-    k = st.slider("k: how far down the ranking you look", 1, most, **bound) if most > 1 else 1
-    with numbers:
-        measures.show(ranked, k)
-    return k
+    return int(st.slider("k: how far down the ranking you look", 1, most, **bound))
 
 
 def show_grid(images: ImageSet, ranked: Ranking, split: str) -> None:
@@ -120,11 +122,10 @@ def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:
 def show_curve(ranked: Ranking, k: int) -> None:
     if not ranked.positives:
         return
-    st.subheader("Precision and recall", anchor=False)
     charts.precision_recall(*ranked.curve, k, keys.widget("precision-recall curve"))
     st.caption(
-        "Each point is one place to stop in the ranking; the diamond is the chosen k. AP is the area under "
-        "the curve. **Notice** where it leaves the top: from there on, finding more costs wrong images."
+        "Precision and recall of every place to stop in the ranking; the diamond is the chosen k, AP the area "
+        "below. **Notice** where the curve leaves the top: from there on, finding more costs wrong images."
     )
 
 

@@ -32,11 +32,12 @@ def get(name: str) -> str | None:
 
 
 def put(**changes: str | None) -> None:
-    """Change the address; None drops a name, and a changed name drops its dependents (keys.DEPENDENTS)."""
+    """Change the address; None drops a name. A name that meant something else before drops its dependents
+    (keys.DEPENDENTS)."""
     before = st.query_params.to_dict()
     after = dict(before)
     for name, value in changes.items():
-        if before.get(name) != value:
+        if before.get(name) not in (None, value):
             for dependent in keys.DEPENDENTS.get(name, ()):
                 after.pop(dependent, None)
     for name, value in changes.items():

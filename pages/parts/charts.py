@@ -32,7 +32,11 @@ def training_curve(
     bounds = [event["iteration"] for event in bounded]
     dual = [event["dual"] for event in bounded]
     figure.add_scatter(
-        x=bounds, y=dual, name="dual (lower bound)", line={"color": VERMILLION, "width": 3, "dash": "dash"}
+        x=bounds,
+        y=dual,
+        name="dual (lower bound)",
+        legendrank=2,
+        line={"color": VERMILLION, "width": 3, "dash": "dash"},
     )
     # The gap is filled between equally long lines, so the upper one is drawn once more without a legend.
     figure.add_scatter(
@@ -48,6 +52,7 @@ def training_curve(
         x=steps,
         y=[event["primal"] for event in shown],
         name="primal (best so far)",
+        legendrank=1,
         line={"color": BLUE, "width": 3},
     )
     gaps = [(event["iteration"], event["relative_gap"]) for event in bounded if event["relative_gap"]]
@@ -55,16 +60,19 @@ def training_curve(
         x=[step for step, _ in gaps],
         y=[gap for _, gap in gaps],
         name="relative gap",
+        legendrank=3,
         line={"color": PURPLE, "width": 3},
         row=2,
         col=1,
     )
     if tolerance is not None:
-        figure.add_hline(
-            tolerance,
-            line={"color": GREEN, "dash": "dot", "width": 2},
-            annotation_text=f"tolerance {tolerance:g}",
-            annotation_position="bottom left",
+        figure.add_scatter(
+            x=[steps[0], steps[-1]],
+            y=[tolerance, tolerance],
+            name=f"tolerance {tolerance:g}",
+            legendrank=4,
+            mode="lines",
+            line={"color": GREEN, "dash": "dot", "width": 3},
             row=2,
             col=1,
         )
@@ -100,8 +108,9 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
         x=[x],
         y=[y],
         mode="markers+text",
-        text=[f"  k = {k}"],
-        textposition="middle right" if x < 0.8 else "middle left",
+        text=[f" k = {k} "],
+        textposition="bottom right" if x < 0.7 else "bottom left",
+        textfont={"size": 15},
         marker={"color": VERMILLION, "size": 14, "symbol": "diamond", "line": {"color": "white", "width": 2}},
         name=f"k = {k}",
         hovertemplate=f"first {k}: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
@@ -110,7 +119,7 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
     figure.update_yaxes(title_text="precision", range=[0, 1.05])
     figure.update_layout(showlegend=False)
     alt = f"Precision-recall curve; among the first {k} precision is {y:.3f} and recall {x:.3f}"
-    _show(figure, key, alt, "precision-recall", height=380)
+    _show(figure, key, alt, "precision-recall", height=300)
 
 
 def class_counts(images: ImageSet, key: str) -> None:
@@ -128,6 +137,7 @@ def class_counts(images: ImageSet, key: str) -> None:
             text=counts[order],
             textposition="inside",
             insidetextanchor="middle",
+            textangle=0,
             textfont={"color": "white"},
             marker={
                 "color": colour,
@@ -140,7 +150,7 @@ def class_counts(images: ImageSet, key: str) -> None:
             },
             hovertemplate="%{x} samples<extra>" + split + "</extra>",
         )
-    figure.update_layout(barmode="stack", bargap=0.22, legend_traceorder="normal")
+    figure.update_layout(barmode="stack", bargap=0.22)
     figure.update_xaxes(title_text="samples")
     figure.update_yaxes(tickvals=list(range(len(order))), ticktext=names)
     listed = ", ".join(f"{images.classes[i]} {train[i]} and {test[i]}" for i in order[::-1][:10])
@@ -163,7 +173,7 @@ def _show(figure: go.Figure, key: str, alt: str, file: str, height: int) -> None
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 12, "t": 34, "b": 8},
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         hovermode="closest",
     )
     config = {

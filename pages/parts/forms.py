@@ -34,9 +34,13 @@ def settings_form(
     return values
 
 
-def address_of(owner: str, plugin: str, values: dict[str, Any]) -> dict[str, str]:
-    """Names and texts of the address that make `settings_form` show these values."""
-    return {keys.setting(f"{owner}.{plugin}", name): str(value) for name, value in values.items()}
+def address_of(owner: str, name: str, plugin: type, values: dict[str, Any]) -> dict[str, str | None]:
+    """Changes of the address that make `settings_form` show these values; defaults need no words."""
+    told: dict[str, str | None] = {}
+    for item in settings_of(plugin):
+        value = values.get(item.name, item.default)
+        told[keys.setting(f"{owner}.{name}", item.name)] = None if value == item.default else str(value)
+    return told
 
 
 def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool = False) -> Any:
@@ -48,8 +52,9 @@ def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool 
     else:
         st.session_state.setdefault(bound["key"], item.default)
     value = _choose(item, label, bound)
-    words = plain(item.help)
-    st.caption(f"{words}  \n${item.formula}$" if item.formula else words)
+    st.caption(plain(item.help))
+    if item.formula:
+        st.markdown(f"${item.formula}$")
     return value
 
 

@@ -17,7 +17,13 @@ PAGES = {"image_sets": "Image sets", "train": "Train", "ranked_images": "Ranked 
 
 def all_pages() -> list[st.Page]:
     """Every page of the laboratory, in the order of the menu."""
-    return [st.Page(f"pages/{name}.py", title=title) for name, title in PAGES.items()]
+    pages = [st.Page(f"pages/{name}.py", title=title) for name, title in PAGES.items()]
+    return [st.Page(_enter, title="Ranking laboratory", default=True, visibility="hidden"), *pages]
+
+
+def _enter() -> None:
+    """The bare address leads to the first page, which so has an address of its own that stays."""
+    st.switch_page(f"pages/{next(iter(PAGES))}.py", query_params=st.query_params.to_dict())
 
 
 def guard() -> None:

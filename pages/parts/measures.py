@@ -24,8 +24,9 @@ def show(ranked: Ranking, k: int) -> None:
         )
         return
     relevance, scores = ranked.relevance, ranked.scores
-    st.metric("AP", f"{average_precision(relevance, scores):.3f}", help=AP, width="content")
-    st.metric(f"P@{k}", f"{precision_at_k(relevance, scores, k):.3f}", help=PRECISION, width="content")
-    st.metric("NDCG", f"{ndcg(relevance, scores):.3f}", help=NDCG, width="content")
-    st.metric("Relevant", f"{ranked.positives:,}", width="content")
-    st.metric("Samples", f"{len(ranked):,}", width="content")
+    with st.container(horizontal=True, gap="large"):
+        st.metric("AP", f"{average_precision(relevance, scores):.3f}", help=AP, width="content")
+        st.metric(f"P@{k}", f"{precision_at_k(relevance, scores, k):.3f}", help=PRECISION, width="content")
+        st.metric("NDCG", f"{ndcg(relevance, scores):.3f}", help=NDCG, width="content")
+        st.metric("Relevant", f"{ranked.positives:,}", width="content")
+        st.metric("Samples", f"{len(ranked):,}", width="content")

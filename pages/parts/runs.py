@@ -8,9 +8,17 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import address, cache, forms, keys
+from ranking import method_class
+from ranking.features import feature_class
 from ranking.store import ENDED, Run
 
-GLYPHS = {"queued": "…", "running": "…", "finished": "✓", "cancelled": "–", "failed": "✗"}
+STATES = {
+    "queued": "… under way",
+    "running": "… under way",
+    "finished": "✓ finished",
+    "cancelled": "– cancelled",
+    "failed": "✗ failed",
+}
 
 
 def chosen() -> Run | None:
@@ -35,9 +43,10 @@ def adopt(run: Run) -> None:
         keys.METHOD: settings["method"],
         keys.RUN: run.id,
     }
-    told |= forms.address_of("method", settings["method"], settings["method_settings"])
+    method = settings["method"]
+    told |= forms.address_of("method", method, method_class(method), settings["method_settings"])
     for name, values in settings["features"]:
-        told |= forms.address_of("feature", name, values)
+        told |= forms.address_of("feature", name, feature_class(name), values)
     address.put(**told)
 
 
@@ -74,6 +83,7 @@ def table(of: list[Run], key: str) -> None:
         rows,
         key=key,
         hide_index=True,
+        placeholder="",
         on_select=lambda: _open_selected(of, key),
         selection_mode="single-row",
         column_config={
@@ -88,15 +98,19 @@ def _row(run: Run) -> dict[str, Any]:
     settings = run.settings
     certificate = run.result.get("certificate") or {}
     return {
-        "State": f"{GLYPHS[run.state]} {run.state}",
+        "State": STATES[run.state],
         "Query": settings["query"],
         "Method": settings["method"],
         "Test AP": (run.result.get("test") or {}).get("AP"),
         "Seconds": certificate.get("seconds"),
         "Features": " + ".join(name for name, _ in settings["features"]),
-        "Settings": ", ".join(f"{name} = {value}" for name, value in settings["method_settings"].items()),
+        "Settings": ", ".join(_spoken(name, value) for name, value in settings["method_settings"].items()),
         "Started": when(run),
     }
+
+
+def _spoken(name: str, value: Any) -> str:
+    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
 
 
 def _open_selected(of: list[Run], key: str) -> None:

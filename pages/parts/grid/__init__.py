@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,7 +46,7 @@ def image_grid(
     """Show `tiles`; the id of the selected one is `name` of the address, both ways."""
     if len(tiles) > PAGE_SIZE:
         raise ValueError(f"a grid shows at most {PAGE_SIZE} tiles, got {len(tiles)}; show them page by page")
-    items = [asdict(tile) for tile in tiles]
+    items = [vars(tile) for tile in tiles]
     token = hashlib.sha256(json.dumps(items).encode()).hexdigest()
     key = keys.widget(name)
     _mount(
