@@ -158,6 +158,11 @@ def test_a_training_tells_its_steps_and_every_bound(trained: Run) -> None:
     assert steps == ["Reading the image set", "HOG and Colour", "Training", "Saving the weights"]
     iterations = [event for event in told if event["event"] == "iteration"]
     assert iterations[-1]["iteration"] == trained.result["certificate"]["iterations"]
+    assert [event.get("what", event["event"]) for event in told[-3:]] == [
+        "iteration",
+        "Saving the weights",
+        "state",
+    ]
     for event in iterations:
         if event["dual"] is not None:
             assert event["gap"] == pytest.approx(event["primal"] - event["dual"])
@@ -292,7 +297,7 @@ def test_a_training_cancelled_during_features_ends_at_the_next_image(store: Stor
     jobs.cancel(store, run.id)
     run = ended(store, run)
     assert time.monotonic() - begin < 2
-    assert run.state == "cancelled"
+    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
     assert run.result == {}
     assert not (run.folder / "model.npz").exists()
     assert not list(store.features.glob("*.npy"))
