@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import io
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -13,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from ranking import Query, jobs, make_method, method_class, method_names, worker
 from ranking.events import Report
@@ -20,7 +23,7 @@ from ranking.jobs import take_lock
 from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
 from ranking.store import ENDED, Run, Store
-from ranking.types import ImageSet
+from ranking.types import ImageSet, Problem, SourceBox, SourceImage
 
 COLOUR = [["Colour", {}]]
 WORKER = [sys.executable, "-m", "ranking.worker"]
@@ -102,7 +105,40 @@ def test_an_import_ends_as_a_draft_with_its_report(imported: Run, digits: ImageS
     assert last == {"event": "progress", "what": "Importing images", "done": 1797, "total": 1797}
 
 
-def test_what_a_source_reports_is_kept_for_the_page(store: Store, tmp_path: Path) -> None:
+class Halves:
+    """Two images, one of which cannot be used."""
+
+    def title(self) -> str:
+        return "Halves"
+
+    def __len__(self) -> int:
+        return 2
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        file = io.BytesIO()
+        Image.new("RGB", (9, 9)).save(file, "PNG")
+        yield SourceImage("whole", file.getvalue(), (SourceBox((0, 0, 9, 9), ("dark",)),))
+        yield Problem("half.xml", "an annotation", "half of one", "image left out")
+
+
+def test_problems_are_kept_for_the_person_who_decides(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ranking.datasets.make_source", lambda name, **settings: Halves())
+    run = here(store, {"source": "Halves", "source_settings": {}}, "import")
+    assert run.state == "finished"
+    assert (run.result["samples"], run.result["classes"]) == (1, {"dark": 1})
+    problems = json.loads((run.folder / "problems.json").read_text())
+    assert len(problems) == run.result["problems"] == 2
+    assert problems[0] == {
+        "file": "half.xml",
+        "expected": "an annotation",
+        "came": "half of one",
+        "done": "image left out",
+    }
+    assert store.image_set(store.keep(run.id)).title == "Halves"
+    shutil.rmtree(store.home / "sets" / run.result["key"])
+
+
+def test_a_source_that_cannot_be_read_is_a_plain_reason(store: Store, tmp_path: Path) -> None:
     (tmp_path / "VOC").mkdir()
     settings = {"source": "PASCAL VOC", "source_settings": {"folder": str(tmp_path / "VOC")}}
     run = here(store, settings, "import")
@@ -320,6 +356,18 @@ def test_training_stopped_by_a_signal_in_this_process(
     assert run.result["certificate"]["iterations"] == 3
 
 
+def test_an_import_stopped_by_a_signal_in_this_process(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def records(self: Halves) -> Iterator[SourceImage | Problem]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        yield from Halves().records()
+
+    stopping = type("Stopping", (Halves,), {"records": records})
+    monkeypatch.setattr("ranking.datasets.make_source", lambda name, **settings: stopping())
+    run = here(store, {"source": "Stopping", "source_settings": {}}, "import")
+    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+    assert not run.draft.exists()
+
+
 # ------------------------------------------------------------------------------------------- the process
 
 
@@ -339,6 +387,38 @@ def test_out_of_memory_is_told_whatever_it_breaks(
     run = ended(store, jobs.start(store, "train", training(digits)))
     assert run.state == "failed"
     assert run.reason
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 3 GiB"),
+        ImportError("libblas.so: failed to map segment from shared object"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)
+def test_every_face_of_lost_memory_is_known(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", "3000000000")
+    reason = worker._reason(error)
+    assert reason.startswith("the worker ran out of memory (it may use 3 GB, set by RANKING_WORKER_MEMORY): ")
+    assert str(error) in reason
+    monkeypatch.delenv("RANKING_WORKER_MEMORY")
+    assert worker._reason(error).startswith("the worker ran out of memory: ")
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [(resource.RLIM_INFINITY, 10**9), (2 * 10**9, 10**9), (10**8, 10**8)]
+)
+def test_the_memory_limit_stays_below_the_system_s_own(
+    monkeypatch: pytest.MonkeyPatch, most: int, expected: int
+) -> None:
+    limits = []
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", "1000000000")
+    monkeypatch.setattr(worker.resource, "getrlimit", lambda kind: (most, most))
+    monkeypatch.setattr(worker.resource, "setrlimit", lambda kind, pair: limits.append(pair))
+    worker._limit_memory()
+    worker._lift_memory_limit()
+    assert limits == [(expected, most), (most, most)]
 
 
 def test_calls_that_name_no_run_are_refused(
