@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import cvxpy
+import numpy as np
 
 # ---------------------------------------------------------------------------------------------------------
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
@@ -48,3 +51,171 @@ def right_and_wrong_pairs(relevance: Sequence[int], scores: Sequence[float]) -> 
             right += scores[a] > scores[b]
             wrong += scores[a] <= scores[b]
     return right, wrong
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Rankings: an order of the samples from the top to the end; relevant: for each sample whether it is positive
+# ---------------------------------------------------------------------------------------------------------
+
+Order = tuple[int, ...]
+Loss = Callable[[Sequence[int]], float]  # of the places, from 1, of the relevant samples, ascending
+
+
+def ap_loss(places: Sequence[int]) -> float:
+    """Quicksort, eq. 6."""
+    return 1 - sum(index / place for index, place in enumerate(places, start=1)) / len(places)
+
+
+def ndcg_loss(places: Sequence[int]) -> float:
+    """Quicksort, section 2.2."""
+    ideal = sum(1 / math.log2(1 + place) for place in range(1, len(places) + 1))
+    return 1 - sum(1 / math.log2(1 + place) for place in places) / ideal
+
+
+LOSSES: dict[str, Loss] = {"ap": ap_loss, "ndcg": ndcg_loss}
+
+
+def places_of_relevant(order: Order, relevant: Sequence[bool]) -> list[int]:
+    return [place for place, sample in enumerate(order, start=1) if relevant[sample]]
+
+
+def joint_feature_vector(order: Order, features: np.ndarray, relevant: Sequence[bool]) -> np.ndarray:
+    """Psi(X, R) as the sum over pairs (quicksort, eq. 1); with scores (n,) as features, w.Psi(X, R)."""
+    total, pairs = np.zeros(np.shape(features)[1:]), 0
+    for above, below in itertools.combinations(order, 2):
+        if relevant[above] != relevant[below]:
+            total = total + (features[above] - features[below])  # R_xy (psi(x) - psi(y)) either way round
+            pairs += 1
+    return total / pairs
+
+
+def objective(order: Order, scores: np.ndarray, relevant: Sequence[bool], loss: Loss) -> float:
+    """w.Psi(X, R) + Delta(R*, R), which the most violated ranking maximises (quicksort, eq. 5)."""
+    return float(joint_feature_vector(order, scores, relevant)) + loss(places_of_relevant(order, relevant))
+
+
+def interleavings(scores: np.ndarray, relevant: Sequence[bool]) -> Iterator[Order]:
+    """Every placement of the relevant among the irrelevant samples, each kind in descending order of score."""
+    from_top = sorted(range(len(scores)), key=lambda sample: -scores[sample])
+    positives = [sample for sample in from_top if relevant[sample]]
+    negatives = [sample for sample in from_top if not relevant[sample]]
+    for chosen in itertools.combinations(range(len(scores)), len(positives)):
+        next_positive, next_negative = iter(positives), iter(negatives)
+        yield tuple(next(next_positive if place in chosen else next_negative) for place in range(len(scores)))
+
+
+def best_objective(
+    orders: Iterable[Order], scores: np.ndarray, relevant: Sequence[bool], loss: Loss
+) -> float:
+    return max(objective(order, scores, relevant, loss) for order in orders)
+
+
+def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> float:
+    """The best objective over all interleavings, by dynamic programming from the top place to the last.
+
+    terms: (|P|, n) what the i-th relevant sample adds to the loss at each place. Asks nothing of the loss
+    but that it is such a sum; O(|P||N|).
+    """
+    positives = np.sort(scores[relevant])[::-1]
+    negatives = np.sort(scores[~relevant])[::-1]
+    pairs = len(positives) * len(negatives)
+    above = np.concatenate([[0.0], np.cumsum(positives)])
+    best = np.full((len(positives) + 1, len(negatives) + 1), -np.inf)
+    best[0, 0] = 0.0
+    for i, j in itertools.product(range(len(positives) + 1), range(len(negatives) + 1)):
+        if i:
+            best[i, j] = max(best[i, j], best[i - 1, j] + terms[i - 1, i + j - 1])
+        if j:  # i relevant samples above this irrelevant one, the others below
+            higher, lower = above[i] - i * negatives[j - 1], above[-1] - above[i]
+            lower -= (len(positives) - i) * negatives[j - 1]
+            best[i, j] = max(best[i, j], best[i, j - 1] + (higher - lower) / pairs)
+    return float(best[-1, -1])
+
+
+def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
+    """(|P|, n) what the i-th relevant sample adds to the loss at each place."""
+    index, place = np.arange(1, positives + 1)[:, None], np.arange(1, n + 1)[None, :]
+    if loss == "ap":
+        return (1 - index / place) / positives
+    gained, ideal = 1 / np.log2(1.0 + place), 1 / np.log2(1.0 + index)
+    return (ideal - gained) / ideal.sum()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Training: one-slack problems over a list of outputs, each (Psi(output) - Psi(truth), its loss)
+# ---------------------------------------------------------------------------------------------------------
+
+Output = tuple[np.ndarray, float]
+
+
+def ranking_outputs(features: np.ndarray, relevant: Sequence[bool], loss: Loss) -> list[Output]:
+    """Every ranking of the samples: all permutations."""
+    samples = range(len(relevant))
+    truth = tuple(sorted(samples, key=lambda sample: not relevant[sample]))
+    ideal = joint_feature_vector(truth, features, relevant)
+    return [
+        (joint_feature_vector(order, features, relevant) - ideal, loss(places_of_relevant(order, relevant)))
+        for order in itertools.permutations(samples)
+    ]
+
+
+def labelling_outputs(features: np.ndarray, relevant: Sequence[bool]) -> list[Output]:
+    """Every labelling of the samples (high-order, eqs. 4 and 7 with J = |N|/|P|); Psi flattened to (2d,)."""
+    positives = sum(relevant)
+    negatives = len(relevant) - positives
+    balance = negatives / positives
+
+    def joint(labels: Sequence[bool]) -> np.ndarray:
+        mask = np.array(labels)
+        return np.concatenate([features[mask].sum(axis=0), features[~mask].sum(axis=0)])
+
+    outputs = []
+    for labels in itertools.product([False, True], repeat=len(relevant)):
+        missed = sum(truth and not label for truth, label in zip(relevant, labels, strict=True))
+        false = sum(label and not truth for truth, label in zip(relevant, labels, strict=True))
+        loss = (balance * missed + false) / (balance * positives + negatives)
+        outputs.append((joint(labels) - joint(relevant), loss))
+    return outputs
+
+
+def one_slack_primal(weights: np.ndarray, queries: Sequence[Sequence[Output]], C: float) -> float:
+    """1/2 ||w||^2 + C/n sum of slacks (high-order, eqs. 1, 3 and 8)."""
+    flat = weights.ravel()
+    slacks = [max(loss + float(flat @ psi) for psi, loss in outputs) for outputs in queries]
+    return float(flat @ flat) / 2 + C / len(queries) * sum(slacks)
+
+
+def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float) -> float:
+    """The optimum of the same problem, stated in CVXPY with a constraint for every output."""
+    weights, slacks = cvxpy.Variable(len(queries[0][0][0])), cvxpy.Variable(len(queries))
+    constraints = [
+        slacks[number]
+        >= np.array([loss for _, loss in outputs]) + np.stack([psi for psi, _ in outputs]) @ weights
+        for number, outputs in enumerate(queries)
+    ]
+    value = cvxpy.sum_squares(weights) / 2 + C / len(queries) * cvxpy.sum(slacks)
+    return float(cvxpy.Problem(cvxpy.Minimize(value), constraints).solve(solver=cvxpy.CLARABEL))
+
+
+def rank_svm_primal(
+    weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float, loss: str
+) -> float:
+    """The objective of quicksort, eq. 4, in float64, with the hinge by dynamic programming."""
+    scores = features.astype(float) @ weights
+    truth = scores[relevant].mean() - scores[~relevant].mean()
+    worst_value = best_path(scores, relevant, loss_terms(loss, int(relevant.sum()), len(relevant)))
+    return float(weights @ weights) / 2 + C * float(worst_value - truth)
+
+
+def svm_primal(weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float) -> float:
+    """The objective of high-order, eq. 8, in float64, without pairs: the worst label sample by sample."""
+    margins = features.astype(float) @ (weights[0] - weights[1]) * np.where(relevant, 1, -1)
+    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
+    return float((weights**2).sum()) / 2 + C * float(np.maximum(0, costs - margins).sum())
+
+
+def simplex_qp_optimum(quadratic_root: np.ndarray, linear: np.ndarray) -> float:
+    """max linear.x - 1/2 ||root x||^2 over x >= 0, sum x <= 1, in CVXPY."""
+    x = cvxpy.Variable(len(linear), nonneg=True)
+    value = linear @ x - cvxpy.sum_squares(quadratic_root @ x) / 2
+    return float(cvxpy.Problem(cvxpy.Maximize(value), [cvxpy.sum(x) <= 1]).solve(solver=cvxpy.CLARABEL))

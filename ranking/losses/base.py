@@ -31,7 +31,7 @@ from ranking.types import Floats
 class RankingLoss:
     """Base of the ranking losses: a subclass gives `gains` and `discount`, and `steps` where exactness asks."""
 
-    name: ClassVar[str]
+    name: ClassVar[str] = "a loss without a name"  # registered losses have one
 
     def gains(self, positives: int) -> Floats:
         """(|P|,) gain of the i-th relevant sample from the top, i = 1 ... |P|; not negative."""
@@ -56,9 +56,15 @@ class RankingLoss:
 def loss_tables(loss: RankingLoss, positives: int, negatives: int) -> tuple[Floats, Floats]:
     """(|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only.
 
-    Raises ValueError where a gain is negative or the discount is not convex and non-increasing.
+    Raises ValueError where a gain is negative, the discount is not convex and non-increasing, or a value is
+    not finite.
     """
     gains, steps = loss.gains(positives), loss.steps(positives + negatives)
+    if not (np.isfinite(gains).all() and np.isfinite(steps).all()):
+        raise ValueError(
+            f"{loss.name}: gains and discount must be finite, from position 1 on; "
+            "shift the positions where the discount has a pole"
+        )
     if (gains < 0).any():
         raise ValueError(f"{loss.name}: gains must not be negative, got {gains.min():g}; negate the discount")
     slack = 8 * np.finfo(float).eps * abs(float(loss.discount(np.ones(1))[0]))

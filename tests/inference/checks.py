@@ -1,0 +1,93 @@
+"""What every most violated ranking must be, whoever found it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import reference
+
+from ranking.inference import MostViolatedRanking
+from ranking.losses import RankingLoss
+
+
+@dataclass(frozen=True)
+class RootLoss(RankingLoss):
+    """QS-suitable, and neither of the two: discount 1/sqrt(position), gains that fall and end at zero."""
+
+    name = "root"
+
+    def gains(self, positives: int) -> np.ndarray:
+        return np.arange(positives)[::-1] / positives
+
+    def discount(self, positions: np.ndarray) -> np.ndarray:
+        return 1 / np.sqrt(positions)
+
+
+def root_loss(places: list[int]) -> float:
+    count = len(places)
+    return sum(
+        (count - index) / count * (index**-0.5 - place**-0.5) for index, place in enumerate(places, start=1)
+    )
+
+
+LOSSES = {"ap": "ap", "ndcg": "ndcg", "root": RootLoss()}
+DEFINITIONS = {**reference.LOSSES, "root": root_loss}
+ALGORITHMS = {
+    "ap": ["auto", "greedy", "search", "select", "buckets"],
+    "ndcg": ["auto", "greedy", "select", "buckets"],
+    "root": ["auto", "greedy", "select", "buckets"],
+}
+PAIRS = [(loss, algorithm) for loss, algorithms in ALGORITHMS.items() for algorithm in algorithms]
+
+
+def order_of(found: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray) -> reference.Order:
+    """The ranking that the interleaving ranks mean: a sample of rank r stands below r - 1 relevant ones."""
+    ranks = np.zeros(len(scores), int)
+    ranks[~relevant] = found.interleaving_ranks
+    positives = sorted(
+        np.flatnonzero(relevant), key=lambda sample: (-scores[sample], -found.coefficients[sample])
+    )
+    negatives = sorted(np.flatnonzero(~relevant), key=lambda sample: (ranks[sample], -scores[sample]))
+    placed = [(i, 1, sample) for i, sample in enumerate(positives, start=1)]
+    placed += [(ranks[sample] - 1, 2, sample) for sample in negatives]
+    return tuple(int(sample) for _, _, sample in sorted(placed, key=lambda entry: entry[:2]))
+
+
+def check_ranking(found: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray, loss: str) -> None:
+    """Coefficients, loss and interleaving ranks speak of one ranking, in which nothing crosses."""
+    order = order_of(found, scores, relevant)
+    positives, negatives = int(relevant.sum()), int((~relevant).sum())
+
+    kinds = relevant[list(order)]
+    above = np.where(kinds, np.cumsum(~kinds), np.cumsum(kinds))  # of the other kind
+    from_pairs = np.empty(len(scores))  # each pair adds +1 to the higher and -1 to the lower sample
+    from_pairs[list(order)] = np.where(kinds, negatives - 2 * above, positives - 2 * above)
+    whole = found.coefficients * positives * negatives
+    np.testing.assert_allclose(whole, from_pairs, atol=1e-6)  # integers
+    np.testing.assert_array_equal((positives + 2 - np.rint(whole[~relevant])) / 2, found.interleaving_ranks)
+
+    places = reference.places_of_relevant(order, relevant)
+    assert math.isclose(found.loss, DEFINITIONS[loss](places), rel_tol=1e-12, abs_tol=1e-13)
+    assert found.interleaving_ranks.min() >= 1
+    assert found.interleaving_ranks.max() <= positives + 1
+    from_top = np.lexsort((found.interleaving_ranks, -scores[~relevant]))
+    ranks, sorted_scores = found.interleaving_ranks[from_top], -scores[~relevant][from_top]
+    # Where rounding the largest score swallows all others, samples that it cannot tell apart may cross.
+    rounding = np.finfo(float).eps * np.abs(scores).max()
+    before = (
+        np.arange(len(ranks))
+        if rounding < 1e-3
+        else np.searchsorted(sorted_scores, sorted_scores - 64 * rounding)
+    )
+    highest_before = np.concatenate([[1], np.maximum.accumulate(ranks)])[before]
+    assert (ranks >= highest_before).all(), "ranks fall along the sorted scores"
+
+
+def hinge(found: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray) -> float:
+    """How much the ranking violates its constraint: objective less w.Psi(X, R*), summed without cancellation."""
+    positives, negatives = int(relevant.sum()), int((~relevant).sum())
+    whole = np.rint(found.coefficients * positives * negatives)
+    truth = np.where(relevant, negatives, -positives)
+    return math.fsum(scores * ((whole - truth) / (positives * negatives))) + found.loss

@@ -1,0 +1,84 @@
+"""All algorithms agree where sorting, binning and rounding are hard, at sizes that reach every branch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from checks import ALGORITHMS, LOSSES, check_ranking, hinge
+from hard_scores import FAMILIES, MIXTURES, hard_case
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ranking.inference import most_violated_ranking
+
+EPSILON = np.finfo(float).eps
+
+
+def check_agreement(scores: np.ndarray, relevant: np.ndarray, loss: str) -> None:
+    """Every algorithm's ranking is consistent and violates as much as greedy's, up to the rounding of a score."""
+    expected = hinge(most_violated_ranking(scores, relevant, LOSSES[loss], "greedy"), scores, relevant)
+    allowed = 1e-12 + 64 * EPSILON * np.abs(scores).max()
+    for algorithm in ALGORITHMS[loss]:
+        found = most_violated_ranking(scores, relevant, LOSSES[loss], algorithm)
+        check_ranking(found, scores, relevant, loss)
+        assert hinge(found, scores, relevant) == pytest.approx(expected, rel=1e-13, abs=allowed), algorithm
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_algorithms_agree(family: str, loss: str) -> None:
+    for mixture in MIXTURES:
+        for n in (17, 260):
+            check_agreement(*hard_case(family, mixture, n), loss)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_algorithms_agree_on_thousands(family: str) -> None:
+    for number, mixture in enumerate(("a tenth", "most", "first")):
+        check_agreement(
+            *hard_case(family, mixture, 3000 + number, seed=number), ["ap", "ndcg", "root"][number]
+        )
+
+
+@pytest.mark.parametrize("loss", ["ap", "ndcg"])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if "huge" not in family])
+def test_greedy_is_optimal_among_all_interleavings(family: str, loss: str) -> None:
+    """Dynamic programming asks nothing of the loss; 64 samples, a fifth to four fifths of them relevant."""
+    for mixture in ("a tenth", "most"):
+        scores, relevant = hard_case(family, mixture, 64, seed=3)
+        terms = reference.loss_terms(loss, int(relevant.sum()), len(scores))
+        found = most_violated_ranking(scores, relevant, loss, "greedy")
+        best = reference.best_path(scores, relevant, terms)
+        assert found.objective == pytest.approx(best, abs=1e-12 + 64 * EPSILON * np.abs(scores).max())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(FAMILIES)),
+    st.sampled_from(MIXTURES),
+    st.integers(2, 700),
+    st.integers(0, 2**20),
+    st.sampled_from(sorted(LOSSES)),
+)
+def test_any_size_of_any_family(family: str, mixture: str, n: int, seed: int, loss: str) -> None:
+    check_agreement(*hard_case(family, mixture, n, seed), loss)
+
+
+def test_scores_of_a_training_that_ends() -> None:
+    """Most irrelevant samples far below: what the last iterations ask for, at a size with many bins."""
+    rng = np.random.default_rng(5)
+    relevant = rng.uniform(size=12_000) < 0.02
+    for spread in (0.05, 0.5):
+        scores = np.where(relevant, 1.0, -1.0) + spread * rng.normal(size=12_000)
+        for loss in ("ap", "ndcg"):
+            check_agreement(scores, relevant, loss)
+
+
+def test_reference_terms_add_up_to_the_losses() -> None:
+    for loss, definition in reference.LOSSES.items():
+        terms = reference.loss_terms(loss, 3, 7)
+        for places in ([1, 2, 3], [2, 4, 7], [5, 6, 7]):
+            assert sum(terms[i, place - 1] for i, place in enumerate(places)) == pytest.approx(
+                definition(places)
+            )

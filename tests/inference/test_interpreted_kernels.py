@@ -1,0 +1,75 @@
+"""The compiled kernels run as the Python that they are: subscripts checked, lines counted, results equal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from checks import LOSSES, PAIRS
+from hard_scores import hard_case, quicksort_killer
+from numba.core.dispatcher import Dispatcher
+
+from ranking.inference import most_violated_ranking
+
+CASES = [
+    ("gaussian", "a tenth", 400),
+    ("gaussian", "most", 90),
+    ("crowded bin", "a tenth", 500),
+    ("two clusters", "a tenth", 300),
+    ("cauchy", "first", 300),
+    ("few integers", "a tenth", 200),
+    ("quicksort killer", "a tenth", 700),
+    ("all equal", "a tenth", 60),
+    ("separated", "one relevant", 60),
+]
+MODULES = [
+    sys.modules[f"ranking.inference.{name}"] for name in ("interleaving", "buckets", "most_violated_ranking")
+]
+
+
+def interpret(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[..., Any]]:
+    """Let the kernels run as Python to the end of the test; the Python by name."""
+    kernels = {}
+    for module in MODULES:
+        for name, kernel in list(vars(module).items()):
+            if isinstance(kernel, Dispatcher):
+                kernels[name] = kernel.py_func
+                monkeypatch.setattr(module, name, kernel.py_func)
+    return kernels
+
+
+@pytest.mark.parametrize(("family", "mixture", "n"), CASES)
+def test_compiled_and_interpreted_kernels_agree(
+    family: str, mixture: str, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores, relevant = hard_case(family, mixture, n)
+    compiled = [most_violated_ranking(scores, relevant, LOSSES[loss], name) for loss, name in PAIRS]
+    interpret(monkeypatch)
+    for (loss, name), expected in zip(PAIRS, compiled, strict=True):
+        found = most_violated_ranking(scores, relevant, LOSSES[loss], name)
+        np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
+        np.testing.assert_allclose(found.coefficients, expected.coefficients, rtol=1e-15)
+        assert found.loss == pytest.approx(expected.loss, rel=1e-14)
+
+
+def test_splits_that_go_wrong_end_in_a_sort(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the adversary would make select quadratic."""
+    negatives = 10.0 * quicksort_killer(600)
+    positives = np.linspace(0.5, negatives.max() + 0.5, 12)
+    scores, relevant = np.append(negatives, positives), np.repeat([False, True], [600, 12])
+    expected = most_violated_ranking(scores, relevant, "ap", "greedy")
+    sort_descending = interpret(monkeypatch)["_sort_descending"]
+    sides: list[int] = []
+
+    def spy(scores: np.ndarray, numbers: np.ndarray) -> None:
+        sides.append(len(scores))
+        sort_descending(scores, numbers)
+
+    monkeypatch.setattr(MODULES[0], "_sort_descending", spy)
+    found = most_violated_ranking(scores, relevant, "ap", "select")
+    np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
+    assert sides
+    assert max(sides) > 300

@@ -1,0 +1,183 @@
+"""Ranking losses against their definitions, and the check that keeps greedy inference right."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import reference
+
+from ranking.losses import RankingLoss, loss_names, make_loss
+from ranking.losses.base import loss_tables
+from ranking.losses.weighted_zero_one import misclassification_costs
+
+
+@dataclass(frozen=True)
+class Chakrabarti(RankingLoss):
+    """NDCG with the discount that is flat at the top (quicksort, section 2.3)."""
+
+    name = "chakrabarti"
+
+    def gains(self, positives: int) -> np.ndarray:
+        return np.full(positives, 1 / self.discount(np.arange(1.0, positives + 1)).sum())
+
+    def discount(self, positions: np.ndarray) -> np.ndarray:
+        return 1 / np.log2(np.maximum(positions, 2))
+
+
+@dataclass(frozen=True)
+class CutOff(Chakrabarti):
+    """NDCG that ends after the third place: the discount falls off a cliff (quicksort, section 2.3)."""
+
+    name = "cut-off"
+
+    def discount(self, positions: np.ndarray) -> np.ndarray:
+        return np.where(positions <= 3, 1 / np.log2(1 + positions), 0.0)
+
+
+@dataclass(frozen=True)
+class Linear(RankingLoss):
+    """Discount `slope` x position, equal gains."""
+
+    name = "linear"
+    slope: float = -1.0
+    gain: float = 1.0
+
+    def gains(self, positives: int) -> np.ndarray:
+        return np.full(positives, self.gain)
+
+    def discount(self, positions: np.ndarray) -> np.ndarray:
+        return self.slope * positions
+
+
+class Pole(Linear):
+    """1/(position - 1), which forgets that positions start at 1."""
+
+    def discount(self, positions: np.ndarray) -> np.ndarray:
+        return np.where(positions == 1, np.inf, 1 / np.maximum(positions - 1, 1))
+
+
+class Unnamed(RankingLoss):
+    """A loss that nobody registered, so nobody named it; its discount rises."""
+
+    gains, discount = Linear.gains, Linear.discount
+    slope, gain = 1.0, 1.0
+
+
+def test_the_losses_are_those_of_the_paper() -> None:
+    assert set(loss_names()) == {"ap", "ndcg"} == set(reference.LOSSES)
+
+
+@pytest.mark.parametrize("name", loss_names())
+def test_losses_are_as_defined_at_every_pattern(name: str) -> None:
+    loss = make_loss(name)
+    for n in range(2, 9):
+        for positives in range(1, n):
+            for places in itertools.combinations(range(1, n + 1), positives):
+                computed = loss.of_positions(np.array(places, dtype=float))
+                assert computed == pytest.approx(reference.LOSSES[name](places), abs=1e-14)
+
+
+@pytest.mark.parametrize("name", loss_names())
+def test_a_perfect_ranking_costs_nothing_and_the_worst_costs_most(name: str) -> None:
+    loss = make_loss(name)
+    assert loss.of_positions(np.arange(1.0, 6)) == 0
+    values = [loss.of_positions(np.array(places, float)) for places in itertools.combinations(range(1, 8), 3)]
+    assert max(values) == loss.of_positions(np.array([5.0, 6, 7])) < 1
+
+
+@pytest.mark.parametrize("name", loss_names())
+def test_steps_are_differences_of_the_discount_without_their_cancellation(name: str) -> None:
+    loss = make_loss(name)
+    assert loss.steps(50) == pytest.approx(RankingLoss.steps(loss, 50), rel=1e-12)
+    steps = loss.steps(1_000_000)
+    assert (np.diff(steps) < 0).all()  # strictly convex to the last place; plain differences are not
+    assert steps.sum() == pytest.approx(
+        float(loss.discount(np.ones(1))[0] - loss.discount(np.array([1e6 + 1]))[0])
+    )
+
+
+@pytest.mark.parametrize("name", loss_names())
+def test_quicksort_suitability_of_the_decomposition(name: str) -> None:
+    """(C2): the loss is the sum over irrelevant samples of delta_j(rank), delta_j(1) = 0; (C3): monotone in j."""
+    positives, negatives = 3, 4
+    gains, steps = loss_tables(make_loss(name), positives, negatives)
+    increments = np.array([[-gains[i] * steps[i + j] for i in range(positives)] for j in range(negatives)])
+    assert (np.diff(increments, axis=0) >= 0).all()
+    worst = reference.LOSSES[name](range(negatives + 1, negatives + positives + 1))
+    for places in itertools.combinations(range(1, positives + negatives + 1), positives):
+        others = [place for place in range(1, positives + negatives + 1) if place not in places]
+        passed = [sum(p < place for p in places) for place in others]  # rank less one
+        total = worst + sum(increments[j, :count].sum() for j, count in enumerate(passed))
+        assert total == pytest.approx(reference.LOSSES[name](places), abs=1e-14)
+
+
+def test_a_discount_that_is_flat_at_the_top_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"chakrabarti: the discount must be convex .* not at T\(1\), T\(2\), T\(3\)"
+    ):
+        loss_tables(Chakrabarti(), 1, 2)
+
+
+def test_a_discount_with_a_cliff_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"cut-off: .* not at T\(2\), T\(3\), T\(4\).* Use a convex discount such as"
+    ):
+        loss_tables(CutOff(), 3, 5)
+
+
+def test_a_discount_that_rises_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"linear: the discount must be convex and not increasing.*its tail"):
+        loss_tables(Linear(slope=0.5), 2, 3)
+
+
+def test_a_linear_discount_is_convex_enough() -> None:
+    gains, steps = loss_tables(Linear(slope=-0.1), 2, 3)
+    assert gains.tolist() == [1, 1]
+    assert steps == pytest.approx(np.full(5, 0.1))
+
+
+def test_negative_gains_are_refused() -> None:
+    with pytest.raises(ValueError, match="linear: gains must not be negative, got -2; negate the discount"):
+        loss_tables(Linear(gain=-2.0), 2, 3)
+
+
+@pytest.mark.parametrize("loss", [Linear(gain=np.nan), Linear(slope=np.nan), Pole()])
+def test_what_is_not_finite_is_refused(loss: RankingLoss) -> None:
+    with pytest.raises(ValueError, match="linear: gains and discount must be finite"):
+        loss_tables(loss, 2, 3)
+
+
+def test_a_loss_without_a_name_is_refused_as_clearly() -> None:
+    with pytest.raises(ValueError, match="a loss without a name: the discount must be convex"):
+        loss_tables(Unnamed(), 1, 2)
+
+
+def test_tables_cannot_be_written_and_differ_between_losses() -> None:
+    ap, ndcg = (loss_tables(make_loss(name), 3, 4) for name in ("ap", "ndcg"))
+    assert not np.array_equal(ap[0], ndcg[0])
+    assert loss_tables(Linear(gain=1.0), 3, 4)[0][0] != loss_tables(Linear(gain=2.0), 3, 4)[0][0]
+    with pytest.raises(ValueError, match="read-only"):
+        ap[0][0] = 7
+
+
+def test_an_unknown_loss_lists_the_known() -> None:
+    with pytest.raises(ValueError, match="no loss is called 'map'; choose one of: ap, ndcg"):
+        make_loss("map")
+
+
+@pytest.mark.parametrize("relevant", [[True, False], [True, False, False, False, True], [False] + [True] * 9])
+def test_costs_are_the_loss_of_one_error(relevant: list[bool]) -> None:
+    costs = misclassification_costs(np.array(relevant))
+    outputs = reference.labelling_outputs(np.zeros((len(relevant), 1)), relevant)
+    labellings = itertools.product([False, True], repeat=len(relevant))
+    for labels, (_, loss) in zip(labellings, outputs, strict=True):
+        assert costs[np.array(labels) != relevant].sum() == pytest.approx(loss, abs=1e-14)
+
+
+def test_a_subclass_must_give_gains_and_discount() -> None:
+    for incomplete in (lambda loss: loss.gains(2), lambda loss: loss.discount(np.ones(2))):
+        with pytest.raises(NotImplementedError):
+            incomplete(RankingLoss())
