@@ -37,7 +37,7 @@ def show_contact_sheet(images: ImageSet) -> None:
     sheet = address.read(keys.SHEET, address.number(int, 1, pages), 1)
     numbers = range((sheet - 1) * SHEET_SIZE, min(sheet * SHEET_SIZE, count))
     if address.get(keys.IMAGE) is None:
-        address.put(**{keys.IMAGE: str(numbers[0])})
+        address.amend(**{keys.IMAGE: str(numbers[0])})
     shown = tiles.image_tiles(images, numbers)
     grid.image_grid(shown, name=keys.IMAGE, label=f"Images of {images.title}", kind="images")
     address.pager(keys.SHEET, pages)

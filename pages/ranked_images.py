@@ -47,7 +47,7 @@ def choose_run() -> Run:
     known = {one.id: one for one in scored}
     if run is not None and run.id not in known:
         address.complain(f"Training {run.id} has {run.state} and left no ranking. Showing another one.")
-        address.put(**{keys.RUN: None})
+        address.amend(**{keys.RUN: None})
     bound = address.bound(keys.RUN, address.one_of(list(known)), scored[0].id)
     chosen = st.selectbox("Training", list(known), format_func=lambda key: runs.name_of(known[key]), **bound)
     runs.adopt(known[chosen])
@@ -76,7 +76,7 @@ def show_grid(images: ImageSet, ranked: Ranking, split: str) -> None:
     page = address.read(keys.PAGE, address.number(int, 1, pages), 1)
     places = range((page - 1) * grid.PAGE_SIZE, min(page * grid.PAGE_SIZE, len(ranked)))
     if address.get(keys.SAMPLE) is None:
-        address.put(**{keys.SAMPLE: str(images.ids[ranked.samples[places[0]]])})
+        address.amend(**{keys.SAMPLE: str(images.ids[ranked.samples[places[0]]])})
     shown = tiles.ranked_tiles(images, ranked, places)
     grid.image_grid(shown, name=keys.SAMPLE, label=f"Ranked {split} samples, best first")
     address.pager(keys.PAGE, pages)

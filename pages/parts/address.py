@@ -32,20 +32,20 @@ def get(name: str) -> str | None:
 
 
 def put(**changes: str | None) -> None:
-    """Change the address; None drops a name. A name that meant something else before drops its dependents
-    (keys.DEPENDENTS)."""
+    """Change the address; None drops a name. What depended on a changed name is dropped (keys.DEPENDENTS)."""
     before = st.query_params.to_dict()
-    after = dict(before)
-    for name, value in changes.items():
-        if before.get(name) not in (None, value):
-            for dependent in keys.DEPENDENTS.get(name, ()):
-                after.pop(dependent, None)
-    for name, value in changes.items():
-        after.pop(name, None)
-        if value is not None:
-            after[name] = value
-    if after != before:
-        st.query_params.from_dict(after)
+    changed = [name for name, value in changes.items() if before.get(name) != value]
+    dependents = {dependent: None for name in changed for dependent in keys.DEPENDENTS.get(name, ())}
+    amend(**{**dependents, **changes})
+
+
+def amend(**changes: str | None) -> None:
+    """Have the address say more, or less, about the same thing: nothing else is dropped."""
+    before = st.query_params.to_dict()
+    after = {**before, **changes}
+    told = {name: value for name, value in after.items() if value is not None}
+    if told != before:
+        st.query_params.from_dict(told)
     _remember()
 
 
@@ -68,7 +68,7 @@ def read(name: str, parse: Callable[[str], T], default: T) -> T:
         return parse(text)
     except ValueError as error:
         complain(f"The address asks for {name} = {text[:60]!r}: {error}. Showing {_shown(default)} instead.")
-        put(**{name: None})
+        amend(**{name: None})
         return default
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +24,10 @@ from ranking.types import Floats, ImageSet, Ints
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
 
 
+class Gone(Exception):
+    """Something that the address or a run names is not there (any more). The message says what to do."""
+
+
 def store() -> Store:
     """The store of this server's home; what dead workers left is settled when it is first opened."""
     return _store(os.environ.get("RANKING_HOME"))
@@ -34,8 +40,18 @@ def _store(home: str | None) -> Store:
     return opened
 
 
+@contextmanager
+def _or_gone() -> Iterator[None]:
+    """What the store lacks comes as Gone, which pages show; any other error is a defect of ours."""
+    try:
+        yield
+    except (ValueError, FileNotFoundError) as error:
+        raise Gone(str(error)) from error
+
+
 def image_set(key: str) -> ImageSet:
-    return _image_set(str(store().home), key)
+    with _or_gone():
+        return _image_set(str(store().home), key)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -44,7 +60,8 @@ def _image_set(home: str, key: str) -> ImageSet:
 
 
 def thumbnails(key: str) -> Thumbnails:
-    return _thumbnails(str(store().home), key)
+    with _or_gone():
+        return _thumbnails(str(store().home), key)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -54,7 +71,8 @@ def _thumbnails(home: str, key: str) -> Thumbnails:
 
 def whole_image(key: str, image: int) -> str:
     """Image number `image` as a data URL, its longest side at most WHOLE_SIDE."""
-    return _whole_image(str(store().home), key, image)
+    with _or_gone():
+        return _whole_image(str(store().home), key, image)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -93,10 +111,11 @@ class Ranking:
 
 
 def ranking(run: Run, split: str) -> Ranking:
-    """The ranking of an ended run; ValueError, with a way on, where it left no scores."""
+    """The ranking of an ended run; Gone where it left no scores."""
     if run.state not in ENDED or not (run.folder / "scores.npy").exists():
-        raise ValueError(f"training {run.id} is {run.state} and has no scores; train again")
-    return _ranking(str(store().home), run.id, split)
+        raise Gone(f"training {run.id} is {run.state} and has no scores; train again")
+    with _or_gone():
+        return _ranking(str(store().home), run.id, split)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)

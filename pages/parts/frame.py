@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException
 
 from pages.parts import address, keys
+from pages.parts.cache import Gone
 from ranking.home import HomeError
 
 PAGES = {"image_sets": "Image sets", "train": "Train", "ranked_images": "Ranked images"}
@@ -44,7 +45,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     messages, complete = st.container(), True
     try:
         steps()
-    except HomeError as error:
+    except (HomeError, Gone) as error:
         messages.error(plain(str(error)), icon=":material/error:")
     except RerunException:
         complete = False  # the next run shows the messages

@@ -35,6 +35,7 @@ def _training(run_id: str) -> Run | None:
 
 def adopt(run: Run) -> None:
     """Have the address say all that `run` was trained with: whoever opens its link sees its settings."""
+    same = address.get(keys.RUN) in (None, run.id) and address.get(keys.SET) in (None, run.settings["set"])
     settings = run.settings
     told: dict[str, str | None] = {
         keys.SET: settings["set"],
@@ -47,14 +48,15 @@ def adopt(run: Run) -> None:
     told |= forms.address_of("method", method, method_class(method), settings["method_settings"])
     for name, values in settings["features"]:
         told |= forms.address_of("feature", name, feature_class(name), values)
-    address.put(**told)
+    (address.amend if same else address.put)(**told)
 
 
 def with_scores() -> list[Run]:
-    """The trainings that have something to rank by, newest first."""
-    return [
+    """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
+    scored = [
         run for run in cache.store().runs("train") if run.state in ENDED and run.result.get("certificate")
     ]
+    return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
 
 def short_name(run: Run) -> str:

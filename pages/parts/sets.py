@@ -22,7 +22,7 @@ def choose(label: str = "Image set") -> ImageSetRow:
     known = {row.key: row for row in rows()}
     bound = address.bound(keys.SET, address.one_of(list(known)), next(iter(known)))
     key = st.selectbox(label, list(known), format_func=lambda key: title(known[key]), **bound)
-    address.put(**{keys.SET: key})  # also where it was only the default: the link shall show it tomorrow
+    address.amend(**{keys.SET: key})  # also where it was only the default: the link shall show it tomorrow
     return known[key]
 
 

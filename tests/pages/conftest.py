@@ -1,0 +1,85 @@
+"""A home with the bundled set, a small folder of shapes with hostile names, and trainings that ended in every way."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filled_home import Laboratory, import_here, train_here, train_settings
+from shapes import write_shapes
+from streamlit.testing.v1 import AppTest
+
+from ranking import jobs
+from ranking.store import Run, Store
+
+ROOT = Path(__file__).parents[2]
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+    """Built once; tests work on copies."""
+    home = tmp_path_factory.mktemp("laboratory")
+    store = Store(home)
+    digits = store.keep(import_here(store, "Digits").id)
+    folder = write_shapes(tmp_path_factory.mktemp("photographs") / "shapes")
+    shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
+    ended = {}
+    for state, reason in (
+        ("failed", "ran out of *memory* <b>"),
+        ("cancelled", "cancelled before any weights"),
+    ):
+        run = store.create_run("train", train_settings(digits))
+        store.end_run(run.id, state, f"{reason}; last heard of: iteration 7, gap 0.5")
+        ended[state] = run.id
+    return Laboratory(
+        home,
+        digits,
+        shapes,
+        not_converged=train_here(store, digits, "4", C=1e6, tolerance=1e-7, max_iterations=2).id,
+        on_shapes=train_here(store, shapes, "disc").id,
+        finished=train_here(store, digits, "3", C=100.0, tolerance=1e-2).id,
+        **ended,
+    )
+
+
+@pytest.fixture
+def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
+    """A copy of the filled home that this test may change, as the home of the app."""
+    home = tmp_path / "home"
+    shutil.copytree(filled.home, home)
+    monkeypatch.setenv("RANKING_HOME", str(home))
+    return Laboratory(**{**vars(filled), "home": home})
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
+    """The runs that pages start; no worker is started for them, so they stay queued."""
+    runs: list[Run] = []
+
+    def start(store: Store, kind: Any, settings: dict[str, Any]) -> Run:
+        runs.append(store.create_run(kind, json.loads(json.dumps(settings))))
+        return runs[-1]
+
+    monkeypatch.setattr(jobs, "start", start)
+    monkeypatch.setattr(jobs, "poll", lambda store, run_id: store.run(run_id))
+    return runs
+
+
+@pytest.fixture
+def open_page() -> Open:
+    """Open a page at an address: open_page("train", run="...")."""
+
+    def open_it(page: str, /, **query: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+        app.switch_page(f"pages/{page}.py")
+        for name, value in query.items():
+            app.query_params[name] = value
+        return app.run()
+
+    return open_it

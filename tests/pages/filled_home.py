@@ -1,0 +1,59 @@
+"""What the tests of the pages fill a home with, all of it done in this process, for speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ranking import worker
+from ranking.events import Report
+from ranking.store import Run, Store
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """A filled home: keys of its two image sets and ids of its runs."""
+
+    home: Path
+    digits: str
+    shapes: str
+    finished: str
+    on_shapes: str
+    not_converged: str
+    cancelled: str
+    failed: str
+
+    @property
+    def store(self) -> Store:
+        return Store(self.home)
+
+
+def import_here(store: Store, source: str, **settings: Any) -> Run:
+    """An import, left to be decided on."""
+    run = store.create_run("import", {"source": source, "source_settings": settings})
+    result = worker.import_images(store, run, Report(run.folder / "events.jsonl"))
+    store.end_run(run.id, "finished", result=result)
+    return store.run(run.id)
+
+
+def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:
+    """A finished training."""
+    asked = train_settings(key, query, method, **settings)
+    run = store.create_run("train", asked)
+    report = Report(run.folder / "events.jsonl")
+    store.end_run(run.id, "finished", result=worker.train(store, run, report))
+    report.flush()
+    return store.run(run.id)
+
+
+def train_settings(key: str, query: str = "3", method: str = "AP-SVM", **settings: Any) -> dict[str, Any]:
+    """The settings of a training as the worker expects them."""
+    return {
+        "set": key,
+        "features": [["Colour", {}]],
+        "query": query,
+        "method": method,
+        "method_settings": settings,
+        "warm_start": None,
+    }

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import pytest
+from filled_home import import_here
+from shapes import HOSTILE, write_shapes
+
+from ranking.store import Store
+
+
+def component(app, name):
+    [part] = [part for part in app.get("bidi_component") if part.proto.component_name == name]
+    return json.loads(part.proto.json)
+
+
+def test_the_contact_sheet_the_whole_image_and_the_classes(laboratory, open_page):
+    app = open_page("image_sets", set=laboratory.shapes)
+    assert not app.exception
+    grid = component(app, "ranking_image_grid")
+    assert [item["left"] for item in grid["items"][:2]] == ["photo_00", "photo_01"]
+    assert grid["items"][1]["right"] == "test · 2"
+    whole = component(app, "ranking_picture")
+    assert (whole["width"], whole["height"], len(whole["boxes"])) == (200, 150, 2)
+    assert "12 images with 24 samples to train on, 12 images with 24 samples to test on" in " ".join(
+        caption.value for caption in app.caption
+    )
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_the_pages_of_the_contact_sheet(laboratory, open_page):
+    app = open_page("image_sets", set=laboratory.digits, sheet="38")
+    assert [item["left"] for item in component(app, "ranking_image_grid")["items"]][-1] == "1796"
+    app.get("pagination")[0].set_value(2).run()
+    assert (app.query_params["sheet"], app.query_params["image"]) == ("2", "48")
+
+
+def test_another_set_forgets_what_was_chosen_in_this_one(laboratory, open_page):
+    app = open_page("image_sets", set=laboratory.digits, sheet="3", image="100", query="3")
+    app.selectbox(key="widget set").select(laboratory.shapes).run()
+    assert not app.exception
+    assert not {"sheet", "query"} & set(app.query_params)
+    assert app.query_params["image"] == "0"
+
+
+def test_unknown_sets_and_images_are_said_and_left_out(laboratory, open_page):
+    app = open_page("image_sets", set="nothing")
+    assert not app.exception
+    assert "set \\= 'nothing'" in app.warning[0].value.replace("\\'", "'")
+    assert app.query_params["set"] in (laboratory.digits, laboratory.shapes)
+    app = open_page("image_sets", set=laboratory.digits, image="-4", sheet="0")
+    assert not app.exception
+    assert len(app.warning) == 2
+    assert component(app, "ranking_picture")["alt"].startswith("Image 0000 with 1 boxes")
+
+
+def test_hostile_class_names_are_plain_text(laboratory, open_page):
+    app = open_page("train", set=laboratory.shapes, query=HOSTILE)
+    assert not app.exception
+    app = open_page("image_sets", set=laboratory.shapes)
+    assert HOSTILE in [
+        box["label"] for number in range(3) for box in component_at(open_page, laboratory, number)
+    ]
+    for element in (*app.markdown, *app.caption):
+        assert not re.search(r"(?<!\\)(<img|\]\()", element.value)
+    chart = app.get("plotly_chart")[0].proto.spec
+    assert "<img" not in chart.replace("\\u003c", "<")
+
+
+def component_at(open_page, laboratory, image):
+    return component(open_page("image_sets", set=laboratory.shapes, image=str(image)), "ranking_picture")[
+        "boxes"
+    ]
+
+
+# --------------------------------------------------------------------------------------------- importing
+
+
+def test_the_form_starts_an_import_of_the_folder(laboratory, started, open_page):
+    app = open_page("image_sets")
+    app.text_input(key="widget source.PASCAL VOC.folder").input("/some/where").run()
+    app.button(key="start import").click().run()
+    [run] = started
+    assert run.settings["source"] == "PASCAL VOC"
+    assert run.settings["source_settings"]["folder"] == "/some/where"
+    assert app.query_params["import"] == run.id
+    assert "/some/where" not in app.query_params.values(), "a path of this machine is not shared"
+    assert any("Importing from PASCAL VOC" in element.value for element in app.markdown)
+
+
+@pytest.fixture
+def imported(laboratory, tmp_path):
+    """An import that waits for a decision: other images than those in the store."""
+    return import_here(laboratory.store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "more", images=18)))
+
+
+def test_the_report_of_an_import_and_keeping_it(laboratory, open_page, imported):
+    app = open_page("image_sets", **{"import": imported.id})
+    assert not app.exception
+    report = app.dataframe[0].value
+    assert list(report.columns) == ["file", "expected", "came", "done"]
+    assert "missing" in report["file"].iloc[0]
+    grids = [
+        json.loads(part.proto.json)
+        for part in app.get("bidi_component")
+        if "grid" in part.proto.component_name
+    ]
+    assert [len(grid["items"]) for grid in grids] == [12, 24]
+    app.button(key="keep import").click().run()
+    assert not app.exception
+    assert app.query_params["set"] == imported.result["key"]
+    assert "import" not in app.query_params
+    assert imported.result["key"] in [row.key for row in laboratory.store.image_sets()]
+
+
+def test_discarding_an_import(laboratory, open_page, imported):
+    app = open_page("image_sets", **{"import": imported.id})
+    app.button(key="discard import").click().run()
+    assert not app.exception
+    assert "import" not in app.query_params
+    assert imported.result["key"] not in [row.key for row in laboratory.store.image_sets()]
+    app = open_page("image_sets", **{"import": imported.id})
+    assert any("was discarded" in element.value for element in app.markdown)
+
+
+def test_an_import_that_failed_says_why(laboratory, open_page):
+    run = laboratory.store.create_run("import", {"source": "PASCAL VOC", "source_settings": {"folder": "/x"}})
+    laboratory.store.end_run(run.id, "failed", "expected *a folder*")
+    app = open_page("image_sets", **{"import": run.id})
+    assert "expected \\*a folder\\*" in app.error[0].value
+
+
+# -------------------------------------------------------------------------------------------- first start
+
+
+@pytest.fixture
+def empty_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "empty"))
+    return Store(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("page", ["image_sets", "train", "ranked_images"])
+def test_the_first_start_prepares_the_bundled_set_once(empty_home, started, open_page, page):
+    for _ in range(2):
+        app = open_page(page)
+        assert not app.exception
+        assert "Preparing Digits" in app.markdown[0].value
+    assert [run.settings["source"] for run in started] == ["Digits"]
+
+
+def test_the_bundled_set_is_kept_without_asking(empty_home, started, open_page):
+    run = import_here(empty_home, "Digits")
+    app = open_page("image_sets")
+    assert not app.exception
+    assert [row.key for row in empty_home.image_sets()] == [run.result["key"]]
+    assert not started
+    assert len(component(app, "ranking_image_grid")["items"]) == 48
+
+
+def test_a_first_start_that_fails_says_why_and_can_be_repeated(empty_home, started, open_page):
+    run = empty_home.create_run("import", {"source": "Digits", "source_settings": {}})
+    empty_home.end_run(run.id, "failed", "no space")
+    app = open_page("image_sets")
+    assert "no space" in app.error[0].value
+    app.button[0].click().run()
+    assert [run.settings["source"] for run in started] == ["Digits"]
+    assert "Preparing Digits" in app.markdown[0].value
+
+
+def test_a_home_that_cannot_be_used_is_said(tmp_path, monkeypatch, open_page):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "file" / "home"))
+    app = open_page("image_sets")
+    assert not app.exception
+    assert "set RANKING\\_HOME to a folder that can be written" in app.error[0].value
+
+
+def test_a_set_whose_files_are_gone_is_said(laboratory, open_page):
+    shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
+    app = open_page("image_sets", set=laboratory.shapes)
+    assert not app.exception
+    assert "import it again" in app.error[0].value

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from shapes import HOSTILE
+
+from pages.parts import cache, export
+from ranking.metrics import average_precision, ndcg, precision_at_k
+from ranking.store import Store
+
+
+def grid_of(app):
+    """What the grid of the page shows."""
+    [grid] = [part for part in app.get("bidi_component") if part.proto.component_name == "ranking_image_grid"]
+    return json.loads(grid.proto.json)
+
+
+def parts_of(laboratory, run_id, test=True):
+    run = laboratory.store.run(run_id)
+    images = laboratory.store.image_set(run.settings["set"])
+    rows = images.test == test
+    return images.relevance(run.settings["query"])[rows], np.load(run.folder / "scores.npy")[rows]
+
+
+@pytest.mark.parametrize("split", ["test", "train"])
+def test_the_metrics_are_those_of_the_scores_on_disk(laboratory, open_page, split):
+    app = open_page("ranked_images", run=laboratory.finished, split=split, k="20")
+    assert not app.exception
+    relevance, scores = parts_of(laboratory, laboratory.finished, split == "test")
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown == {
+        "AP": f"{average_precision(relevance, scores):.3f}",
+        "P@20": f"{precision_at_k(relevance, scores, 20):.3f}",
+        "NDCG": f"{ndcg(relevance, scores):.3f}",
+        "Relevant": str(relevance.sum()),
+        "Samples": str(len(scores)),
+    }
+
+
+def test_the_grid_shows_200_a_page_best_first_and_marked(laboratory, open_page):
+    app = open_page("ranked_images", run=laboratory.finished)
+    relevance, scores = parts_of(laboratory, laboratory.finished)
+    items = grid_of(app)["items"]
+    assert len(items) == 200
+    assert [item["left"] for item in items[:3]] == ["1", "2", "3"]
+    assert [float(item["right"]) for item in items] == pytest.approx(np.sort(scores)[::-1][:200], abs=0.006)
+    assert all(item["src"].startswith("data:image/webp;base64,") for item in items)
+    spoken = {"relevant": "rank 1, relevant, score ", "irrelevant": "rank 1, not relevant, score "}
+    assert items[0]["alt"].startswith(spoken[items[0]["mark"]])
+    app.get("pagination")[0].set_value(2).run()
+    assert app.query_params["page"] == "2"
+    assert grid_of(app)["items"][0]["left"] == "201"
+    marks = [item["mark"] for item in items]
+    assert marks.count("relevant") == relevance[np.argsort(-scores, kind="stable")][:200].sum()
+
+
+def test_equal_scores_are_shown_pessimistically(laboratory, open_page):
+    run = laboratory.store.run(laboratory.on_shapes)
+    np.save(run.folder / "scores.npy", np.zeros(len(np.load(run.folder / "scores.npy"))))
+    marks = [item["mark"] for item in grid_of(open_page("ranked_images", run=run.id))["items"]]
+    assert marks == sorted(marks), "irrelevant comes before relevant"
+    assert len(set(marks)) == 2
+
+
+def test_the_slider_for_k_writes_the_address(laboratory, open_page):
+    app = open_page("ranked_images", run=laboratory.finished)
+    assert app.slider(key="widget k").value == 10
+    app.slider(key="widget k").set_value(50).run()
+    assert app.query_params["k"] == "50"
+    assert "P@50" in [metric.label for metric in app.metric]
+
+
+def test_another_split_starts_at_its_first_page(laboratory, open_page):
+    app = open_page("ranked_images", run=laboratory.finished, page="3")
+    app.segmented_control(key="widget split").set_value("train").run()
+    assert "page" not in app.query_params
+    assert grid_of(app)["items"][0]["left"] == "1"
+
+
+def test_wrong_addresses_are_said_and_left_out(laboratory, open_page):
+    wrong = {"k": "many", "page": "99", "split": "validation", "sample": "nobody"}
+    app = open_page("ranked_images", run=laboratory.finished, **wrong)
+    assert not app.exception
+    said = "\n".join(warning.value for warning in app.warning)
+    assert all(f"{name} \\=" in said for name in wrong)
+    app = open_page("ranked_images", run="<script>")
+    assert not app.exception
+    assert "\\<script\\>" in app.warning[0].value
+
+
+def test_a_training_without_scores_leads_to_another(laboratory, open_page):
+    app = open_page("ranked_images", run=laboratory.failed)
+    assert not app.exception
+    assert "left no ranking" in app.warning[0].value
+    assert app.query_params["run"] == laboratory.finished
+
+
+def test_scores_that_are_gone_are_said(laboratory, open_page):
+    (laboratory.store.run(laboratory.finished).folder / "scores.npy").unlink()
+    app = open_page("ranked_images", run=laboratory.finished)
+    assert not app.exception
+    assert "has no scores" in app.error[0].value
+
+
+def test_a_training_under_way_leads_to_where_it_is_watched(laboratory, started, open_page):
+    app = open_page("train", set=laboratory.digits)
+    app.button(key="train").click().run()
+    app = open_page("ranked_images", run=started[0].id)
+    assert "still going on" in app.markdown[0].value
+    assert [button.label for button in app.button] == ["Watch it train"]
+
+
+def test_with_nothing_trained_there_is_one_next_step(laboratory, open_page):
+    for run in laboratory.store.runs("train"):
+        laboratory.store.update_run(run.id, result={})
+    app = open_page("ranked_images")
+    assert not app.exception
+    assert [button.label for button in app.button] == ["Train a method"]
+
+
+def test_hostile_labels_are_plain_text(laboratory, open_page):
+    images = laboratory.store.image_set(laboratory.shapes)
+    row = int(np.flatnonzero(images.labels[:, images.classes.index(HOSTILE)] & images.test)[0])
+    app = open_page("ranked_images", run=laboratory.on_shapes, sample=str(images.ids[row]))
+    assert not app.exception
+    assert any("\\<img src\\=http" in caption.value for caption in app.caption)
+    for element in (*app.markdown, *app.caption):
+        assert not re.search(r"(?<!\\)(<img|\]\()", element.value)
+
+
+def test_the_table_holds_the_whole_ranking(laboratory):
+    store = Store(laboratory.home)
+    run = store.run(laboratory.on_shapes)
+    images = store.image_set(run.settings["set"])
+    lines = export.csv_text(images, cache.ranking(run, "test")).splitlines()
+    relevance, scores = parts_of(laboratory, run.id)
+    assert len(lines) == len(scores) + 1
+    assert [float(line.split(",")[1]) for line in lines[1:]] == sorted(scores, reverse=True)
+    assert sum(int(line.split(",")[2]) for line in lines[1:]) == relevance.sum()
+
+
+def test_the_contact_sheet_is_a_picture_of_the_first_places(laboratory):
+    run = laboratory.store.run(laboratory.finished)
+    sheet = export.contact_sheet(
+        laboratory.store.thumbnails(laboratory.digits), cache.ranking(run, "test"), "t"
+    )
+    assert sheet.startswith(b"\x89PNG")

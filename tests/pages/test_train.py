@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import numpy as np
+
+from pages.parts import jobs_panel
+from ranking import method_class, method_names
+from ranking.settings import settings_dict
+
+
+def texts(app):
+    elements = [*app.markdown, *app.caption, *app.error, *app.warning, *app.success, *app.info]
+    return "\n".join(element.value for element in elements)
+
+
+def test_the_form_starts_a_training_with_what_it_shows(laboratory, started, open_page):
+    app = open_page("train", set=laboratory.digits)
+    app.selectbox(key="widget query").select("7")
+    app.selectbox(key="widget method").select("AP-SVM")
+    app.run()
+    app.button(key="train").click().run()
+    assert not app.exception
+    [run] = started
+    assert run.settings["query"] == "7"
+    assert [name for name, _ in run.settings["features"]] == ["HOG", "Colour"]
+    assert run.settings["method_settings"] == settings_dict(method_class("AP-SVM")())
+    assert app.query_params["run"] == run.id
+    assert "Training AP\\-SVM on “7”" in texts(app)
+
+
+def test_pressing_twice_starts_one_training(laboratory, started, open_page):
+    app = open_page("train", set=laboratory.digits)
+    app.button(key="train").click().run()
+    app.button(key="train").click().run()
+    assert len(started) == 1
+    app.selectbox(key="widget query").select("5").run()
+    app.button(key="train").click().run()
+    assert len(started) == 2, "other settings are another training"
+
+
+def test_settings_of_every_method_are_widgets_tied_to_the_address(laboratory, open_page):
+    for name in method_names():
+        app = open_page("train", set=laboratory.digits, method=name, **{f"method.{name}.C": "0.37"})
+        assert not app.exception
+        assert app.select_slider(key=f"widget method.{name}.C").value == 0.37
+        assert app.query_params[f"method.{name}.C"] == "0.37"
+
+
+def test_the_address_of_a_run_brings_back_its_settings(laboratory, open_page):
+    app = open_page("train", run=laboratory.not_converged)
+    assert not app.exception
+    assert app.selectbox(key="widget query").value == "4"
+    assert app.selectbox(key="widget method").value == "AP-SVM"
+    assert app.select_slider(key="widget method.AP-SVM.C").value == 1e6
+    assert app.number_input(key="widget method.AP-SVM.max_iterations").value == 2
+    assert app.query_params["set"] == laboratory.digits
+
+
+def test_a_finished_training_shows_its_certificate(laboratory, open_page):
+    app = open_page("train", run=laboratory.finished)
+    assert "Converged" in app.success[0].value
+    shown = {metric.label: metric.value for metric in app.metric}
+    result = laboratory.store.run(laboratory.finished).result
+    assert shown["Test AP"] == f"{result['test']['AP']:.3f}"
+    assert float(shown["Primal"]) - float(shown["Dual"]) <= 0.011 * float(shown["Primal"])
+    assert "go to ranked_images" in " ".join(button.key for button in app.button)
+
+
+def test_a_training_that_did_not_converge_says_so(laboratory, open_page):
+    app = open_page("train", run=laboratory.not_converged)
+    assert "Not converged" in app.warning[0].value
+    assert not app.success
+
+
+def test_a_failed_training_says_why_where_it_stood_and_what_to_do(laboratory, open_page):
+    app = open_page("train", run=laboratory.failed)
+    said = app.error[0].value
+    assert "iteration 7\\, gap 0\\.5" in said
+    assert "\\*memory\\* \\<b\\>" in said, "what the worker said is not markdown"
+    assert "press **Train** to try the same again" in texts(app)
+
+
+def test_a_cancelled_training_says_so(laboratory, open_page):
+    app = open_page("train", run=laboratory.cancelled)
+    assert "Cancelled" in app.warning[0].value
+
+
+def test_cancel_asks_the_worker_to_stop(laboratory, started, open_page, monkeypatch):
+    cancelled = []
+    monkeypatch.setattr(jobs_panel.jobs, "cancel", lambda store, run_id: cancelled.append(run_id))
+    app = open_page("train", set=laboratory.digits)
+    app.button(key="train").click().run()
+    app.button(key=f"widget cancel {started[0].id}").click().run()
+    assert cancelled == [started[0].id]
+
+
+def test_the_curve_of_a_live_training_grows(laboratory, started, open_page):
+    app = open_page("train", set=laboratory.digits)
+    app.button(key="train").click().run()
+    assert not app.get("plotly_chart")
+    line = (
+        '{"event": "iteration", "iteration": %d, "primal": 2.0, "dual": %s, "gap": 1, "relative_gap": %s}\n'
+    )
+    with open(started[0].folder / "events.jsonl", "w") as file:
+        file.write(line % (1, "null", "null") + line % (2, "1.0", "0.5") + '{"event": "iter')
+    app.run()
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_no_feature_no_training(laboratory, open_page):
+    app = open_page("train", set=laboratory.digits, features="")
+    assert app.button(key="train").disabled
+    assert "at least one feature" in app.info[0].value
+
+
+def test_what_the_address_gets_wrong_is_said_and_left_out(laboratory, open_page):
+    wrong = {"run": "nosuchrun0", "query": "no class", "method": "Magic", "features": "HOG,Smell"}
+    app = open_page("train", set=laboratory.digits, **wrong, **{"method.SVM.C": "-3"})
+    assert not app.exception
+    said = "\n".join(warning.value for warning in app.warning)
+    for name in (*wrong, "method\\.SVM\\.C"):
+        assert f"{name} \\=" in said
+    assert not set(wrong) & set(app.query_params)
+    app.run()
+    assert not app.warning, "once is enough"
+
+
+def test_an_import_is_no_training(laboratory, open_page):
+    [run, *_] = laboratory.store.runs("import")
+    app = open_page("train", run=run.id)
+    assert "expected a training" in app.warning[0].value
+
+
+def test_earlier_trainings_of_this_set_are_listed(laboratory, open_page):
+    app = open_page("train", set=laboratory.digits)
+    listed = app.dataframe[0].value
+    assert list(listed["State"]) == ["✓ finished", "✓ finished", "– cancelled", "✗ failed"]
+    assert np.isclose(
+        listed["Test AP"].iloc[0], laboratory.store.run(laboratory.finished).result["test"]["AP"]
+    )
