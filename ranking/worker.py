@@ -91,11 +91,20 @@ def _was_stopped(error: Exception) -> bool:
 def _reason(error: Exception) -> str:
     """An error in one line, for a person."""
     said = " ".join(str(error).split())[:500]
-    if isinstance(error, MemoryError) or "failed to map segment" in said or "Cannot allocate memory" in said:
+    if _lost_memory(error):
         limit = os.environ.get(MEMORY_VARIABLE)
         allowed = f" (it may use {int(limit) / 1e9:.3g} GB, set by {MEMORY_VARIABLE})" if limit else ""
-        return f"the worker ran out of memory{allowed}: {said}; choose fewer features or a smaller image set"
+        details = f": {said}" if said else ""
+        return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"
     return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
+
+
+def _lost_memory(error: BaseException | None) -> bool:
+    """Whether a lack of memory is behind an error; libraries that could not be loaded tell it in words."""
+    if error is None or isinstance(error, MemoryError):
+        return error is not None
+    told = any(words in str(error) for words in ("failed to map segment", "Cannot allocate memory"))
+    return told or _lost_memory(error.__cause__ or error.__context__)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -236,6 +245,8 @@ def _limit_memory() -> None:
     if text:
         if not text.isdecimal() or int(text) == 0:
             raise ValueError(f"{MEMORY_VARIABLE} must be a number of bytes above 0, got {text!r}")
+        import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
+
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         wanted = int(text) if most == resource.RLIM_INFINITY else min(int(text), most)
         resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
