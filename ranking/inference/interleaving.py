@@ -87,18 +87,20 @@ def select(
     high: int,
     derivative: Derivative,
     ranks: Ints,
+    ordered: int = 0,
 ) -> None:
     """Algorithm 2 on one run of irrelevant samples whose ranks are known to lie on low ... high.
 
     `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate of
     its median), the pivot's best rank bounds both sides, and a side whose bounds meet is finished. Samples
     that score exactly as the pivot form a third side, which needs no more rearranging. A split that goes
-    wrong too often sorts its side, so that no input is quadratic.
+    wrong too often sorts its side, so that no input is quadratic. `ordered`: 1 where the run is sorted already,
+    from the top; then it is halved as it stands.
     """
     depth_limit = 2 * int(np.log2(len(scores) + 1.0)) + 8
     # Every split pushes at most three sides and pops one; depth bounds what waits.
     stack = np.empty((3 * (depth_limit + 64), 6), np.int64)
-    _push(stack, 0, 0, len(scores), low, high, 0, 0)
+    _push(stack, 0, 0, len(scores), low, high, 0, ordered)
     waiting = 1
     while waiting:
         waiting -= 1

@@ -14,6 +14,7 @@ from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 from ranking.types import Bools, Floats, Ints
 
+FEW = 30_000  # irrelevant samples, below which NumPy's vectorised sort and halving beat counting
 ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
 
 
@@ -44,8 +45,9 @@ def most_violated_ranking(
     "ndcg", or any RankingLoss; one that is not QS-suitable is a ValueError. algorithm: "greedy" tries every rank
     of every irrelevant sample (Yue et al. 2007), "search" bisects (Algorithm 3, average precision only),
     "select" is quicksort-flavoured (Algorithms 1 and 2), "buckets" counts instead of comparing, and leaves
-    scores that no grid can tell apart to select; "auto" is "buckets". All return one objective. Where several
-    rankings attain it, each algorithm always picks the same, but two algorithms may pick different ones.
+    scores that no grid can tell apart to select; "auto" is "buckets", or select on scores that NumPy has sorted
+    where they are few. All return one objective. Where several rankings attain it, each algorithm always picks
+    the same, but two algorithms may pick different ones.
 
     >>> found = most_violated_ranking([3.0, 1.0, 2.0], [True, False, False])
     >>> found.interleaving_ranks, found.loss, found.objective
@@ -67,7 +69,8 @@ def most_violated_ranking(
 
     ranks = np.empty(negatives, np.int32)
     coefficients = np.empty(len(scores))
-    grid = bin_grid(scores) if algorithm in ("auto", "buckets") else None
+    counted = algorithm == "buckets" or (algorithm == "auto" and negatives >= FEW)
+    grid = bin_grid(scores) if counted else None
     if grid:
         rank_counts = buckets(scores, positives, derivative, grid, ranks, coefficients)
     else:
@@ -95,14 +98,15 @@ def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bo
 
 def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Derivative, ranks: Ints) -> None:
     """Fill `ranks` of the irrelevant `scores` by one of the comparison-based algorithms."""
-    if algorithm not in ("greedy", "search"):
+    if algorithm in ("select", "buckets"):
         select(scores, np.arange(len(scores)), 0, 1, len(derivative.relevant) + 1, derivative, ranks)
         return
     if algorithm == "search" and loss.name != "ap":
-        raise ValueError(
-            f"search needs the unimodality of the average precision, the loss is {loss.name}; use auto"
-        )
-    order = np.argsort(-scores, kind="stable")
+        raise ValueError(f"search needs the unimodality of the average precision, the loss is {loss.name}; use auto")
+    order = np.argsort(-scores)
+    if algorithm == "auto":
+        select(scores[order], order, 0, 1, len(derivative.relevant) + 1, derivative, ranks, 1)
+        return
     in_order = np.empty_like(ranks)
     (search if algorithm == "search" else greedy)(scores[order], derivative, in_order)
     ranks[order] = in_order

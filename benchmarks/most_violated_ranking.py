@@ -1,0 +1,94 @@
+"""How fast is the most violated ranking? Four algorithms and numpy.sort of the same negative scores.
+
+    python benchmarks/most_violated_ranking.py [--quick]
+
+Scores are those of a random model ("start": relevance and score independent) or of a trained one ("end":
+relevant samples three standard deviations up, as after AP-SVM on separable features). Times include the
+checks of the input and all outputs (coefficients, loss, interleaving ranks, objective). Every time is the
+median over seeds of medians over rounds in which all algorithms take turns. "-": not run, it would take
+minutes (greedy, at |N||P| above 2 x 10^8) or is not defined (search, for the NDCG).
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+
+import numpy as np
+from timing import machine, medians, milliseconds, table
+
+from ranking.inference import most_violated_ranking
+
+ALGORITHMS = ("auto", "select", "search", "greedy")
+GREEDY_LIMIT = 2e8
+SIZES = [(n, p) for n in (10**3, 10**4, 10**5, 10**6, 10**7) for p in (10, 10**2, 10**3, 10**4) if p <= n]
+CLAIMED = [(3120, 227), (10**5, 10**3), (10**6, 10**3)]
+
+
+def scores_of(negatives: int, positives: int, stage: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    relevant = np.zeros(negatives + positives, dtype=bool)
+    relevant[generator.choice(len(relevant), positives, replace=False)] = True
+    return generator.standard_normal(len(relevant)) + 3.0 * (stage == "end") * relevant, relevant
+
+
+def measure(negatives: int, positives: int, loss: str, stage: str, seed: int) -> dict[str, float]:
+    """Median seconds of each algorithm that is run at this size, and of numpy.sort."""
+    scores, relevant = scores_of(negatives, positives, stage, seed)
+    negative_scores = scores[~relevant]
+
+    def run(algorithm: str) -> float:
+        return most_violated_ranking(scores, relevant, loss, algorithm).objective
+
+    tasks = {"numpy.sort": lambda: np.sort(negative_scores)}
+    for algorithm in ALGORITHMS:
+        skipped = (algorithm == "greedy" and negatives * positives > GREEDY_LIMIT) or (
+            algorithm == "search" and loss != "ap"
+        )
+        if not skipped:
+            tasks[algorithm] = lambda algorithm=algorithm: run(algorithm)
+    objectives = [run(name) for name in tasks if name != "numpy.sort"]
+    assert np.ptp(objectives) <= 1e-9 * max(1.0, abs(objectives[0])), "the algorithms disagree"
+    rounds = int(np.clip(2e6 // negatives, 3, 51))
+    return medians(tasks, rounds)
+
+
+def row(negatives: int, positives: int, loss: str, stage: str, seeds: range) -> list[str]:
+    runs = [measure(negatives, positives, loss, stage, seed) for seed in seeds]
+    times = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+    greedy = f"{times['greedy'] / times['auto']:.0f}x" if "greedy" in times else "-"
+    cells = [milliseconds(times.get(name)) for name in ("numpy.sort", *ALGORITHMS)]
+    return [
+        f"{negatives:,}",
+        f"{positives:,}",
+        loss,
+        stage,
+        *cells,
+        f"{times['auto'] / times['numpy.sort']:.2f}",
+        greedy,
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="only the sizes that the README claims something of"
+    )
+    parser.add_argument("--seeds", type=int, default=3)
+    arguments = parser.parse_args()
+    sizes = CLAIMED if arguments.quick else [*CLAIMED, *SIZES]
+    header = ["|N|", "|P|", "loss", "scores", "numpy.sort, ms", *[f"{name}, ms" for name in ALGORITHMS]]
+    rows = [
+        row(negatives, positives, loss, stage, range(arguments.seeds))
+        for negatives, positives in sizes
+        for loss in ("ap", "ndcg")
+        for stage in ("start", "end")
+    ]
+    print(machine())
+    print(table([*header, "auto / sort", "greedy / auto"], rows))
+
+
+if __name__ == "__main__":
+    main()
