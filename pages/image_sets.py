@@ -14,12 +14,12 @@ SHEET_SIZE = 48  # images of a contact sheet: larger than crops, so fewer
 
 def steps() -> None:
     sets.rows()
-    importing.show()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()
     with right:
-        frame.next_step("Train on this image set", "train")
+        frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
+    importing.show()
     images = cache.image_set(row.key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -27,7 +27,6 @@ def steps() -> None:
     with right:
         show_image(images)
         show_classes(images)
-    importing.offer()
 
 
 def show_contact_sheet(images: ImageSet) -> None:

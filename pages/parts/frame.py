@@ -63,9 +63,9 @@ def way_on(message: str, label: str, page: str, **query: str) -> NoReturn:
     st.stop()
 
 
-def next_step(label: str, page: str, **query: str) -> None:
+def next_step(label: str, page: str, obvious: bool = True, **query: str) -> None:
     """The one obvious next step: a button to another page. The address goes along, changed by `query`."""
-    if st.button(label, type="primary", key=keys.widget(f"go to {page}")):
+    if st.button(label, type="primary" if obvious else "secondary", key=keys.widget(f"go to {page}")):
         address.put(**query)
         st.switch_page(f"pages/{page}.py", query_params=st.query_params.to_dict())
 

@@ -19,8 +19,20 @@ EXAMPLES = 12
 REPORT = ("file", "expected", "came", "done")  # the columns of ranking.types.Problem
 
 
-def offer() -> None:
-    """The form that starts an import from any source that the laboratory knows."""
+def show() -> None:
+    """The import that the address names, as far as it is; where it names none, the form that starts one."""
+    place = st.container()  # also where it stays empty: what stands below keeps its place
+    run = address.read(keys.IMPORT, _import, None)
+    with place:
+        if run is None:
+            _offer()
+        else:
+            with st.container(border=True):
+                _show(run)
+
+
+def _offer() -> None:
+    """The form for any source that the laboratory knows."""
     with st.expander("Import images of your own", icon=":material/create_new_folder:"):
         names = source_names()
         source = st.selectbox("From", names, index=len(names) - 1, key=keys.widget("source"))
@@ -32,23 +44,19 @@ def offer() -> None:
             st.rerun()
 
 
-def show() -> None:
-    """The import that the address names, as far as it is: under way, failed, or waiting for a decision."""
-    run = address.read(keys.IMPORT, _import, None)
-    if run is None:
-        return
-    with st.container(border=True):
-        if run.state not in ENDED:
-            st.markdown(f"#### Importing from {plain(run.settings['source'])}")
-            jobs_panel.watch(run)
-        elif run.state != "finished":
-            jobs_panel.explain_end(run)
-            _close("Close")
-        elif "decision" in run.result:
-            st.markdown(f"This import of **{plain(run.result['title'])}** was {run.result['decision']}.")
-            _close("Close")
-        else:
-            _decide(run)
+def _show(run: Run) -> None:
+    """An import that is under way, has failed, or waits for a decision."""
+    if run.state not in ENDED:
+        st.markdown(f"#### Importing from {plain(run.settings['source'])}")
+        jobs_panel.watch(run)
+    elif run.state != "finished":
+        jobs_panel.explain_end(run)
+        _close()
+    elif "decision" in run.result:
+        st.markdown(f"This import of **{plain(run.result['title'])}** was {run.result['decision']}.")
+        _close()
+    else:
+        _decide(run)
 
 
 def _import(run_id: str) -> Run:
@@ -58,8 +66,8 @@ def _import(run_id: str) -> Run:
     return run
 
 
-def _close(label: str) -> None:
-    st.button(label, on_click=lambda: address.put(**{keys.IMPORT: None}), key="close import")
+def _close() -> None:
+    st.button("Close", on_click=lambda: address.put(**{keys.IMPORT: None}), key="close import")
 
 
 def _decide(run: Run) -> None:
@@ -73,7 +81,6 @@ def _decide(run: Run) -> None:
         st.metric("Problems", f"{result['problems']:,}", width="content")
     draft = load_image_set(run.draft)
     _show_examples(draft, Thumbnails(run.draft))
-    _show_problems(run)
     with st.container(horizontal=True):
         if st.button("Keep", type="primary", icon=":material/check_circle:", key="keep import"):
             address.put(**{keys.SET: cache.store().keep(run.id), keys.IMPORT: None})
@@ -82,6 +89,7 @@ def _decide(run: Run) -> None:
             cache.store().discard(run.id)
             address.put(**{keys.IMPORT: None})
             st.rerun()
+    _show_problems(run)
 
 
 def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
