@@ -22,6 +22,19 @@ from ranking.types import Bools, Certificate, Features, Floats, OnProgress, Quer
 FILE_VERSION = 1
 
 
+def penalty(default: float) -> Any:
+    """The setting C, at a `default` that suits L2-normalised features."""
+    return setting(
+        default,
+        label="C: how much a wrong ranking costs",
+        help="Small: short weights, more training errors. Large: fit the training samples closely.",
+        formula=r"\tfrac12\|w\|^2 + C\,\xi",
+        minimum=1e-8,
+        maximum=1e8,
+        log=True,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
     """The samples of all queries under each other: features (n, d), relevant (n,), and where each query begins.
@@ -77,15 +90,7 @@ class LinearMethod(ABC):
 
     name: ClassVar[str]
 
-    C: float = setting(
-        100.0,
-        label="C: how much a wrong ranking costs",
-        help="Small: short weights, more training errors. Large: fit the training samples closely.",
-        formula=r"\tfrac12\|w\|^2 + C\,\xi",
-        minimum=1e-8,
-        maximum=1e8,
-        log=True,
-    )
+    C: float = penalty(1000.0)
     tolerance: float = setting(
         1e-3,
         label="Stop at this duality gap",

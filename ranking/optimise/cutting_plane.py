@@ -49,7 +49,8 @@ def cutting_plane(
     try:
         while iteration < max_iterations:
             clock.report(iteration, best.objective, model.bound, passes, len(model.losses))
-            if relative_gap(best.objective, model.bound) <= target:
+            # Never end at weights 0, which rank nothing, while a step has not been tried.
+            if (iteration or start is not None) and relative_gap(best.objective, model.bound) <= target:
                 if _is_exact(risk, best.weights, model.dual, tolerance) or target < 1e-9:
                     break
                 target *= 0.5
