@@ -75,19 +75,10 @@ def buckets(
     """
     bin_of = np.empty(len(scores), np.uint16)
     counts = _count(scores, positives, grid, bin_of)
-    top_rank = len(positives) + 1
-    bins = Bins(
-        np.concatenate(([0], np.cumsum(counts))), np.empty(grid.bins, np.int32), np.empty(grid.bins, np.int32)
-    )
-    _bound(bins, 0.0, grid, derivative, 1, top_rank)
-
-    is_open = bins.lower != bins.upper
-    rank_of_bin = np.where(is_open, 0, bins.lower).astype(np.int32)
-    rank_counts = np.bincount(rank_of_bin, counts, top_rank + 1).astype(np.int64)
-    samples = np.empty(rank_counts[0] + 1, np.uint32)
-    rank_counts[0] = 0
+    rank_counts = np.zeros(len(positives) + 2, np.int64)
+    bins, rank_of_bin, open_bins, unsettled = _bound_all(counts, grid, derivative, rank_counts)
+    samples = np.empty(unsettled + 1, np.uint32)
     _settle(bin_of, rank_of_bin, positives, ranks, coefficients, samples)
-    open_bins = np.flatnonzero(is_open & (counts > 0))
     _refine(
         scores,
         positives,
@@ -119,6 +110,33 @@ def _count(scores: Floats, positives: Ints, grid: Grid, bin_of: Ints) -> Ints:
     for p in positives:
         counts[bin_of[p]] -= 1
     return counts
+
+
+@nb.njit(cache=True, nogil=True)
+def _bound_all(
+    counts: Ints, grid: Grid, derivative: Derivative, rank_counts: Ints
+) -> tuple[Bins, Ints, Ints, int]:
+    """What is known of every bin, the rank of each settled one (else 0), the open ones, and their samples."""
+    bins = Bins(np.empty(grid.bins, np.int64), np.empty(grid.bins, np.int32), np.empty(grid.bins, np.int32))
+    above = 0
+    for b in range(grid.bins):
+        bins.starts[b] = above
+        above += counts[b]
+    _bound(bins, 0.0, grid, derivative, 1, len(derivative.relevant) + 1)
+    rank_of_bin, open_bins = np.empty(grid.bins, np.int32), np.empty(grid.bins, np.int32)
+    opened, unsettled = 0, 0
+    for b in range(grid.bins):
+        rank = bins.lower[b]
+        if rank == bins.upper[b]:
+            rank_of_bin[b] = rank
+            rank_counts[rank] += counts[b]
+        else:
+            rank_of_bin[b] = 0
+            if counts[b]:
+                open_bins[opened] = b
+                opened += 1
+                unsettled += counts[b]
+    return bins, rank_of_bin, open_bins[:opened], unsettled
 
 
 @nb.njit(cache=True, nogil=True)
@@ -222,37 +240,41 @@ def _refine(
         slot[f] = left
         if fine.lower[f] != fine.upper[f]:
             left += counts[f]
-    group_scores, group_numbers = np.empty(left), np.empty(left, np.int64)
+    group_scores, group_samples = np.empty(left), np.empty(left, np.int64)
+    group_numbers, group_ranks = np.empty(left, np.int64), np.empty(left, np.int64)
+    level, slope = coefficient_line(len(positives), len(ranks))
     passed = 0  # relevant samples before this one
     for u in range(len(samples)):
         f, sample = fine_of[u], samples[u]
         while passed < len(positives) and positives[passed] < sample:
             passed += 1
-        ranks[sample - passed] = fine.lower[f]
-        if fine.lower[f] != fine.upper[f]:
+        if fine.lower[f] == fine.upper[f]:
+            rank = fine.lower[f]
+            ranks[sample - passed] = rank
+            coefficients[sample] = level + slope * rank
+            rank_counts[rank] += 1
+        else:
             group_scores[slot[f]] = scores[sample]
+            group_samples[slot[f]] = sample
             group_numbers[slot[f]] = sample - passed
             slot[f] += 1
+    places = np.arange(left)
     for f in range(len(counts)):
         if fine.lower[f] != fine.upper[f] and counts[f]:
             group = slice(slot[f] - counts[f], slot[f])
             select(
                 group_scores[group],
-                group_numbers[group],
+                places[group],
                 fine.starts[f],
                 fine.lower[f],
                 fine.upper[f],
                 derivative,
-                ranks,
+                group_ranks,
             )
-    level, slope = coefficient_line(len(positives), len(ranks))
-    passed = 0
-    for sample in samples:
-        while passed < len(positives) and positives[passed] < sample:
-            passed += 1
-        rank = ranks[sample - passed]
-        coefficients[sample] = level + slope * rank
-        rank_counts[rank] += 1
+    for g in range(left):
+        ranks[group_numbers[g]] = group_ranks[g]
+        coefficients[group_samples[g]] = level + slope * group_ranks[g]
+        rank_counts[group_ranks[g]] += 1
 
 
 @nb.njit(cache=True, nogil=True)
