@@ -16,7 +16,7 @@ LAYERS: tuple[set[str], ...] = (
     {"app"},
     {"pages"},
     {"pages.parts"},
-    {"experiments", "worker", "jobs", "events", "store", "home"},
+    {"experiments", "worker", "jobs", "events", "store", "home", "kernels"},
     {"ranking"},
     {"methods", "datasets", "features"},
     {"optimise", "inference", "losses", "metrics"},
