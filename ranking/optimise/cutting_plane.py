@@ -22,7 +22,7 @@ IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
 BEYOND = 0.2  # of the way from the best weights to the model's optimum: where the cut is taken
 LONGER = 1.5  # the first step tried, as a multiple of the last one taken
 TRIALS = 3  # oracle calls on a line at most
-CLOSE = 1e-4  # the line is searched to within this share of its least objective
+CLOSE = 0.05  # the line is searched until it cannot promise more than this share of the gap
 STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
 SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
 
@@ -57,7 +57,8 @@ def cutting_plane(
             iteration += 1
             line = _Line(risk, best, model.weights)
             passes += 2
-            step, best = line.search(min(1.0, LONGER * step))
+            close = CLOSE * (best.objective - model.bound)
+            step, best = line.search(min(1.0, LONGER * step) or 1.0, close)
             cut = line.cut_at(1.0 if stalled else step + BEYOND * (1.0 - step))
             bound = model.bound
             model.add(cut, risk.normal(cut.coefficients))
@@ -108,8 +109,8 @@ class _Line:
         self.slopes: list[float] = [0.0]
         self._remember(origin.cut)
 
-    def search(self, first: float) -> tuple[float, _Point]:
-        """The best step found, 0 where none is better than the origin, and the point there."""
+    def search(self, first: float, close: float) -> tuple[float, _Point]:
+        """The best step found, to within `close` of the least objective, and the point there; 0 is the origin."""
         best_step, best_cut, best_value = 0.0, self.origin.cut, self.origin.objective
         step = first
         for _ in range(TRIALS):
@@ -118,7 +119,7 @@ class _Line:
             if value < best_value:
                 best_step, best_cut, best_value = step, cut, value
             step, least = self._least()
-            if least > best_value - CLOSE * abs(best_value):
+            if least > best_value - close:
                 break
         if best_step == 0.0:
             return 0.0, self.origin
