@@ -8,4 +8,4 @@ from pages.parts import frame, keys
 
 st.set_page_config(page_title="Ranking laboratory", page_icon="🏅", layout="wide")
 st.session_state[keys.BOOTED] = True
-st.navigation(frame.all_pages(), position="top").run()
+st.navigation(frame.all_pages(), position="hidden").run()

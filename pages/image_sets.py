@@ -23,30 +23,29 @@ def steps() -> None:
     images = cache.image_set(row.key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        show_contact_sheet(images)
+        image = show_contact_sheet(images)
     with right:
-        show_image(images)
+        show_image(images, image)
         show_classes(images)
 
 
-def show_contact_sheet(images: ImageSet) -> None:
-    """One page of all images."""
+def show_contact_sheet(images: ImageSet) -> int:
+    """One page of all images; the number of the chosen one: at first the first of the page."""
     count = len(images.image_names)
     pages = max(1, -(-count // SHEET_SIZE))
     sheet = address.read(keys.SHEET, address.number(int, 1, pages), 1)
     numbers = range((sheet - 1) * SHEET_SIZE, min(sheet * SHEET_SIZE, count))
-    if address.get(keys.IMAGE) is None:
-        address.amend(**{keys.IMAGE: str(numbers[0])})
+    image = int(address.read(keys.IMAGE, address.number(int, 0, count - 1), numbers[0]))
     shown = tiles.image_tiles(images, numbers)
-    grid.image_grid(shown, name=keys.IMAGE, label=f"Images of {images.title}", kind="images")
+    label = f"Images of {images.title}"
+    grid.image_grid(shown, name=keys.IMAGE, selected=str(image), label=label, kind="images")
     address.pager(keys.SHEET, pages)
     st.caption("All images, with their split and number of boxes. Click one to see its boxes.")
+    return image
 
 
-def show_image(images: ImageSet) -> None:
+def show_image(images: ImageSet, image: int) -> None:
     """The chosen image, whole, with its boxes."""
-    last = len(images.image_names) - 1
-    image = address.read(keys.IMAGE, address.number(int, 0, last), 0)
     name = str(images.image_names[image])
     width, height = (int(side) for side in images.image_sizes[image])
     boxes = tiles.class_boxes(images, image)

@@ -28,10 +28,10 @@ def steps() -> None:
     measures.show(ranked, k)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        show_grid(images, ranked, split)
+        place = show_grid(images, ranked, split)
         take_along(run, images, ranked, split)
     with right:
-        show_selected(run, images, ranked)
+        show_selected(run, images, ranked, place)
         show_curve(ranked, k)
 
 
@@ -50,7 +50,8 @@ def choose_run() -> Run:
         address.amend(**{keys.RUN: None})
     bound = address.bound(keys.RUN, address.one_of(list(known)), scored[0].id)
     chosen = st.selectbox("Training", list(known), format_func=lambda key: runs.name_of(known[key]), **bound)
-    runs.adopt(known[chosen])
+    if address.get(keys.RUN) is None:
+        address.put(**{keys.RUN: chosen})  # also where it is only the newest: the link shall show it tomorrow
     return known[chosen]
 
 
@@ -70,26 +71,26 @@ def choose_k(ranked: Ranking) -> int:
     return int(st.slider("k: how far down the ranking you look", 1, most, **bound))
 
 
-def show_grid(images: ImageSet, ranked: Ranking, split: str) -> None:
-    """One page of the ranking as thumbnails."""
+def show_grid(images: ImageSet, ranked: Ranking, split: str) -> int:
+    """One page of the ranking as thumbnails; the selected place, from 0: at first the first of the page."""
     pages = -(-len(ranked) // grid.PAGE_SIZE)
     page = address.read(keys.PAGE, address.number(int, 1, pages), 1)
     places = range((page - 1) * grid.PAGE_SIZE, min(page * grid.PAGE_SIZE, len(ranked)))
-    if address.get(keys.SAMPLE) is None:
-        address.amend(**{keys.SAMPLE: str(images.ids[ranked.samples[places[0]]])})
+    place = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), places[0])
     shown = tiles.ranked_tiles(images, ranked, places)
-    grid.image_grid(shown, name=keys.SAMPLE, label=f"Ranked {split} samples, best first")
+    label = f"Ranked {split} samples, best first"
+    grid.image_grid(shown, name=keys.SAMPLE, selected=id_of(images, ranked, place), label=label)
     address.pager(keys.PAGE, pages)
     st.caption(
         f"Best score first. {RELEVANT_GLYPH} and a whole border: relevant. {IRRELEVANT_GLYPH} and a broken "
         "border: not relevant. **Notice** the first broken border: everything before it is right. "
         "Click a picture, or walk with the arrow keys and press Enter."
     )
+    return place
 
 
-def show_selected(run: Run, images: ImageSet, ranked: Ranking) -> None:
+def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:
     """The selected sample, large, in its whole image."""
-    place = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), 0)
     row = int(ranked.samples[place])
     image = int(images.image_of[row])
     relevant = bool(ranked.relevance[place])
@@ -98,17 +99,32 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking) -> None:
     name, query = str(images.image_names[image]), run.settings["query"]
     width, height = (int(side) for side in images.image_sizes[image])
     shown = ", ".join(tiles.classes_of(images, row)) or "no class"
-    picture(
-        cache.whole_image(images.key, image),
-        (width, height),
-        tiles.relevance_boxes(images, query, row),
-        alt=f"Image {name} with the box of the selected sample, which shows {shown}",
-        key=keys.widget("selected image"),
-    )
+    crop, whole = st.columns([1, 3]) if is_part(images, row) else (None, st.container())
+    if crop is not None:
+        crop.image(cache.thumbnails(images.key).crop(row), width="stretch", alt=f"The sample alone: {shown}")
+    with whole:
+        picture(
+            cache.whole_image(images.key, image),
+            (width, height),
+            tiles.relevance_boxes(images, query, row),
+            alt=f"Image {name} with the box of the selected sample, which shows {shown}",
+            key=keys.widget("selected image"),
+        )
     st.caption(
         f"Image {plain(name)}, {width} × {height} pixels; the thick box shows {plain(shown)}. **Notice** "
         f"whether it looks like “{plain(query)}” to you, and what the method may have seen instead."
     )
+
+
+def is_part(images: ImageSet, row: int) -> bool:
+    """Whether a sample is so small a part of its image that it needs to be shown alone too."""
+    left, top, right, bottom = (int(edge) for edge in images.boxes[row])
+    width, height = (int(side) for side in images.image_sizes[images.image_of[row]])
+    return (right - left) * (bottom - top) < 0.5 * width * height
+
+
+def id_of(images: ImageSet, ranked: Ranking, place: int) -> str:
+    return str(images.ids[ranked.samples[place]])
 
 
 def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:

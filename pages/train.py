@@ -14,7 +14,7 @@ from ranking.store import ENDED, ImageSetRow, Run
 
 
 def steps() -> None:
-    run = chosen_run()
+    run = runs.chosen()
     form, view = st.columns([2, 3], gap="large")
     with form:
         row = sets.choose()
@@ -28,14 +28,6 @@ def steps() -> None:
         else:
             show_live(run)
     list_earlier(row)
-
-
-def chosen_run() -> Run | None:
-    """The training of the address; the address then says what it was trained with."""
-    run = runs.chosen()
-    if run is not None and address.get(keys.SET) != run.settings["set"]:
-        runs.adopt(run)
-    return run
 
 
 def choose(row: ImageSetRow) -> dict[str, Any]:
@@ -121,10 +113,12 @@ def show_ended(run: Run) -> None:
     jobs_panel.explain_end(run)
     if run.result.get("certificate"):
         certificate.show(run)
-        frame.next_step("Look at the ranked images", "ranked_images", run=run.id)
-    iterations = jobs_panel.iterations_of(jobs_panel.events_of(run))
-    if iterations:
-        draw(run, jobs_panel.events_of(run), log_choice())
+    seen = jobs_panel.events_of(run)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if run.result.get("certificate"):
+            frame.next_step("Look at the ranked images", "ranked_images", run=run.id)
+        logarithmic = bool(jobs_panel.iterations_of(seen)) and log_choice()
+    draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting on the left, or press **Train** to try the same again.")
 

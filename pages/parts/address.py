@@ -1,8 +1,8 @@
 """The address (URL) is the truth about what a page shows; widgets are made from it and write to it.
 
-`open` completes the address from what this tab showed before (a click in the menu arrives with an empty
-one), `get` reads it, `put` changes it, and `bound` ties a widget to one name of it. A value that cannot be
-read is dropped with a complaint that `complaints` hands over: the page goes on with its default.
+`get` and `read` read it, `put` and `amend` change it, and `bound` ties a widget to one name of it. What is not
+in the address has its default. A value that cannot be read is dropped with a complaint that `complaints` hands
+over: the page goes on with the default.
 """
 
 from __future__ import annotations
@@ -19,34 +19,38 @@ Parse = Callable[[str], Any]
 Show = Callable[[Any], str]
 
 
-def open_address() -> None:
-    """Start a page: an empty address is completed from what this tab remembers."""
-    remembered = st.session_state.setdefault(keys.REMEMBERED, {})
-    if not st.query_params.to_dict() and remembered:
-        st.query_params.from_dict(remembered)
-    _remember()
-
-
 def get(name: str) -> str | None:
-    return st.query_params.get(name)
+    """What the address says of `name`, or what something else that it names implies of it."""
+    return st.query_params.get(name, st.session_state.get(keys.IMPLIED, {}).get(name))
+
+
+def imply(told: dict[str, str]) -> None:
+    """What the address need not say, because a training that it names says it; for this run of the page."""
+    st.session_state[keys.IMPLIED] = told
 
 
 def put(**changes: str | None) -> None:
-    """Change the address; None drops a name. What depended on a changed name is dropped (keys.DEPENDENTS)."""
+    """Change the address; None drops a name. What depended on a changed name is dropped (keys.dependents)."""
+    _set(changed(**changes))
+
+
+def changed(**changes: str | None) -> dict[str, str]:
+    """The address as `put` would make it, for a link."""
     before = st.query_params.to_dict()
-    changed = [name for name, value in changes.items() if before.get(name) != value]
-    dependents = {dependent: None for name in changed for dependent in keys.DEPENDENTS.get(name, ())}
-    amend(**{**dependents, **changes})
+    new = [name for name, value in changes.items() if before.get(name) != value]
+    kept = {name: value for name, value in before.items() if not any(keys.depends(name, on) for on in new)}
+    return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
 def amend(**changes: str | None) -> None:
     """Have the address say more, or less, about the same thing: nothing else is dropped."""
-    before = st.query_params.to_dict()
-    after = {**before, **changes}
-    told = {name: value for name, value in after.items() if value is not None}
-    if told != before:
-        st.query_params.from_dict(told)
-    _remember()
+    after = {**st.query_params.to_dict(), **changes}
+    _set({name: value for name, value in after.items() if value is not None})
+
+
+def _set(address: dict[str, str]) -> None:
+    if address != st.query_params.to_dict():  # each change is a step for the browser's Back
+        st.query_params.from_dict(address)
 
 
 def complain(message: str) -> None:
@@ -68,7 +72,8 @@ def read(name: str, parse: Callable[[str], T], default: T) -> T:
         return parse(text)
     except ValueError as error:
         complain(f"The address asks for {name} = {text[:60]!r}: {error}. Showing {_shown(default)} instead.")
-        amend(**{name: None})
+        if name in st.query_params:
+            amend(**{name: None})
         return default
 
 
@@ -139,7 +144,3 @@ def _shown(value: Any) -> str:
 def _write(name: str, show: Show) -> None:
     value = st.session_state[keys.widget(name)]
     put(**{name: None if value is None else show(value)})
-
-
-def _remember() -> None:
-    st.session_state[keys.REMEMBERED] = st.query_params.to_dict()

@@ -32,19 +32,23 @@ def show(run: Run) -> None:
 def _verdict(proof: dict[str, float], tolerance: float | None) -> None:
     gap = proof["relative_gap"]
     if proof["converged"]:
-        bound = "" if tolerance is None else f", below the tolerance of {tolerance:.3%}"
+        bound = "" if tolerance is None else f", below the tolerance of {_percent(tolerance)}"
         st.success(
-            f"**Converged.** The gap is {gap:.3%} of the objective{bound}: "
+            f"**Converged.** The gap is {_percent(gap)} of the objective{bound}: "
             "this is proof that no weights do better by more than that.",
             icon=":material/check_circle:",
         )
     else:
-        known = "not known yet" if gap is None else f"{gap:.3%} of the objective"
-        asked = "" if tolerance is None else f"; {tolerance:.3%} was asked for"
+        known = "not known yet" if gap is None else f"{_percent(gap)} of the objective"
+        asked = "" if tolerance is None else f"; {_percent(tolerance)} was asked for"
         st.warning(
             f"**Not converged.** The gap is {known}{asked}. Better weights may exist.",
             icon=":material/warning:",
         )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}%"
 
 
 def _number(label: str, value: float | None, form: str, help: str) -> None:

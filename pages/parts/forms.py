@@ -34,17 +34,8 @@ def settings_form(
     return values
 
 
-def address_of(owner: str, name: str, plugin: type, values: dict[str, Any]) -> dict[str, str | None]:
-    """Changes of the address that make `settings_form` show these values; defaults need no words."""
-    told: dict[str, str | None] = {}
-    for item in settings_of(plugin):
-        value = values.get(item.name, item.default)
-        told[keys.setting(f"{owner}.{name}", item.name)] = None if value == item.default else str(value)
-    return told
-
-
 def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool = False) -> Any:
-    name = keys.setting(f"{owner}.{plugin}", item.name)
+    name = keys.setting(owner, plugin, item.name)
     label = plain(f"{plugin}: {item.label}" if several else item.label)
     bound: dict[str, Any] = {"key": keys.widget(name)}
     if shared:

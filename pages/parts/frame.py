@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
 from pages.parts import address, keys
@@ -24,7 +25,7 @@ def all_pages() -> list[st.Page]:
 
 def _enter() -> None:
     """The bare address leads to the first page, which so has an address of its own that stays."""
-    st.switch_page(f"pages/{next(iter(PAGES))}.py", query_params=st.query_params.to_dict())
+    st.switch_page(f"pages/{next(iter(PAGES))}.py", query_params=address.changed())
 
 
 def guard() -> None:
@@ -39,7 +40,7 @@ def guard() -> None:
 def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     """Run a page: its title, what was wrong with the address, its steps."""
     guard()
-    address.open_address()
+    menu = st.container(horizontal=True, key="menu")
     st.title(PAGES[name], anchor=False)
     st.caption(purpose)
     messages, complete = st.container(), True
@@ -51,8 +52,16 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         complete = False  # the next run shows the messages
         raise
     finally:
-        for message in address.complaints() if complete else []:
-            messages.warning(plain(message), icon=":material/warning:")
+        if complete:
+            _finish(menu, messages)
+
+
+def _finish(menu: DeltaGenerator, messages: DeltaGenerator) -> None:
+    """What is known when a page has run: its address, which the menu carries on, and what was wrong with it."""
+    for name, title in PAGES.items():
+        menu.page_link(f"pages/{name}.py", label=title, query_params=address.changed(), width="content")
+    for message in address.complaints():
+        messages.warning(plain(message), icon=":material/warning:")
 
 
 def way_on(message: str, label: str, page: str, **query: str) -> NoReturn:
@@ -66,8 +75,7 @@ def way_on(message: str, label: str, page: str, **query: str) -> NoReturn:
 def next_step(label: str, page: str, obvious: bool = True, **query: str) -> None:
     """The one obvious next step: a button to another page. The address goes along, changed by `query`."""
     if st.button(label, type="primary" if obvious else "secondary", key=keys.widget(f"go to {page}")):
-        address.put(**query)
-        st.switch_page(f"pages/{page}.py", query_params=st.query_params.to_dict())
+        st.switch_page(f"pages/{page}.py", query_params=address.changed(**query))
 
 
 def plain(text: str) -> str:

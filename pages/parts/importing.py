@@ -95,7 +95,10 @@ def _decide(run: Run) -> None:
 def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
     rows = np.linspace(0, len(draft) - 1, min(EXAMPLES, len(draft))).round().astype(int)
     examples = tiles.sample_tiles(draft, thumbnails, [int(row) for row in rows])
-    grid.image_grid(examples, name=keys.EXAMPLE, label="Examples of the imported samples", kind="images")
+    label = "Examples of the imported samples"
+    grid.image_grid(
+        examples, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images"
+    )
     st.caption("Samples from the whole import. **Notice** whether each shows what is written below it.")
 
 

@@ -49,7 +49,7 @@ def _progress(run: Run, seen: list[Event]) -> None:
     elapsed = max(0.0, time.time() - (run.started or run.created))
     if last is None:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")
-    elif last["total"]:
+    elif last["total"] > 1:
         share = min(1.0, last["done"] / last["total"])
         st.progress(share, f"{plain(last['what'])}: {last['done']:,} of {last['total']:,} · {elapsed:.0f} s")
     else:

@@ -17,24 +17,30 @@ SHEET = "sheet"  # page of the contact sheet, from 1
 SAMPLE = "sample"  # id of the selected sample
 EXAMPLE = "example"  # id of the selected sample of an import
 
-# What a choice makes meaningless; address.put drops it.
+# What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
 DEPENDENTS = {
     IMPORT: (EXAMPLE,),
     SET: (SHEET, IMAGE, QUERY, RUN, PAGE, SAMPLE),
     SHEET: (IMAGE,),
-    RUN: (PAGE, SAMPLE),
+    RUN: (SET, SHEET, IMAGE, QUERY, FEATURES, METHOD, "method.", "feature.", PAGE, SAMPLE),
     SPLIT: (PAGE, SAMPLE),
     PAGE: (SAMPLE,),
 }
 
 
-def setting(owner: str, name: str) -> str:
-    """Address name of a setting of one plug-in: no two plug-ins' settings can collide."""
-    return f"{owner}.{name}"
+def depends(name: str, on: str) -> bool:
+    """Whether `name` of the address means nothing after a change of `on`."""
+    listed = DEPENDENTS.get(on, ())
+    return name in listed or any(name.startswith(prefix) for prefix in listed if prefix.endswith("."))
+
+
+def setting(owner: str, plugin: str, name: str) -> str:
+    """Address name of a setting; `owner` is the kind of plug-in. No two plug-ins' settings can collide."""
+    return f"{owner}.{plugin}.{name}"
 
 
 # The session: what one browser tab remembers.
-REMEMBERED = "remembered address"
+IMPLIED = "what the training in the address implies"
 COMPLAINTS = "complaints about the address"
 BOOTED = "pages are registered"
 EVENTS = "events read so far"  # (run id, byte offset, events)

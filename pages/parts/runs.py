@@ -7,9 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, forms, keys
-from ranking import method_class
-from ranking.features import feature_class
+from pages.parts import address, cache, keys
 from ranking.store import ENDED, Run
 
 STATES = {
@@ -22,8 +20,29 @@ STATES = {
 
 
 def chosen() -> Run | None:
-    """The training that the address names, None where it names none that is known."""
-    return address.read(keys.RUN, _training, None)
+    """The training that the address names, None where it names none that is known.
+
+    The address then need not say what the training was given: it implies that.
+    """
+    run = address.read(keys.RUN, _training, None)
+    address.imply({} if run is None else _given(run))
+    return run
+
+
+def _given(run: Run) -> dict[str, str]:
+    """What `run` was trained with, as the address would say it."""
+    settings = run.settings
+    told = {
+        keys.SET: settings["set"],
+        keys.FEATURES: ",".join(name for name, _ in settings["features"]),
+        keys.QUERY: settings["query"],
+        keys.METHOD: settings["method"],
+    }
+    given = [("method", settings["method"], settings["method_settings"])]
+    given += [("feature", name, values) for name, values in settings["features"]]
+    for owner, plugin, values in given:
+        told |= {keys.setting(owner, plugin, name): str(value) for name, value in values.items()}
+    return told
 
 
 def _training(run_id: str) -> Run | None:
@@ -31,24 +50,6 @@ def _training(run_id: str) -> Run | None:
     if run.kind != "train":
         raise ValueError(f"that is an {run.kind}, expected a training")
     return run
-
-
-def adopt(run: Run) -> None:
-    """Have the address say all that `run` was trained with: whoever opens its link sees its settings."""
-    same = address.get(keys.RUN) in (None, run.id) and address.get(keys.SET) in (None, run.settings["set"])
-    settings = run.settings
-    told: dict[str, str | None] = {
-        keys.SET: settings["set"],
-        keys.FEATURES: ",".join(name for name, _ in settings["features"]),
-        keys.QUERY: settings["query"],
-        keys.METHOD: settings["method"],
-        keys.RUN: run.id,
-    }
-    method = settings["method"]
-    told |= forms.address_of("method", method, method_class(method), settings["method_settings"])
-    for name, values in settings["features"]:
-        told |= forms.address_of("feature", name, feature_class(name), values)
-    (address.amend if same else address.put)(**told)
 
 
 def with_scores() -> list[Run]:
@@ -118,4 +119,4 @@ def _spoken(name: str, value: Any) -> str:
 def _open_selected(of: list[Run], key: str) -> None:
     rows = st.session_state[key]["selection"]["rows"]
     if rows:
-        adopt(of[rows[0]])
+        address.put(**{keys.RUN: of[rows[0]].id})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, jobs_panel, keys
+from pages.parts import address, cache, jobs_panel, keys, runs
 from pages.parts.frame import plain
 from ranking import jobs
 from ranking.datasets import source_names
@@ -18,11 +18,14 @@ def rows() -> list[ImageSetRow]:
 
 
 def choose(label: str = "Image set") -> ImageSetRow:
-    """A box to choose one of the image sets; the newest at first."""
+    """A box to choose one of the image sets; at first that of the training in the address, else the newest."""
     known = {row.key: row for row in rows()}
+    if runs.chosen() is not None:
+        address.amend(**{keys.SET: None})  # a training stands for its set
     bound = address.bound(keys.SET, address.one_of(list(known)), next(iter(known)))
     key = st.selectbox(label, list(known), format_func=lambda key: title(known[key]), **bound)
-    address.amend(**{keys.SET: key})  # also where it was only the default: the link shall show it tomorrow
+    if address.get(keys.SET) is None:
+        address.amend(**{keys.SET: key})  # also where it is only the newest: the link shall show it tomorrow
     return known[key]
 
 

@@ -231,10 +231,24 @@ def test_a_deep_link_may_be_the_first_request_of_a_server(visit: Visit, server: 
     page = visit(path)
     page.locator(".tile, .st-key-train button").first.wait_for()
     assert urlsplit(page.url).path == path
-    assert page.get_by_role("link", name="Ranked images").count(), "the menu is complete"
+    page.get_by_role("link", name="Ranked images").wait_for()
 
 
-def test_an_unknown_page_leads_to_the_first_one(visit: Visit) -> None:
+def test_back_undoes_one_step_at_a_time(visit: Visit) -> None:
+    page = visit("/image_sets")
+    page.locator(".tile").first.wait_for()
+    page.get_by_role("link", name="Train").click()
+    page.locator(".st-key-train button").wait_for()
+    choose(page, "query", "5 — ")
+    page.wait_for_url(re.compile("query=5"))
+    page.go_back()
+    page.wait_for_function("document.querySelector('.st-key-widget-query input').value.startsWith('0 — ')")
+    page.go_back()
+    page.locator(".tile").first.wait_for()
+    assert urlsplit(page.url).path == "/image_sets"
+
+
+def test_a_wrong_address_is_said(visit: Visit) -> None:
     page = visit("/image_sets?set=nothing&sheet=x")
     page.get_by_text("The address asks for sheet").wait_for()
     page.locator(".tile").first.wait_for()

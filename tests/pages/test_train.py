@@ -52,7 +52,18 @@ def test_the_address_of_a_run_brings_back_its_settings(laboratory, open_page):
     assert app.selectbox(key="widget method").value == "AP-SVM"
     assert app.select_slider(key="widget method.AP-SVM.C").value == 1e6
     assert app.number_input(key="widget method.AP-SVM.max_iterations").value == 2
-    assert app.query_params["set"] == laboratory.digits
+    assert app.selectbox(key="widget set").value == laboratory.digits
+    assert dict(app.query_params) == {"run": laboratory.not_converged}, "a run stands for its settings"
+
+
+def test_a_change_joins_the_address_and_another_run_drops_it(laboratory, started, open_page):
+    app = open_page("train", run=laboratory.not_converged)
+    app.selectbox(key="widget query").select("7").run()
+    assert dict(app.query_params) == {"run": laboratory.not_converged, "query": "7"}
+    app = open_page("train", run=laboratory.not_converged, query="7", split="train")
+    app.button(key="train").click().run()
+    assert set(app.query_params) == {"run", "split"}
+    assert app.selectbox(key="widget query").value == "7", "the new training has it"
 
 
 def test_a_finished_training_shows_its_certificate(laboratory, open_page):

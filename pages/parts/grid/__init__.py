@@ -40,10 +40,11 @@ def image_grid(
     tiles: Sequence[Tile],
     *,
     name: str,
+    selected: str | None,
     label: str,
     kind: Literal["ranking", "images"] = "ranking",
 ) -> None:
-    """Show `tiles`; the id of the selected one is `name` of the address, both ways."""
+    """Show `tiles`, `selected` as the selected one. Selecting another writes its id to `name` of the address."""
     if len(tiles) > PAGE_SIZE:
         raise ValueError(f"a grid shows at most {PAGE_SIZE} tiles, got {len(tiles)}; show them page by page")
     items = [vars(tile) for tile in tiles]
@@ -51,19 +52,24 @@ def image_grid(
     key = keys.widget(name)
     _mount(
         key=key,
-        data={"token": token, "items": items, "label": label, "kind": kind, "told": _told(key, token, name)},
+        data={
+            "token": token,
+            "items": items,
+            "label": label,
+            "kind": kind,
+            "told": _told(key, token, selected),
+        },
         default={"selected": None},
         on_selected_change=lambda: _select(name, key),
     )
 
 
-def _told(key: str, token: str, name: str) -> list[Any]:
+def _told(key: str, token: str, selected: str | None) -> list[Any]:
     """[number, id]: what the browser is told to select; it obeys where the number is new to it.
 
     It paints a click at once, so it is told only what it does not know: then what is sent stays equal from
     run to run, and equal messages do not travel again.
     """
-    selected = address.get(name)
     memory = st.session_state.setdefault(keys.GRID_TOLD, {})
     click = st.session_state[key]["selected"] if key in st.session_state else None
     before = memory.get(key)
