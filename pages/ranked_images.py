@@ -29,10 +29,10 @@ def steps() -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         place = show_grid(images, ranked, split)
-        take_along(run, images, ranked, split)
     with right:
         show_selected(run, images, ranked, place)
         show_curve(ranked, k)
+    take_along(run, images, ranked, split)
 
 
 def choose_run() -> Run:
@@ -101,7 +101,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     shown = ", ".join(tiles.classes_of(images, row)) or "no class"
     crop, whole = st.columns([1, 3]) if is_part(images, row) else (None, st.container())
     if crop is not None:
-        crop.image(cache.thumbnails(images.key).crop(row), width="stretch", alt=f"The sample alone: {shown}")
+        crop.image(cache.thumbnails(images.key).crop(row), width="content", alt=f"The sample alone: {shown}")
     with whole:
         picture(
             cache.whole_image(images.key, image),
