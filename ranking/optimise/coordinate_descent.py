@@ -153,16 +153,16 @@ def _descend(
     weights: Features,
 ) -> None:
     """Minimise the dual along one variable after the other, keeping weights = scale X'(alpha y)."""
+    number = weights.dtype.type  # arithmetic in the features' own precision
     for i in order:
-        row = features[i]
-        product = weights[0] * 0
+        product = number(0)
         for k in range(len(weights)):
-            product += row[k] * weights[k]
+            product += features[i, k] * weights[k]
         gradient = labels[i] * scale * product - costs[i]
         updated = min(max(alpha[i] - gradient / curvatures[i], 0.0), C)
         change = (updated - alpha[i]) * labels[i] * scale
         if change != 0.0:
             alpha[i] = updated
-            step = weights[0] * 0 + np.float32(change)
+            step = number(change)
             for k in range(len(weights)):
-                weights[k] += step * row[k]
+                weights[k] += step * features[i, k]
