@@ -24,6 +24,7 @@ LONGER = 1.5  # the first step tried, as a multiple of the last one taken
 TRIALS = 3  # oracle calls on a line at most
 CLOSE = 0.05  # the line is searched until it cannot promise more than this share of the gap
 STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
+ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
 SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
 
 
@@ -224,22 +225,36 @@ class _Model:
 def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
     """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1: what cutting planes and their reference both solve.
 
-    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound.
+    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. A program that it
+    gives up on, because features or C are of an unusual scale, is brought to unit scale and tried again.
     """
+    height = max(float(np.abs(linear).max()), np.finfo(float).tiny)
+    curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic)
+    steepest = max(float(curvature.diagonal().max()), np.finfo(float).tiny)
+    x, flag = _daqp(curvature, linear, 1.0)
+    if flag < 1:
+        unit = min(1.0, height / steepest)
+        x, flag = _daqp(curvature * (unit / height), linear / height, 1.0 / unit)
+        x = unit * x
+    if flag < 1:
+        raise ArithmeticError(
+            f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag}); "
+            "try a smaller C or features of a smaller scale"
+        )
+    x = np.where(x > 1e-12 * x.max(), x, 0.0)
+    return x / max(float(x.sum()), 1.0)
+
+
+def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]:
+    """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= total, and daqp's exit flag, positive where solved."""
     m = len(linear)
     x, _, flag, _ = daqp.solve(
         np.ascontiguousarray(quadratic),
         -linear,
         np.ones((1, m)),
-        np.ones(m + 1),
+        np.full(m + 1, total),
         np.append(np.zeros(m), -1e30),
         np.zeros(m + 1, dtype=np.int32),
         eps_prox=-1.0,
     )
-    if flag < 1:
-        raise ArithmeticError(
-            f"the quadratic program over {m} planes was not solved (daqp exit flag {flag}); "
-            "try a smaller C or features of a smaller scale"
-        )
-    x = np.where(x > 1e-12, x, 0.0)
-    return x / max(float(x.sum()), 1.0)
+    return x, flag
