@@ -120,7 +120,7 @@ def show_ended(run: Run) -> None:
         logarithmic = bool(jobs_panel.iterations_of(seen)) and log_choice()
     draw(run, seen, logarithmic)
     if run.state == "failed":
-        st.caption("Change a setting on the left, or press **Train** to try the same again.")
+        st.caption("Change a setting, or press **Train** to try the same again.")
 
 
 def log_choice() -> bool:

@@ -17,7 +17,7 @@ from PIL import Image
 from pages.parts.picture import data_url
 from ranking import jobs
 from ranking.datasets import Thumbnails
-from ranking.metrics import precision_recall_curve, ranking_order
+from ranking.metrics import average_precision, ndcg, precision_recall_curve, ranking_order
 from ranking.store import ENDED, Run, Store
 from ranking.types import Floats, ImageSet, Ints
 
@@ -45,7 +45,7 @@ def _or_gone() -> Iterator[None]:
     """What the store lacks comes as Gone, which pages show; any other error is a defect of ours."""
     try:
         yield
-    except (ValueError, FileNotFoundError) as error:
+    except (ValueError, OSError) as error:
         raise Gone(str(error)) from error
 
 
@@ -102,6 +102,14 @@ class Ranking:
     @property
     def positives(self) -> int:
         return int(np.count_nonzero(self.relevance))
+
+    @cached_property
+    def average_precision(self) -> float:
+        return average_precision(self.relevance, self.scores)
+
+    @cached_property
+    def ndcg(self) -> float:
+        return ndcg(self.relevance, self.scores)
 
     @cached_property
     def curve(self) -> tuple[Floats, Floats]:

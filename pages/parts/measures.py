@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.cache import Ranking
-from ranking.metrics import average_precision, ndcg, precision_at_k
 
 AP = r"$\displaystyle\text{AP}=\frac1{|P|}\sum_{i\in P}\text{precision at the rank of }i$"
 PRECISION = r"$\displaystyle\text{P@}k=\frac{\#\text{relevant among the first }k}{k}$"
@@ -23,10 +22,10 @@ def show(ranked: Ranking, k: int) -> None:
             icon=":material/info:",
         )
         return
-    relevance, scores = ranked.relevance, ranked.scores
+    precision, _ = ranked.curve
     with st.container(horizontal=True, gap="large"):
-        st.metric("AP", f"{average_precision(relevance, scores):.3f}", help=AP, width="content")
-        st.metric(f"P@{k}", f"{precision_at_k(relevance, scores, k):.3f}", help=PRECISION, width="content")
-        st.metric("NDCG", f"{ndcg(relevance, scores):.3f}", help=NDCG, width="content")
+        st.metric("AP", f"{ranked.average_precision:.3f}", help=AP, width="content")
+        st.metric(f"P@{k}", f"{precision[k - 1]:.3f}", help=PRECISION, width="content")
+        st.metric("NDCG", f"{ranked.ndcg:.3f}", help=NDCG, width="content")
         st.metric("Relevant", f"{ranked.positives:,}", width="content")
         st.metric("Samples", f"{len(ranked):,}", width="content")

@@ -237,6 +237,8 @@ def test_a_deep_link_may_be_the_first_request_of_a_server(visit: Visit, server: 
 def test_back_undoes_one_step_at_a_time(visit: Visit) -> None:
     page = visit("/image_sets")
     page.locator(".tile").first.wait_for()
+    choose(page, "set", "Digits — ")
+    page.get_by_role("heading", name="Image 0000").wait_for()
     page.get_by_role("link", name="Train").click()
     page.locator(".st-key-train button").wait_for()
     choose(page, "query", "5 — ")

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import ast
+import doctest
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import address, charts, forms, frame, grid, keys
+from ranking import method_class, method_names
+from ranking.datasets import source_class, source_names
+from ranking.features import feature_class, feature_names
+from ranking.settings import settings_of
+
+PAGES = Path(frame.__file__).parents[1]
+PLUGINS = [
+    *(method_class(name) for name in method_names()),
+    *(feature_class(name) for name in feature_names()),
+    *(source_class(name) for name in source_names()),
+]
+
+
+def test_the_examples_run():
+    assert doctest.testmod(frame) == doctest.TestResults(failed=0, attempted=1)
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.__name__)
+def test_every_setting_of_every_plugin_survives_the_address(plugin):
+    for item in settings_of(plugin):
+        for value in (item.default, *item.choices):
+            assert forms.parse(item, str(value)) == value
+        if item.kind in (int, float) and not item.choices:
+            with pytest.raises(ValueError, match="expected a number"):
+                forms.parse(item, "many")
+            for beyond in ("nan", "inf", "-1e300"):
+                with pytest.raises(ValueError, match="expected"):
+                    forms.parse(item, beyond)
+
+
+def form_of_a_plugin(index):
+    from test_parts import PLUGINS
+
+    from pages.parts import forms
+
+    plugin = PLUGINS[index]
+    values = forms.settings_form("method", [(plugin.name, plugin)], "More")
+    import streamlit as st
+
+    st.session_state["made"] = values[plugin.name]
+
+
+@pytest.mark.parametrize("index", range(len(PLUGINS)), ids=[plugin.__name__ for plugin in PLUGINS])
+def test_every_plugin_has_a_form_that_shows_its_defaults(index):
+    app = AppTest.from_function(form_of_a_plugin, args=(index,), default_timeout=30).run()
+    assert not app.exception
+    assert app.session_state["made"] == {item.name: item.default for item in settings_of(PLUGINS[index])}
+    said = " ".join(caption.value for caption in app.caption)
+    assert all(frame.plain(item.help) in said for item in settings_of(PLUGINS[index]))
+    formulas = [element.value for element in app.markdown]
+    assert formulas == [f"${item.formula}$" for item in in_order(PLUGINS[index]) if item.formula]
+
+
+def in_order(plugin):
+    """As the form shows them: the advanced ones last."""
+    return sorted(settings_of(plugin), key=lambda item: item.advanced)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "value"),
+    [
+        (address.number(int, 1, 5), "3", 3),
+        (address.number(float, 0, None), "1e3", 1000.0),
+        (address.one_of(("a", "b")), "b", "b"),
+        (address.some_of(("a", "b", "c")), "a,c", ["a", "c"]),
+        (address.some_of(("a", "b")), "", []),
+    ],
+)
+def test_parsers_read_what_is_allowed(parse, text, value):
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "message"),
+    [
+        (address.number(int, 1, 5), "6", "expected 1 to 5"),
+        (address.number(int, 1, 5), "3.5", "expected a number"),
+        (address.number(float, 0, None), "-1", "expected at least 0"),
+        (address.one_of(("a", "b")), "c", "expected one of a, b"),
+        (address.one_of([str(number) for number in range(99)]), "c", "11, …"),
+        (address.some_of(("a", "b")), "a,c", "expected one of a, b"),
+    ],
+)
+def test_parsers_say_what_they_expected(parse, text, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parse(text)
+
+
+def test_a_run_drops_settings_of_every_plugin_and_nothing_else():
+    assert keys.depends("method.AP-SVM.C", keys.RUN)
+    assert keys.depends("feature.HOG.side", keys.RUN)
+    assert keys.depends(keys.PAGE, keys.SPLIT)
+    assert not keys.depends(keys.K, keys.RUN)
+    assert not keys.depends("method.AP-SVM.C", keys.SET)
+
+
+def test_long_lines_are_thinned_from_the_first_to_the_last_point():
+    assert charts.thinned(range(5)) == [0, 1, 2, 3, 4]
+    thin = charts.thinned(range(100_000))
+    assert (len(thin), thin[0], thin[-1]) == (charts.MOST_POINTS, 0, 99_999)
+
+
+def test_a_grid_refuses_more_than_a_page():
+    tiles = [grid.Tile(str(number), "", "") for number in range(grid.PAGE_SIZE + 1)]
+    with pytest.raises(ValueError, match="at most 200 tiles, got 201"):
+        grid.image_grid(tiles, name=keys.SAMPLE, selected=None, label="")
+
+
+def grid_with_a_button():
+    import streamlit as st
+
+    from pages.parts import grid
+
+    if st.button("select c"):
+        st.query_params["sample"] = "c"
+    tiles = [grid.Tile(name, "data:,", name) for name in "abc"]
+    grid.image_grid(tiles, name="sample", selected=st.query_params.get("sample", "a"), label="letters")
+
+
+def test_a_grid_is_told_only_what_its_browser_does_not_know():
+    app = AppTest.from_function(grid_with_a_button).run()
+    first = told(app)
+    assert first[1] == "a"
+    app.run()
+    assert told(app) == first, "nothing new, nothing sent"
+    app.button[0].click().run()
+    second = told(app)
+    assert second[1] == "c"
+    assert second[0] > first[0]
+    app.run()
+    assert told(app) == second
+
+
+def told(app):
+    [component] = app.get("bidi_component")
+    return json.loads(component.proto.json)["told"]
+
+
+@pytest.mark.parametrize("path", sorted(PAGES.rglob("*.py")), ids=lambda path: path.stem)
+def test_no_page_renders_html_of_its_own(path):
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    names = [getattr(call.func, "attr", getattr(call.func, "id", "")) for call in calls]
+    assert not {"html", "write"} & set(names), "labels are hostile; show text, or a component that sets text"
+    assert not [word.arg for call in calls for word in call.keywords if word.arg == "unsafe_allow_html"]
+
+
+@pytest.mark.parametrize("path", sorted(PAGES.rglob("*.js")), ids=lambda path: path.stem)
+def test_no_component_sets_markup(path):
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", path.read_text())
