@@ -225,24 +225,21 @@ class _Model:
 def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
     """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1: what cutting planes and their reference both solve.
 
-    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. A program that it
-    gives up on, because features or C are of an unusual scale, is brought to unit scale and tried again.
+    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's
+    tolerances are absolute: the program is brought to unit scale, or where that fails nearer to its own.
     """
     height = max(float(np.abs(linear).max()), np.finfo(float).tiny)
-    curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic)
-    steepest = max(float(curvature.diagonal().max()), np.finfo(float).tiny)
-    x, flag = _daqp(curvature, linear, 1.0)
-    if flag < 1:
-        unit = min(1.0, height / steepest)
-        x, flag = _daqp(curvature * (unit / height), linear / height, 1.0 / unit)
-        x = unit * x
-    if flag < 1:
-        raise ArithmeticError(
-            f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag}); "
-            "try a smaller C or features of a smaller scale"
-        )
-    x = np.where(x > 1e-12 * x.max(), x, 0.0)
-    return x / max(float(x.sum()), 1.0)
+    curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
+    unit = 1.0 / max(float(curvature.diagonal().max()), 1.0)
+    for scale in (unit, unit**0.5, 1.0):
+        x, flag = _daqp(scale * curvature, linear / height, 1.0 / scale)
+        if flag > 0:
+            x = scale * np.where(x > 1e-12 * x.max(), x, 0.0)
+            return x / max(float(x.sum()), 1.0)
+    raise ArithmeticError(
+        f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag}); "
+        "try a smaller C or features of a smaller scale"
+    )
 
 
 def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]:
@@ -255,6 +252,7 @@ def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]
         np.full(m + 1, total),
         np.append(np.zeros(m), -1e30),
         np.zeros(m + 1, dtype=np.int32),
+        primal_tol=1e-10,
         eps_prox=-1.0,
     )
     return x, flag
