@@ -30,7 +30,8 @@ from timing import machine, milliseconds, table
 
 from ranking import Query, make_method
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.linear import LinearMethod, TrainingSet
+from ranking.methods.linear import Start
+from ranking.methods.training_set import TrainingSet
 from ranking.optimise import LinearRisk
 
 SAMPLES, RELEVANT, SIZE, C = 3347, 227, 2404, 1000.0
@@ -101,11 +102,6 @@ class TimedRisk(LinearRisk):
         return result
 
 
-def risk_of(method: LinearMethod, query: Query, kind: type[LinearRisk] = LinearRisk) -> LinearRisk:
-    samples = TrainingSet.of([query])
-    return kind(samples.features, method.C, method._oracle(samples), method.scale)
-
-
 def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
     result = work()
@@ -115,12 +111,12 @@ def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
 def ap_svm(query: Query) -> dict[str, float]:
     """Seconds of our solver, of dlib and of ours with greedy; our share of time in the products."""
     method = make_method("AP-SVM", C=C, tolerance=TOLERANCE)
-    risk = risk_of(method, query, TimedRisk)
     samples = TrainingSet.of([query])
-    solution = method._solve(risk, samples, None, None, None)
+    plain = method.risk(samples)
+    risk = TimedRisk(**vars(plain))
+    solution = method.solve(risk, samples, None, Start())
     certificate = solution.certificate
     assert certificate.converged
-    plain = risk_of(method, query)
     theirs = DlibProblem(plain, TOLERANCE * certificate.primal)
     dlib_seconds, found = clocked(lambda: dlib.solve_structural_svm_problem(theirs))
     weights = np.asarray(found).ravel()

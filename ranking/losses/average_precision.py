@@ -22,6 +22,8 @@ class AveragePrecisionLoss(RankingLoss):
     0.146
     """
 
+    unimodal = True  # Proposition 5
+
     def gains(self, positives: int) -> Floats:
         return np.arange(1, positives + 1) / positives
 

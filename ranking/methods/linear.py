@@ -1,25 +1,22 @@
-"""What the linear methods share: queries to a risk, a solution to weights, files that hold no code."""
+"""What the linear methods share: queries to a risk, a solution to weights, and their files."""
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from ranking.methods import saved
 from ranking.methods.registry import METHODS
+from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet
 from ranking.optimise.risk import exact_product
 from ranking.settings import setting, settings_dict
-from ranking.types import Bools, Certificate, Features, Floats, OnProgress, Query
-
-FILE_VERSION = 1
+from ranking.types import Bools, Certificate, Floats, OnProgress, Query
 
 
 def penalty(default: float) -> Any:
@@ -35,53 +32,15 @@ def penalty(default: float) -> Any:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """The samples of all queries under each other: features (n, d), relevant (n,), and where each query begins.
+class Start(NamedTuple):
+    """Where training begins: weights (d,) of another run, and its solution if it saw the same samples."""
 
-    With several queries the objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
-    `fingerprint` tells whether another run saw the same samples.
-    """
-
-    features: Features
-    relevant: Bools
-    bounds: list[int]
-    fingerprint: int
+    weights: Floats | None = None
+    solution: Solution | None = None
 
     @property
-    def queries(self) -> int:
-        return len(self.bounds) - 1
-
-    @classmethod
-    def of(cls, queries: Sequence[Query]) -> TrainingSet:
-        if not queries:
-            raise ValueError("fit needs at least one query, got an empty list")
-        relevant = []
-        for number, query in enumerate(queries):
-            grades = query.relevance
-            if grades is None:
-                raise ValueError(
-                    f"query {number} has no relevance; training needs Query(features, relevance)"
-                )
-            relevant.append(grades > 0)
-            if relevant[-1].all() or not relevant[-1].any():
-                missing = "irrelevant" if len(relevant[-1]) and relevant[-1].all() else "relevant"
-                raise ValueError(
-                    f"query {number} has no {missing} sample; training needs both kinds: "
-                    "choose another query or split"
-                )
-            if query.features.shape[1] != queries[0].features.shape[1]:
-                raise ValueError(
-                    f"query {number} has {query.features.shape[1]} features, the first has "
-                    f"{queries[0].features.shape[1]}; all queries need the same"
-                )
-        one = len(queries) == 1
-        features = queries[0].features if one else np.concatenate([query.features for query in queries])
-        features = np.ascontiguousarray(features)
-        mask = np.concatenate(relevant)
-        bounds = [0, *np.cumsum([len(query) for query in queries]).tolist()]
-        fingerprint = zlib.crc32(mask.tobytes(), zlib.crc32(features.data.cast("B")))
-        return cls(features, mask, bounds, fingerprint)
+    def working_set(self) -> WorkingSet | None:
+        return None if self.solution is None else self.solution.working_set
 
 
 @dataclass(kw_only=True, eq=False)
@@ -115,18 +74,13 @@ class LinearMethod(ABC):
     scale: ClassVar[float] = 1.0  # scores are scale X w for the weights w that the solver sees
 
     @abstractmethod
-    def _solve(
-        self,
-        risk: LinearRisk,
-        samples: TrainingSet,
-        on_progress: OnProgress | None,
-        start: Floats | None,
-        earlier: Solution | None,
+    def solve(
+        self, risk: LinearRisk, samples: TrainingSet, on_progress: OnProgress | None, start: Start
     ) -> Solution:
-        """Minimise the risk, from the weights `start` or from an `earlier` solution on the same samples."""
+        """Minimise the risk of `samples`, beginning at `start`."""
 
     @abstractmethod
-    def _cut(self, scores: Floats, relevant: Bools) -> Cut:
+    def cut(self, scores: Floats, relevant: Bools) -> Cut:
         """Loss-augmented inference on one query: the most violated output."""
 
     @property
@@ -142,16 +96,12 @@ class LinearMethod(ABC):
         the same kind. On the same samples training continues from its cuts, else from its weights.
         """
         samples = TrainingSet.of(queries)
-        risk = LinearRisk(samples.features, self.C / samples.queries, self._oracle(samples), self.scale)
-        start = earlier = None
-        if warm_start is not None:
-            start, earlier = self._starting_point(warm_start, samples)
-        self.solution = self._solve(risk, samples, on_progress, start, earlier)
+        start = Start() if warm_start is None else self._starting_point(warm_start, samples)
+        self.solution = self.solve(self.risk(samples), samples, on_progress, start)
         self.fingerprint = samples.fingerprint
         return self
 
-    def _starting_point(self, other: Self, samples: TrainingSet) -> tuple[Floats, Solution | None]:
-        """The weights of another method, and its solution if it saw the same samples."""
+    def _starting_point(self, other: Self, samples: TrainingSet) -> Start:
         if type(other) is not type(self) or other.solution is None:
             raise ValueError(f"warm_start must be a fitted {self.name}, got {other!r}")
         start = other.solution.weights
@@ -160,18 +110,18 @@ class LinearMethod(ABC):
                 f"warm_start has weights for {len(start)} features, the queries have "
                 f"{samples.features.shape[1]}; start from a run on the same features"
             )
-        return start, other.solution if other.fingerprint == samples.fingerprint else None
+        return Start(start, other.solution if other.fingerprint == samples.fingerprint else None)
 
-    def _oracle(self, samples: TrainingSet) -> Any:
-        if samples.queries == 1:
-            return lambda scores: self._cut(scores, samples.relevant)
-        parts = [slice(*pair) for pair in zip(samples.bounds[:-1], samples.bounds[1:], strict=True)]
+    def risk(self, samples: TrainingSet) -> LinearRisk:
+        """The objective on `samples`, the mean over their queries."""
 
-        def over_queries(scores: Floats) -> Cut:
-            cuts = [self._cut(scores[part], samples.relevant[part]) for part in parts]
+        def oracle(scores: Floats) -> Cut:
+            cuts = [self.cut(scores[part], samples.relevant[part]) for part in samples.parts]
+            if len(cuts) == 1:
+                return cuts[0]
             return Cut(np.concatenate([cut.coefficients for cut in cuts]), sum(cut.loss for cut in cuts))
 
-        return over_queries
+        return LinearRisk(samples.features, self.C / len(samples.parts), oracle, self.scale)
 
     def score(self, query: Query) -> Floats:
         """(n,) the score of every sample; `rank` of them is the prediction."""
@@ -196,43 +146,31 @@ class LinearMethod(ABC):
         """Write settings, weights, certificate and cuts as one .npz file without code."""
         solution = self._fitted()
         header = {
-            "version": FILE_VERSION,
             "method": self.name,
             "settings": settings_dict(self),
             "certificate": asdict(solution.certificate),
             "fingerprint": self.fingerprint,
             "dual_loss": solution.dual.loss,
         }
-        arrays: dict[str, Any] = {
-            "header": np.array(json.dumps(header)),
-            "direction": solution.weights,
-            "dual": solution.dual.coefficients,
-        }
+        arrays = {"direction": solution.weights, "dual": solution.dual.coefficients}
         if solution.working_set is not None:
             arrays |= {f"cut_{key}": value for key, value in vars(solution.working_set).items()}
-        with open(path, "wb") as file:
-            np.savez_compressed(file, **arrays)
+        saved.write(path, header, arrays)
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
         """The method that `save` wrote; a ValueError says why a file is not one."""
+        header, arrays = saved.read(path, cls.name)
         try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {key: file[key] for key in file.files}
-            header = json.loads(str(arrays.pop("header")))
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is not a saved method ({error}); train and save it again") from error
-        if header.get("version") != FILE_VERSION or header.get("method") != cls.name:
+            method: Self = METHODS.make(cls.name, **header["settings"])
+            cuts = None
+            if "cut_losses" in arrays:
+                cuts = WorkingSet(arrays["cut_coefficients"], arrays["cut_losses"], arrays["cut_normals"])
+            dual = Cut(arrays["dual"], header["dual_loss"])
+            method.solution = Solution(arrays["direction"], dual, Certificate(**header["certificate"]), cuts)
+            method.fingerprint = header["fingerprint"]
+        except (KeyError, TypeError) as error:
             raise ValueError(
-                f"{path} holds {header.get('method')} (file version {header.get('version')}), "
-                f"expected {cls.name} (version {FILE_VERSION})"
-            )
-        method: Self = METHODS.make(cls.name, **header["settings"])
-        certificate = Certificate(**header["certificate"])
-        cuts = None
-        if "cut_losses" in arrays:
-            cuts = WorkingSet(arrays["cut_coefficients"], arrays["cut_losses"], arrays["cut_normals"])
-        dual = Cut(arrays["dual"], header["dual_loss"])
-        method.solution = Solution(arrays["direction"], dual, certificate, cuts)
-        method.fingerprint = header["fingerprint"]
+                f"{path} is not a whole saved method ({error}); train and save it again"
+            ) from error
         return method

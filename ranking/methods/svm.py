@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.linear import LinearMethod, TrainingSet, penalty
+from ranking.methods.linear import LinearMethod, Start, penalty
 from ranking.methods.registry import METHODS
+from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, coordinate_descent, cutting_plane
 from ranking.settings import setting
 from ranking.types import Bools, Floats, OnProgress
@@ -51,24 +52,20 @@ class SVM(LinearMethod):
         direction = self._fitted().weights / math.sqrt(2.0)
         return np.stack([direction, -direction])
 
-    def _cut(self, scores: Floats, relevant: Bools) -> Cut:
+    def cut(self, scores: Floats, relevant: Bools) -> Cut:
         labels, costs = np.where(relevant, 1.0, -1.0), misclassification_costs(relevant)
         wrong = costs - labels * scores > 0
         return Cut(np.where(wrong, -labels, 0.0), float(costs[wrong].sum()))
 
-    def _solve(
-        self,
-        risk: LinearRisk,
-        samples: TrainingSet,
-        on_progress: OnProgress | None,
-        start: Floats | None,
-        earlier: Solution | None,
+    def solve(
+        self, risk: LinearRisk, samples: TrainingSet, on_progress: OnProgress | None, start: Start
     ) -> Solution:
+        """Coordinate descent works on the dual, so it can begin only where the same samples were solved before."""
         if self.solver == "cutting plane":
-            cuts = earlier.working_set if earlier is not None else None
-            return cutting_plane(risk, self.tolerance, self.max_iterations, on_progress, start, cuts)
-        parts = [slice(*pair) for pair in zip(samples.bounds[:-1], samples.bounds[1:], strict=True)]
-        costs = np.concatenate([misclassification_costs(samples.relevant[part]) for part in parts])
+            return cutting_plane(
+                risk, self.tolerance, self.max_iterations, on_progress, start.weights, start.working_set
+            )
+        costs = np.concatenate([misclassification_costs(samples.relevant[part]) for part in samples.parts])
         labels = np.where(samples.relevant, 1.0, -1.0)
-        dual = earlier.dual if earlier is not None else None
+        dual = None if start.solution is None else start.solution.dual
         return coordinate_descent(risk, labels, costs, self.tolerance, self.max_iterations, on_progress, dual)

@@ -1,0 +1,17 @@
+"""AP-SVM: the rank SVM with the average precision loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ranking.methods.registry import METHODS
+from ranking.methods.structured_rank_svm import StructuredRankSVM
+
+
+@METHODS.register("AP-SVM")
+@dataclass(kw_only=True, eq=False)
+class APSVM(StructuredRankSVM):
+    """Minimises an upper bound on one minus the average precision (high-order, eq. 3; quicksort, eq. 4)."""
+
+    loss = "ap"
+    order = 1

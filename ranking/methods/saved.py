@@ -1,0 +1,35 @@
+"""Trained methods as files: one .npz of plain arrays and a JSON header, no pickle, no code."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+VERSION = 1
+
+
+def write(path: Path | str, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Write `header`, which names the method, and `arrays`."""
+    named = {"header": np.array(json.dumps({"version": VERSION, **header})), **arrays}
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **named)
+
+
+def read(path: Path | str, method: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The header and arrays that `write` wrote for `method`; a ValueError says why a file is not such a one."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+        header = json.loads(str(arrays.pop("header")))
+        found = header["method"], header["version"]
+    except (ValueError, TypeError, AttributeError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not a saved method ({error}); train and save it again") from error
+    if found != (method, VERSION):
+        raise ValueError(
+            f"{path} holds {found[0]} (file version {found[1]}), expected {method} (version {VERSION})"
+        )
+    return header, arrays

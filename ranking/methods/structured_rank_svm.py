@@ -1,0 +1,53 @@
+"""The rank SVM framework (quicksort, section 2.1), for any loss that has inference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ranking.inference import ALGORITHMS, most_violated_ranking
+from ranking.methods.linear import LinearMethod, Start
+from ranking.methods.training_set import TrainingSet
+from ranking.optimise import Cut, LinearRisk, Solution, cutting_plane
+from ranking.settings import setting
+from ranking.types import Bools, Floats, OnProgress
+
+
+@dataclass(kw_only=True, eq=False)
+class StructuredRankSVM(LinearMethod):
+    """min 1/2 ||w||^2 + C xi,  w.Psi(X, R*) - w.Psi(X, R) >= Delta(R*, R) - xi for all R (quicksort, eq. 4).
+
+    Psi(X, R) is the mean over pairs of one relevant and one irrelevant sample of R_xy (psi(x) - psi(y))
+    (eq. 1), and a ranking's interleaving ranks give its coefficients (Lemma 6, with |P| and |N| put right).
+    """
+
+    loss: ClassVar[str]
+
+    algorithm: str = setting(
+        "auto",
+        label="Most violated ranking by",
+        help="All find a ranking of the same value; they differ in speed. greedy tries everything, search bisects "
+        "(average precision only), select is quicksort-flavoured, buckets counts; auto takes the fastest.",
+        choices=ALGORITHMS,
+        advanced=True,
+    )
+
+    @property
+    def weights(self) -> Floats:
+        """(d,) w; the score of a sample is w.psi(x)."""
+        return self._fitted().weights
+
+    def cut(self, scores: Floats, relevant: Bools) -> Cut:
+        found = most_violated_ranking(scores, relevant, self.loss, self.algorithm)
+        positives = int(np.count_nonzero(relevant))
+        truth = np.where(relevant, 1.0 / positives, -1.0 / (len(relevant) - positives))
+        return Cut(found.coefficients - truth, found.loss)
+
+    def solve(
+        self, risk: LinearRisk, samples: TrainingSet, on_progress: OnProgress | None, start: Start
+    ) -> Solution:
+        return cutting_plane(
+            risk, self.tolerance, self.max_iterations, on_progress, start.weights, start.working_set
+        )

@@ -1,0 +1,59 @@
+"""The samples of all queries under each other, checked: what every method trains on."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ranking.types import Bools, Features, Query
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """features (n, d), relevant (n,), the rows of each query, and a hash of the first two.
+
+    With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
+    `fingerprint` tells whether another run saw the same samples.
+    """
+
+    features: Features
+    relevant: Bools
+    parts: tuple[slice, ...]
+    fingerprint: int
+
+    @classmethod
+    def of(cls, queries: Sequence[Query]) -> TrainingSet:
+        """The training set of `queries`; ValueError unless each has both kinds of samples and as many features."""
+        if not queries:
+            raise ValueError("fit needs at least one query, got an empty list")
+        relevant = np.concatenate([_relevant(number, query) for number, query in enumerate(queries)])
+        size = queries[0].features.shape[1]
+        for number, query in enumerate(queries):
+            if query.features.shape[1] != size:
+                raise ValueError(
+                    f"query {number} has {query.features.shape[1]} features, the first has {size}; "
+                    "all queries need the same"
+                )
+        one = len(queries) == 1
+        features = queries[0].features if one else np.concatenate([query.features for query in queries])
+        features = np.ascontiguousarray(features)
+        ends = np.cumsum([len(query) for query in queries]).tolist()
+        parts = tuple(slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True))
+        fingerprint = zlib.crc32(relevant.tobytes(), zlib.crc32(features.data.cast("B")))
+        return cls(features, relevant, parts, fingerprint)
+
+
+def _relevant(number: int, query: Query) -> Bools:
+    """(n,) which samples of a query are relevant: those of a grade above 0."""
+    if query.relevance is None:
+        raise ValueError(f"query {number} has no relevance; training needs Query(features, relevance)")
+    relevant: Bools = query.relevance > 0
+    if relevant.all() or not relevant.any():
+        missing = "irrelevant" if len(relevant) and relevant.all() else "relevant"
+        raise ValueError(
+            f"query {number} has no {missing} sample; training needs both kinds: choose another query or split"
+        )
+    return relevant
