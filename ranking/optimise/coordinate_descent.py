@@ -41,7 +41,7 @@ def coordinate_descent(
     iteration = passes = 0
     bound = -np.inf
     try:
-        while iteration < max_iterations:
+        while True:
             margins = labels * risk.scores(state.weights)
             length, primal = best_length(state.weights, margins, costs, risk.C)
             bound = max(bound, state.bound)
@@ -49,7 +49,7 @@ def coordinate_descent(
                 best, best_primal = length * state.weights, primal
             passes += 1
             clock.report(iteration, best_primal, bound, passes)
-            if relative_gap(best_primal, bound) <= SAFETY * tolerance:
+            if relative_gap(best_primal, bound) <= SAFETY * tolerance or iteration >= max_iterations:
                 break
             passes += state.sweep(margins, generator)
             iteration += 1

@@ -52,9 +52,10 @@ def cutting_plane(
             clock.report(iteration, best.objective, model.bound, passes, len(model.losses))
             # Never end at weights 0, which rank nothing, while a step has not been tried.
             if (iteration or start is not None) and relative_gap(best.objective, model.bound) <= target:
-                if _is_exact(risk, best.weights, model.dual, tolerance) or target < 1e-9:
-                    break
-                target *= 0.5
+                certificate = certified(risk, best.weights, model.dual, tolerance, iteration, clock.seconds)
+                if certificate.converged or target < 1e-9:
+                    return Solution(best.weights, model.dual, certificate, model.active)
+                target *= 0.5  # single precision hid a part of the gap
             iteration += 1
             line = _Line(risk, best, model.weights)
             passes += 2
@@ -69,11 +70,6 @@ def cutting_plane(
     seconds = clock.seconds
     certificate = certified(risk, best.weights, model.dual, tolerance, iteration, seconds)
     return Solution(best.weights, model.dual, certificate, model.active)
-
-
-def _is_exact(risk: LinearRisk, weights: Floats, dual: Cut, tolerance: float) -> bool:
-    """Whether the gap is within `tolerance` in double precision too."""
-    return risk.features.dtype == np.float64 or relative_gap(*risk.certify(weights, dual)) <= tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,16 +144,39 @@ class _Line:
 
     def _least(self) -> tuple[float, float]:
         """The step with the least model objective, and that objective: at a vertex or a parabola's bottom."""
-        heights, slopes = np.array(self.heights), np.array(self.slopes)
-        rise = slopes[:, None] - slopes
-        with np.errstate(divide="ignore", invalid="ignore"):
-            crossings = ((heights - heights[:, None]) / rise)[np.triu_indices(len(slopes), 1)]
-            bottoms = -(self.parabola[1] + self.risk.C * slopes) / (2.0 * self.parabola[2])
-        steps = np.clip(np.nan_to_num(np.concatenate([crossings, bottoms, [0.0, 1.0]]), nan=0.0), 0.0, 1.0)
-        hinge = (heights + np.outer(steps, slopes)).max(axis=1)
-        values = self._quadratic(steps) + self.risk.C * hinge
-        least = int(np.argmin(values))
-        return float(steps[least]), float(np.asarray(values)[least])
+        constant, linear, square = self.parabola
+        C, lines = self.risk.C, list(zip(self.heights, self.slopes, strict=True))
+        steps = [0.0, 1.0]
+        for k, (height, slope) in enumerate(lines):
+            if square > 0.0:
+                steps.append(-(linear + C * slope) / (2.0 * square))
+            steps += [(height - h) / (g - slope) for h, g in lines[:k] if g != slope]
+        steps = [min(max(step, 0.0), 1.0) for step in steps]
+        values = [
+            constant + linear * step + square * step * step + C * max(h + g * step for h, g in lines)
+            for step in steps
+        ]
+        least = min(range(len(steps)), key=values.__getitem__)
+        return steps[least], values[least]
+
+
+class _Rows:
+    """A matrix that grows by rows, in room set aside: a new plane copies one row, not all."""
+
+    def __init__(self, rows: Floats) -> None:
+        self._room, self._used = rows, len(rows)
+
+    @property
+    def array(self) -> Floats:
+        return self._room[: self._used]
+
+    def append(self, row: Floats) -> None:
+        if self._used == len(self._room):
+            room = np.empty((max(16, 2 * self._used), len(row)))
+            room[: self._used] = self.array
+            self._room = room
+        self._room[self._used] = row
+        self._used += 1
 
 
 class _Model:
@@ -166,47 +185,49 @@ class _Model:
     def __init__(self, risk: LinearRisk, working_set: WorkingSet | None) -> None:
         samples, size = risk.features.shape
         self.C = risk.C
-        self.coefficients = np.empty((0, samples))
+        self.coefficients = _Rows(np.empty((0, samples)))
         self.losses = np.empty(0)
-        self.normals = np.empty((0, size))
+        self.normals = _Rows(np.empty((0, size)))
         self.gram = np.empty((0, 0))
         self.idle = np.empty(0, dtype=int)
         self.multipliers = np.empty(0)
         self.bound = -np.inf
         self.weights = np.zeros(size)
         if working_set is not None and len(working_set):
-            self.coefficients, self.losses = working_set.coefficients, working_set.losses
-            self.normals = working_set.normals
-            self.gram = self.normals @ self.normals.T
+            self.coefficients, self.losses = _Rows(working_set.coefficients), working_set.losses
+            self.normals = _Rows(working_set.normals)
+            self.gram = working_set.normals @ working_set.normals.T
             self.idle = np.zeros(len(self.losses), dtype=int)
             self._solve()
 
     def add(self, cut: Cut, normal: Floats) -> None:
         """Add a plane and solve again."""
         self._drop_idle()
-        products = self.normals @ normal
-        self.coefficients = np.vstack([self.coefficients, cut.coefficients])
-        self.normals = np.vstack([self.normals, normal])
+        self.coefficients.append(cut.coefficients)
+        self.normals.append(normal)
         self.losses = np.append(self.losses, cut.loss)
         self.idle = np.append(self.idle, 0)
-        self.gram = np.block([[self.gram, products[:, None]], [products[None, :], normal @ normal]])
+        gram = np.empty((len(self.losses), len(self.losses)))
+        gram[:-1, :-1] = self.gram
+        gram[-1] = gram[:, -1] = self.normals.array @ normal
+        self.gram = gram
         self._solve()
 
     @property
     def dual(self) -> Cut:
         """The combination of cuts that attains the bound."""
-        return Cut(self.multipliers @ self.coefficients, float(self.multipliers @ self.losses))
+        return Cut(self.multipliers @ self.coefficients.array, float(self.multipliers @ self.losses))
 
     @property
     def active(self) -> WorkingSet:
         """The planes that carry weight."""
         keep = self.multipliers > 0
-        return WorkingSet(self.coefficients[keep], self.losses[keep], self.normals[keep])
+        return WorkingSet(self.coefficients.array[keep], self.losses[keep], self.normals.array[keep])
 
     def _solve(self) -> None:
         share = solve_simplex_qp(self.C * self.gram, self.losses)
         self.multipliers = self.C * share
-        combined = self.multipliers @ self.normals
+        combined = self.multipliers @ self.normals.array
         self.weights = -combined
         self.bound = float(self.multipliers @ self.losses - 0.5 * combined @ combined)
         self.idle = np.where(share > 0, 0, self.idle + 1)
@@ -214,7 +235,8 @@ class _Model:
     def _drop_idle(self) -> None:
         keep = self.idle < IDLE_ITERATIONS
         if not keep.all():
-            self.coefficients, self.normals = self.coefficients[keep], self.normals[keep]
+            self.coefficients = _Rows(self.coefficients.array[keep])
+            self.normals = _Rows(self.normals.array[keep])
             self.losses, self.idle, self.gram = (
                 self.losses[keep],
                 self.idle[keep],
@@ -226,12 +248,12 @@ def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
     """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1: what cutting planes and their reference both solve.
 
     Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's
-    tolerances are absolute: the program is brought to unit scale, or where that fails nearer to its own.
+    tolerances are absolute: the program is brought halfway to unit scale, or where that fails to another.
     """
     height = max(float(np.abs(linear).max()), np.finfo(float).tiny)
     curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
     unit = 1.0 / max(float(curvature.diagonal().max()), 1.0)
-    for scale in (unit, unit**0.5, 1.0):
+    for scale in (unit**0.5, 1.0, unit):
         x, flag = _daqp(scale * curvature, linear / height, 1.0 / scale)
         if flag > 0:
             x = scale * np.where(x > 1e-12 * x.max(), x, 0.0)

@@ -1,0 +1,266 @@
+"""The optimisers on risks of their own, without a method around them."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+from ranking import ProgressEvent, StopTraining
+from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet, coordinate_descent, cutting_plane
+from ranking.optimise.clock import Clock
+from ranking.optimise.coordinate_descent import best_length
+from ranking.optimise.risk import ROWS_AT_ONCE, exact_product
+
+
+def hinge_risk(seed: int = 0, n: int = 60, d: int = 5, C: float = 0.5, dtype: type = np.float64) -> tuple:
+    """A weighted hinge: the risk, labels and costs."""
+    rng = np.random.default_rng(seed)
+    labels = np.where(rng.uniform(size=n) < 0.4, 1.0, -1.0)
+    features = (rng.normal(size=(n, d)) + 0.5 * labels[:, None]).astype(dtype)
+    costs = rng.uniform(0.2, 1.0, n) / n
+
+    def oracle(scores: np.ndarray) -> Cut:
+        wrong = costs - labels * scores > 0
+        return Cut(np.where(wrong, -labels, 0.0), float(costs[wrong].sum()))
+
+    return LinearRisk(features, C, oracle, scale=2.0), labels, costs
+
+
+def primal(weights: np.ndarray, risk: LinearRisk, labels: np.ndarray, costs: np.ndarray) -> float:
+    margins = labels * (2.0 * risk.features.astype(float) @ weights)
+    return float(weights @ weights) / 2 + risk.C * float(np.maximum(0, costs - margins).sum())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_both_optimisers_minimise_the_same_hinge(dtype: type) -> None:
+    risk, labels, costs = hinge_risk(dtype=dtype)
+    found = [cutting_plane(risk, 1e-6), coordinate_descent(risk, labels, costs, 1e-6)]
+    for solution in found:
+        recomputed = primal(solution.weights, risk, labels, costs)
+        assert solution.certificate.primal == pytest.approx(recomputed, rel=1e-12)
+        assert solution.certificate.converged
+    assert found[0].certificate.primal == pytest.approx(found[1].certificate.primal, rel=2e-6)
+    assert max(s.certificate.dual for s in found) <= min(s.certificate.primal for s in found) * (1 + 1e-12)
+
+
+def test_the_dual_is_a_feasible_combination_of_cuts() -> None:
+    risk, labels, costs = hinge_risk(1)
+    solution = coordinate_descent(risk, labels, costs, 1e-5)
+    multipliers = -solution.dual.coefficients * labels
+    assert multipliers.min() >= 0
+    assert multipliers.max() <= risk.C
+    assert solution.dual.loss == pytest.approx(float(multipliers @ costs))
+    normal = 2.0 * risk.features.T @ solution.dual.coefficients
+    assert solution.certificate.dual == pytest.approx(
+        solution.dual.loss - float(normal @ normal) / 2, rel=1e-12
+    )
+
+
+def test_seeds_fix_coordinate_descent() -> None:
+    risk, labels, costs = hinge_risk(2)
+    runs = [coordinate_descent(risk, labels, costs, 1e-3, seed=seed).weights for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert not np.array_equal(runs[0], runs[2])
+
+
+def test_coordinate_descent_keeps_what_its_last_sweep_found() -> None:
+    risk, labels, costs = hinge_risk(3)
+    solution = coordinate_descent(risk, labels, costs, 1e-9, max_iterations=1)
+    assert solution.certificate.iterations == 1
+    assert solution.weights.any()
+    assert solution.certificate.primal < risk.C * costs.sum()
+
+
+def test_single_steps_of_descent_are_double_precise_on_double_features() -> None:
+    """Weights are kept along with the dual variables; what they lose a step must be in the sixteenth digit."""
+    module = sys.modules["ranking.optimise.coordinate_descent"]
+    risk, labels, costs = hinge_risk(4, C=3.0)
+    alpha, weights = np.zeros(60), np.zeros(5)
+    curvatures = 4.0 * (risk.features**2).sum(axis=1)
+    module._descend(risk.features, 2.0, np.arange(60), labels, costs, curvatures, 3.0, alpha, weights)
+    np.testing.assert_allclose(weights, 2.0 * risk.features.T @ (alpha * labels), rtol=1e-12)
+    assert alpha.any()
+
+
+def test_the_interpreted_descent_is_the_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["ranking.optimise.coordinate_descent"]
+    risk, labels, costs = hinge_risk(5, n=20)
+    compiled = coordinate_descent(risk, labels, costs, 1e-4)
+    assert isinstance(module._descend, Dispatcher)
+    monkeypatch.setattr(module, "_descend", module._descend.py_func)
+    interpreted = coordinate_descent(risk, labels, costs, 1e-4)
+    np.testing.assert_allclose(interpreted.weights, compiled.weights, rtol=1e-6)
+    assert interpreted.certificate.converged
+
+
+def test_multipliers_beyond_C_are_cut_off_in_a_warm_start() -> None:
+    risk, labels, costs = hinge_risk(6, C=5.0)
+    large = coordinate_descent(risk, labels, costs, 1e-3)
+    smaller, *_ = hinge_risk(6, C=0.05)
+    solution = coordinate_descent(smaller, labels, costs, 1e-4, start=large.dual)
+    assert solution.certificate.converged
+    assert (-solution.dual.coefficients * labels).max() <= 0.05
+    cold = coordinate_descent(smaller, labels, costs, 1e-4)
+    assert solution.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-4)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The best length of a direction
+# ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_other_length_is_better(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights, margins, costs = rng.normal(size=3), rng.normal(size=30) + seed / 4, rng.uniform(size=30)
+    C = 10.0 ** rng.uniform(-2, 2)
+
+    def at(t: np.ndarray) -> np.ndarray:
+        hinge = np.maximum(0, costs - np.multiply.outer(t, margins)).sum(axis=-1)
+        return t**2 * float(weights @ weights) / 2 + C * hinge
+
+    length, least = best_length(weights, margins, costs, C)
+    assert length >= 0
+    assert least == pytest.approx(float(at(np.array(length))), rel=1e-12)
+    around = np.concatenate([np.linspace(0, 3 * length + 3, 20_001), costs / np.abs(margins)])
+    assert least <= at(around).min() * (1 + 1e-12)
+
+
+def test_a_direction_that_is_nothing_has_length_one() -> None:
+    assert best_length(np.zeros(2), np.zeros(3), np.full(3, 0.5), 4.0) == (1.0, 6.0)
+
+
+def test_a_direction_that_only_hurts_has_length_zero() -> None:
+    assert best_length(np.ones(2), -np.ones(3), np.full(3, 0.5), 4.0) == (0.0, 6.0)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Cutting planes
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_planes_that_carry_no_weight_are_dropped_and_the_end_is_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    risk, *_ = hinge_risk(7, d=8, C=20.0)
+    planes: list[int] = []
+    expected = cutting_plane(risk, 1e-5)
+    monkeypatch.setattr(sys.modules["ranking.optimise.cutting_plane"], "IDLE_ITERATIONS", 3)
+    solution = cutting_plane(risk, 1e-5, on_progress=lambda event: planes.append(event.planes))
+    assert min(np.diff(planes)) < 1
+    assert solution.certificate.converged
+    assert solution.certificate.primal == pytest.approx(expected.certificate.primal, rel=2e-5)
+
+
+def test_the_working_set_alone_proves_the_bound() -> None:
+    risk, *_ = hinge_risk(8, C=10.0)
+    first = cutting_plane(risk, 1e-5)
+    assert isinstance(first.working_set, WorkingSet)
+    assert len(first.working_set) == len(first.working_set.losses) > 1
+    again = cutting_plane(risk, 1e-4, start=first.weights, working_set=first.working_set)
+    assert again.certificate.iterations == 0
+    assert again.certificate.converged
+
+
+def test_tolerances_below_the_accuracy_of_a_line_are_reached() -> None:
+    """A search that ends at a fixed share of the objective would stand still."""
+    for seed in range(4):
+        risk, *_ = hinge_risk(seed, C=50.0)
+        certificate = cutting_plane(risk, 1e-6, max_iterations=300).certificate
+        assert certificate.converged
+        assert certificate.relative_gap <= 1e-6
+
+
+def test_single_precision_goes_on_until_the_double_gap_is_closed() -> None:
+    risk, *_ = hinge_risk(9, C=300.0, dtype=np.float32)
+    certificate = cutting_plane(risk, 1e-5, max_iterations=1000).certificate
+    assert certificate.converged
+    assert certificate.relative_gap <= 1e-5
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Stopping, time, and exact products
+# ---------------------------------------------------------------------------------------------------------
+
+
+def stop_at(iteration: int) -> list:
+    """A callback that stops training, and the events that it saw."""
+    events: list[ProgressEvent] = []
+
+    def on_progress(event: ProgressEvent) -> None:
+        events.append(event)
+        if event.iteration >= iteration:
+            raise StopTraining
+
+    return [on_progress, events]
+
+
+@pytest.mark.parametrize("iteration", [0, 1, 3])
+@pytest.mark.parametrize("optimiser", ["cutting plane", "coordinate descent"])
+def test_stopping_keeps_the_best_weights_so_far(optimiser: str, iteration: int) -> None:
+    risk, labels, costs = hinge_risk(10, C=30.0)
+    on_progress, events = stop_at(iteration)
+    solution: Solution = (
+        cutting_plane(risk, 1e-9, on_progress=on_progress)
+        if optimiser == "cutting plane"
+        else coordinate_descent(risk, labels, costs, 1e-9, on_progress=on_progress)
+    )
+    assert not solution.certificate.converged
+    assert solution.certificate.iterations == events[-1].iteration == iteration
+    assert solution.certificate.primal == pytest.approx(events[-1].primal, rel=1e-9)
+    assert solution.certificate.primal == pytest.approx(
+        primal(solution.weights, risk, labels, costs), rel=1e-12
+    )
+
+
+def test_callbacks_take_no_training_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("ranking.optimise.clock.time.perf_counter", lambda: now[0])
+    seen: list[float] = []
+
+    def on_progress(event: ProgressEvent) -> None:
+        seen.append(event.seconds)
+        now[0] += 1000
+        if len(seen) == 3:
+            raise StopTraining
+
+    clock = Clock(on_progress)
+    for _ in range(2):
+        now[0] += 1
+        clock.report(0, 1.0, 0.0, 0)
+    now[0] += 1
+    with pytest.raises(StopTraining):
+        clock.report(0, 1.0, 0.0, 0)
+    now[0] += 0.5
+    assert (seen, clock.seconds) == ([1.0, 2.0, 3.0], 3.5)
+
+
+def test_an_error_in_a_callback_is_not_swallowed() -> None:
+    risk, labels, costs = hinge_risk()
+
+    def fail(event: ProgressEvent) -> None:
+        raise KeyError("page closed")
+
+    with pytest.raises(KeyError, match="page closed"):
+        cutting_plane(risk, on_progress=fail)
+    with pytest.raises(KeyError, match="page closed"):
+        coordinate_descent(risk, labels, costs, on_progress=fail)
+
+
+def test_products_of_single_precision_features_are_exact_in_double() -> None:
+    """Over more rows than are turned into doubles at once."""
+    rng = np.random.default_rng(11)
+    n = ROWS_AT_ONCE + 100
+    features = rng.normal(size=(n, 3)).astype(np.float32)
+    weights, coefficients = rng.normal(size=3), rng.normal(size=n)
+    risk = LinearRisk(features, 1.0, lambda scores: Cut(np.zeros(n), 0.0), scale=3.0)
+    exact = features.astype(float)
+    np.testing.assert_allclose(exact_product(features, weights), exact @ weights, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(risk.exact_scores(weights), 3 * exact @ weights, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(risk.exact_normal(coefficients), 3 * exact.T @ coefficients, rtol=1e-11)
+    assert risk.scores(weights).dtype == risk.normal(coefficients).dtype == np.float64
+    np.testing.assert_allclose(risk.normal(coefficients), 3 * exact.T @ coefficients, rtol=1e-3)
+    assert exact_product(features[:0], weights).shape == (0,)

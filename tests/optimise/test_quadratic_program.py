@@ -1,0 +1,95 @@
+"""The program over the planes against CVXPY."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import reference
+
+from ranking.optimise.cutting_plane import solve_simplex_qp
+
+
+def value(x: np.ndarray, quadratic: np.ndarray, linear: np.ndarray) -> float:
+    return float(linear @ x - x @ quadratic @ x / 2)
+
+
+@pytest.mark.parametrize("planes", [1, 2, 5, 30])
+@pytest.mark.parametrize("rank", [1, 3, 40])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_the_optimum_is_that_of_cvxpy(planes: int, rank: int, scale: float) -> None:
+    rng = np.random.default_rng([planes, rank])
+    root, linear = scale * rng.normal(size=(rank, planes)), rng.uniform(size=planes)
+    x = solve_simplex_qp(root.T @ root, linear)
+    assert x.min() >= 0
+    assert x.sum() <= 1 + 1e-15
+    best = reference.simplex_qp_optimum(root, linear)
+    assert value(x, root.T @ root, linear) == pytest.approx(best, rel=1e-6, abs=1e-9)
+
+
+def test_by_hand() -> None:
+    np.testing.assert_allclose(solve_simplex_qp(np.array([[4.0]]), np.array([1.0])), [0.25])
+    np.testing.assert_allclose(solve_simplex_qp(np.array([[0.5]]), np.array([1.0])), [1.0])
+    np.testing.assert_allclose(solve_simplex_qp(np.eye(2) * 4, np.array([1.0, 1.0])), [0.25, 0.25])
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-33, 1e-17])
+def test_planes_without_slope_leave_the_largest_loss(noise: float) -> None:
+    root = np.sqrt(noise) * np.random.default_rng(0).normal(size=(2, 3))
+    x = solve_simplex_qp(root.T @ root, np.array([0.2, 0.7, 0.1]))
+    np.testing.assert_allclose(x, [0, 1, 0], atol=1e-9)
+
+
+def test_equal_planes_share_what_one_would_have() -> None:
+    root = np.repeat(np.random.default_rng(1).normal(size=(4, 1)), 20, axis=1)
+    linear = np.full(20, 0.3)
+    x = solve_simplex_qp(root.T @ root, linear)
+    assert value(x, root.T @ root, linear) == pytest.approx(
+        reference.simplex_qp_optimum(root, linear), rel=1e-6
+    )
+
+
+def test_multipliers_of_steep_planes_are_not_taken_for_zero() -> None:
+    """Their sum is far below one; they must be positive, or the weights would stay at zero for ever."""
+    root = 1e7 * np.eye(2)
+    x = solve_simplex_qp(root @ root, np.array([1.0, 0.5]))
+    np.testing.assert_allclose(x, [1e-14, 0.5e-14], rtol=1e-6)
+
+
+def test_a_program_that_is_not_solved_says_what_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["ranking.optimise.cutting_plane"]
+    monkeypatch.setattr(module, "_daqp", lambda quadratic, linear, total: (np.zeros(len(linear)), -4))
+    with pytest.raises(
+        ArithmeticError, match=r"over 2 planes was not solved \(daqp exit flag -4\); try a smaller C"
+    ):
+        solve_simplex_qp(np.eye(2), np.ones(2))
+
+
+def test_a_program_that_is_given_up_on_is_tried_nearer_to_its_own_scale(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = sys.modules["ranking.optimise.cutting_plane"]
+    solve, totals = module._daqp, []
+
+    def refuse(quadratic: np.ndarray, linear: np.ndarray, total: float) -> tuple[np.ndarray, int]:
+        totals.append(total)
+        return solve(quadratic, linear, total) if len(totals) == 3 else (np.zeros(2), -4)
+
+    monkeypatch.setattr(module, "_daqp", refuse)
+    quadratic, linear = np.diag([4e4, 2e4]), np.array([0.1, 0.2])
+    np.testing.assert_allclose(solve_simplex_qp(quadratic, linear), [2.5e-6, 1e-5], rtol=1e-4)
+    assert totals == pytest.approx([2e5**0.5, 1.0, 2e5])
+
+
+@pytest.mark.parametrize("height", [1e-6, 1e-3, 1.0])
+def test_small_multipliers_are_as_exact_as_large_ones(height: float) -> None:
+    """Where classes separate, C is large and the multipliers' sum is far below it."""
+    rng = np.random.default_rng(3)
+    root, linear = rng.normal(size=(60, 40)) + 3.0, height * rng.uniform(0.5, 1, 40)
+    quadratic = 1e3 * root.T @ root
+    x = solve_simplex_qp(quadratic, linear)
+    assert 0 < x.sum() < 1
+    slopes = linear - quadratic @ x  # at the optimum: zero where x is positive, not positive elsewhere
+    assert np.abs(slopes[x > 0]).max() <= 1e-8 * height
+    assert slopes.max() <= 1e-8 * height
