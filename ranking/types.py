@@ -241,9 +241,11 @@ class Source(Protocol):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
     A source that cannot be read at all (no such folder, no annotations) raises ValueError.
+    `bundled`: its images come with the program, and one such set is made at the first start unasked.
     """
 
     name: ClassVar[str]
+    bundled: ClassVar[bool] = False
 
     def title(self) -> str:
         """A name for the image set that a person would choose."""
@@ -306,9 +308,11 @@ class Feature(Protocol):
 
     `version` goes up whenever the same settings give other numbers, so that no stale cache is read.
     `whole_image`: `describe` is given the whole image instead of the box, and all its boxes share the vector.
+    `default`: a training uses the feature unless a person chooses others.
     """
 
     name: ClassVar[str]
+    default: ClassVar[bool] = False
     version: ClassVar[int]
     whole_image: ClassVar[bool]
 

@@ -1,28 +1,41 @@
-"""Where image sets come from: one file a source, found by its `@register` line.
+"""Where image sets come from: one file a source.
 
->>> source_names()
-['Digits', 'PASCAL VOC']
+A new source is one new file here whose class carries ``@SOURCES.register("name")``.
+
+>>> make_source("Digits", test_share=0.25).title()
+'Digits'
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ranking.registry import Registry
+from ranking.datasets.build import build_image_set
+from ranking.datasets.folder import load_image_set
+from ranking.datasets.registry import SOURCES
+from ranking.datasets.thumbnails import Thumbnails
 from ranking.types import Source
 
-SOURCES: Registry[Source] = Registry("image-set source", __name__)
-register = SOURCES.register
-
-# These modules and the sources that discovery imports may import `register` from here.
-from ranking.datasets.build import build_image_set  # noqa: E402
-from ranking.datasets.folder import load_image_set  # noqa: E402
-from ranking.datasets.thumbnails import Thumbnails  # noqa: E402
+__all__ = [
+    "SOURCES",
+    "Thumbnails",
+    "build_image_set",
+    "bundled_names",
+    "load_image_set",
+    "make_source",
+    "source_class",
+    "source_names",
+]
 
 
 def source_names() -> list[str]:
-    """Every registered source, the default first."""
+    """Every registered source, in the order in which a person is asked."""
     return SOURCES.names()
+
+
+def bundled_names() -> list[str]:
+    """The sources that say of themselves that they are `bundled`: their images come with the program."""
+    return [name for name in SOURCES.names() if getattr(SOURCES.get(name), "bundled", False)]
 
 
 def source_class(name: str) -> type[Source]:
@@ -33,14 +46,3 @@ def source_class(name: str) -> type[Source]:
 def make_source(name: str, **settings: Any) -> Source:
     """A source with `settings`; ValueError that says what is valid for an unknown name or value."""
     return SOURCES.make(name, **settings)
-
-
-__all__ = [
-    "Thumbnails",
-    "build_image_set",
-    "load_image_set",
-    "make_source",
-    "register",
-    "source_class",
-    "source_names",
-]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.datasets import register
+from ranking.datasets.registry import SOURCES
 from ranking.settings import setting
 from ranking.types import Bools, Problem, SourceBox, SourceImage
 
@@ -19,7 +19,7 @@ COUNT = 1797
 BRIGHTEST = 16  # the scans have 17 grey levels
 
 
-@register("Digits")
+@SOURCES.register("Digits")
 @dataclass
 class Digits:
     """1,797 handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak, 1998, UCI), one box each, 10 classes.
@@ -29,6 +29,7 @@ class Digits:
 
     name: ClassVar[str]
     order: ClassVar[int] = 0
+    bundled: ClassVar[bool] = True
 
     test_share: float = setting(
         0.5,

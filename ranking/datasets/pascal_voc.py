@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from ranking.datasets import register
+from ranking.datasets.registry import SOURCES
 from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
 from ranking.datasets.voc_folder import IMAGE_SUFFIXES, VocFolder, open_voc_folder
@@ -19,7 +19,7 @@ from ranking.types import Problem, SourceBox, SourceImage
 ANNOTATION_LEFT_OUT = "annotation left out"
 
 
-@register("PASCAL VOC")
+@SOURCES.register("PASCAL VOC")
 @dataclass
 class PascalVoc:
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
@@ -31,6 +31,7 @@ class PascalVoc:
 
     name: ClassVar[str]
     order: ClassVar[int] = 1
+    bundled: ClassVar[bool] = False
 
     folder: str = setting(
         "",

@@ -1,26 +1,30 @@
-"""From pixels to vectors: one file a feature, found by its `@register` line.
+"""From pixels to vectors: one file a feature.
 
->>> feature_names()
-['HOG', 'Colour']
+A new feature is one new file here whose class carries ``@FEATURES.register("name")``.
+
+>>> make_feature("Colour", bins=4).size
+64
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ranking.registry import Registry
+from ranking.features.extract import load_features
+from ranking.features.registry import FEATURES
 from ranking.types import Feature
 
-FEATURES: Registry[Feature] = Registry("feature", __name__)
-register = FEATURES.register
-
-# The features that discovery imports may import `register` from here.
-from ranking.features.extract import load_features  # noqa: E402
+__all__ = ["FEATURES", "default_names", "feature_class", "feature_names", "load_features", "make_feature"]
 
 
 def feature_names() -> list[str]:
-    """Every registered feature, the default first."""
+    """Every registered feature, in the order in which a person is asked."""
     return FEATURES.names()
+
+
+def default_names() -> list[str]:
+    """The features that say of themselves that they are `default`: chosen until a person chooses others."""
+    return [name for name in FEATURES.names() if getattr(FEATURES.get(name), "default", False)]
 
 
 def feature_class(name: str) -> type[Feature]:
@@ -31,6 +35,3 @@ def feature_class(name: str) -> type[Feature]:
 def make_feature(name: str, **settings: Any) -> Feature:
     """A feature with `settings`; ValueError that says what is valid for an unknown name or value."""
     return FEATURES.make(name, **settings)
-
-
-__all__ = ["feature_class", "feature_names", "load_features", "make_feature", "register"]

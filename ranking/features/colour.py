@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.features import register
+from ranking.features.registry import FEATURES
 from ranking.settings import setting
 
 
-@register("Colour")
+@FEATURES.register("Colour")
 @dataclass
 class Colour:
     """Joint histogram of the box's pixels over three channels (Swain and Ballard, IJCV 1991).
@@ -25,6 +25,7 @@ class Colour:
 
     name: ClassVar[str]
     order: ClassVar[int] = 1
+    default: ClassVar[bool] = True
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.features.registry import FEATURES
 from ranking.settings import settings_dict
 from ranking.types import Feature, ImageSet
 
@@ -35,9 +36,7 @@ def load_features(
     part weighs the same, however long it is. What `cache` does not hold is computed, all missing parts in one
     pass that decodes every image once. ValueError for unknown features or settings, none, or one part twice.
     """
-    from ranking.features import make_feature
-
-    features = [make_feature(name, **settings) for name, settings in parts]
+    features = [FEATURES.make(name, **settings) for name, settings in parts]
     paths = [cache / cache_name(image_set.key, feature) for feature in features]
     if not features:
         raise ValueError("expected at least one feature, got none; choose one or more")

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from PIL import Image
 from skimage.feature import hog
 
-from ranking.features import register
+from ranking.features.registry import FEATURES
 from ranking.settings import setting
 from ranking.types import Floats
 
 
-@register("HOG")
+@FEATURES.register("HOG")
 @dataclass
 class HOG:
     """Directions of edges, counted in small cells of the grey box, each block of cells made comparable.
@@ -26,6 +26,7 @@ class HOG:
 
     name: ClassVar[str]
     order: ClassVar[int] = 0
+    default: ClassVar[bool] = True
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
 
@@ -72,7 +73,10 @@ class HOG:
 
     @property
     def angles(self) -> Floats:
-        """(orientations,) the middle direction of each, in radians: of the gradient, across the edge."""
+        """(orientations,) the middle direction of each, in radians: of the gradient, across the edge.
+
+        A picture of weights draws the strokes of a cell by it, at right angles to the gradient.
+        """
         return np.asarray((np.arange(self.orientations) + 0.5) * (np.pi / self.orientations), np.float64)
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:

@@ -10,8 +10,10 @@ from PIL import Image
 from voc_tree import two_images
 
 from ranking.datasets import (
+    SOURCES,
     Thumbnails,
     build_image_set,
+    bundled_names,
     load_image_set,
     make_source,
     source_class,
@@ -36,6 +38,15 @@ def make(request, voc):
 @pytest.fixture(scope="module")
 def built(make, tmp_path_factory):
     return build_image_set(make(), tmp_path_factory.mktemp("built"))[0]
+
+
+def test_a_new_source_is_offered_and_bundled_only_if_it_says_so(monkeypatch):
+    before = bundled_names()
+    assert before == ["Digits"]
+    for name, told in [("Silent", {}), ("Other", {"bundled": False}), ("Ours", {"bundled": True})]:
+        monkeypatch.setitem(SOURCES._classes, name, type(name, (), {"order": -1, **told}))
+        assert name in source_names()
+    assert bundled_names() == ["Ours", *before]
 
 
 def test_records_are_the_same_each_time(make):

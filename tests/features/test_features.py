@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ranking.features import feature_class, feature_names, make_feature
+from ranking.features import FEATURES, default_names, feature_class, feature_names, make_feature
 from ranking.settings import settings_of
 
 
@@ -51,6 +51,15 @@ def test_structure_is_seen(name):
     vectors = [make_feature(name).describe(noise_of(64, 64, seed)) for seed in (1, 2)]
     assert all(vector.any() for vector in vectors)
     assert (vectors[0] != vectors[1]).any()
+
+
+def test_a_new_feature_is_offered_and_used_only_if_it_says_so(monkeypatch):
+    before = default_names()
+    assert before == ["HOG", "Colour"]
+    for name, told in [("Silent", {}), ("Other", {"default": False}), ("Usual", {"default": True})]:
+        monkeypatch.setitem(FEATURES._classes, name, type(name, (), {"order": -1, **told}))
+        assert name in feature_names()
+    assert default_names() == ["Usual", *before]
 
 
 @pytest.mark.parametrize("name", feature_names())
