@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts import address, cache, jobs_panel, keys, runs
 from pages.parts.frame import plain
 from ranking import jobs
-from ranking.datasets import source_names
+from ranking.datasets import bundled_names
 from ranking.store import ENDED, ImageSetRow, Run
 
 
@@ -36,7 +36,7 @@ def title(row: ImageSetRow) -> str:
 def _await_bundled() -> None:
     """The bundled set is made by an import job at the first start, and kept without asking."""
     store = cache.store()
-    bundled = source_names()[0]
+    bundled = bundled_names()[0]
     if any(row.source == bundled for row in store.image_sets()):
         return
     run = _bundled_import(bundled)
