@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-LAYOUT = 1  # of the database; raise it with every change of SCHEMA
+# What makes each layout of the database from the one before: add at the end, change none that was ever used.
 # `number` orders the rows: clocks go back, autoincrement does not.
-SCHEMA = """
+MIGRATIONS: tuple[str, ...] = (
+    """
 create table run (
     number integer primary key autoincrement, id text not null unique, kind text not null,
     state text not null, settings text not null,
@@ -29,7 +30,9 @@ create table image_set (
     number integer primary key autoincrement, key text not null unique, title text not null,
     source text not null, images integer not null, samples integer not null, classes text not null,
     created real not null);
-"""
+""",
+)
+LAYOUT = len(MIGRATIONS)
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 
 
@@ -67,7 +70,8 @@ class Home:
             )
         if layout < LAYOUT:
             database.execute("pragma journal_mode = wal")
-            database.executescript(f"begin; {SCHEMA} pragma user_version = {LAYOUT}; commit;")
+            steps = " ".join(MIGRATIONS[layout:])
+            database.executescript(f"begin; {steps} pragma user_version = {LAYOUT}; commit;")
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

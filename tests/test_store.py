@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -466,6 +467,45 @@ def test_a_database_of_a_newer_version_is_left_alone(here: Store) -> None:
         HomeError, match=r"^\S+ was written by a newer version .*; update this program, or set RANKING"
     ):
         Store(here.home)
+
+
+ADD_STAR = "alter table image_set add column star integer not null default 7;"
+
+
+def layout_of(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / "ranking.sqlite")) as database:
+        return int(database.execute("pragma user_version").fetchone()[0])
+
+
+def test_a_home_of_an_older_layout_is_brought_up_to_date(
+    here: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = here.keep(imported(here).id)
+    run, rows, before = here.runs()[0], here.image_sets(), layout_of(here.home)
+    monkeypatch.setattr(home, "MIGRATIONS", (*home.MIGRATIONS, ADD_STAR))
+    monkeypatch.setattr(home, "LAYOUT", before + 1)
+    for place in (here.home, here.home, tmp_path / "new"):  # older, already up to date, with nothing yet
+        opened = Store(place)
+        assert layout_of(place) == before + 1
+        with closing(sqlite3.connect(place / "ranking.sqlite")) as database:
+            stars = [star for (star,) in database.execute("select star from image_set")]
+        assert stars == [7] * len(opened.image_sets())
+    assert Store(here.home).run(run.id) == run
+    assert Store(here.home).image_sets() == rows
+    assert Store(here.home).image_set(key).key == key
+
+
+def test_a_migration_that_fails_changes_nothing(here: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, before = here.create_run("train", {"set": "x"}), layout_of(here.home)
+    with monkeypatch.context() as patch:
+        patch.setattr(home, "MIGRATIONS", (*home.MIGRATIONS, f"{ADD_STAR} drop table no_such_table;"))
+        patch.setattr(home, "LAYOUT", before + 1)
+        with pytest.raises(HomeError, match="no such table: no_such_table"):
+            Store(here.home)
+    assert layout_of(here.home) == before
+    with closing(sqlite3.connect(here.home / "ranking.sqlite")) as database:
+        assert "star" not in {row[1] for row in database.execute("pragma table_info(image_set)")}
+    assert Store(here.home).runs() == [run]
 
 
 def test_a_full_disk_says_what_to_do(here: Store) -> None:
