@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.store import Run, State
+from ranking.run import Run, State
 
 if TYPE_CHECKING:  # imported where it is needed: the first event shall not wait for it
     from ranking.types import ProgressEvent
@@ -40,7 +40,7 @@ def events(run: Run, offset: int = 0) -> tuple[list[Event], int]:
     {"event": "unreadable", "line": its text}.
     """
     try:
-        with open(run.folder / "events.jsonl", "rb") as file:
+        with open(run.events_file, "rb") as file:
             file.seek(offset)
             lines = file.read()
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def _parsed(line: bytes) -> Event:
 def last_events(run: Run) -> list[Event]:
     """The events of the end of the file, however long it is."""
     try:
-        size = (run.folder / "events.jsonl").stat().st_size
+        size = run.events_file.stat().st_size
     except FileNotFoundError:
         return []
     found, _ = events(run, max(0, size - TAIL_BYTES))
@@ -161,13 +161,13 @@ class Report:
 
 def _iteration(event: ProgressEvent) -> Event:
     bounds = {"gap": event.gap, "relative_gap": event.relative_gap}
-    return {"event": "iteration", **plain({**asdict(event), **bounds})}
+    return {"event": "iteration", **json_numbers({**asdict(event), **bounds})}
 
 
-def plain(values: dict[str, Any]) -> dict[str, Any]:
+def json_numbers(values: dict[str, Any]) -> dict[str, Any]:
     """Numbers as JSON can hold them: numpy's become Python's, and what is not finite becomes None.
 
-    >>> plain({"dual": -math.inf, "iteration": 3})
+    >>> json_numbers({"dual": -math.inf, "iteration": 3})
     {'dual': None, 'iteration': 3}
     """
 

@@ -8,7 +8,6 @@ drops it at the worker's death, whatever the cause. So any process, also one sta
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import signal
 import subprocess
@@ -19,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from ranking.events import SAVING, TAIL_BYTES, events, last_events, last_gap, with_last_gap
-from ranking.store import ENDED, Kind, Run, Store
+from ranking.run import ENDED, Kind, Run, take_lock
+from ranking.store import Store
 
 __all__ = ["cancel", "events", "last_gap", "poll", "recover", "start", "take_lock"]
 
@@ -54,15 +54,8 @@ def start(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
     return store.run(run.id)
 
 
-def take_lock(folder: Path) -> int:
-    """The lock on a run's folder as an open file; BlockingIOError if a worker holds it."""
-    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return lock
-
-
 def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
-    with open(run.folder / "stderr.txt", "ab") as output:
+    with open(run.stderr_file, "ab") as output:
         return subprocess.Popen(
             [*WORKER, str(store.home), run.id],
             stdin=subprocess.DEVNULL,
@@ -176,7 +169,7 @@ def _cause_of_death(run: Run) -> str:
         cause = f"the worker was killed by {signal.Signals(-code).name}"
     else:
         cause = f"the worker ended with exit code {code}"
-    words = _last_words(run.folder / "stderr.txt")
+    words = _last_words(run.stderr_file)
     return f"{cause}; its last words: {words}" if words else cause
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import secrets
 import sqlite3
@@ -13,17 +11,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ranking.home import Home, move_durably
+from ranking.run import ENDED, Kind, Run, State
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
     from ranking.types import ImageSet
 
-Kind = Literal["import", "train"]
-State = Literal["queued", "running", "finished", "cancelled", "failed"]
-ENDED = ("finished", "cancelled", "failed")
+__all__ = ["ENDED", "ImageSetRow", "Kind", "Run", "State", "Store"]
+
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 
 
@@ -38,48 +36,6 @@ class ImageSetRow:
     samples: int
     classes: tuple[str, ...]
     created: float
-
-
-@dataclass(frozen=True)
-class Run:
-    """One import or training as it stood when it was asked for.
-
-    Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
-    the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
-    """
-
-    id: str
-    kind: Kind
-    state: State
-    settings: dict[str, Any]
-    result: dict[str, Any]
-    reason: str
-    created: float
-    started: float | None
-    ended: float | None
-    folder: Path
-    pid: int | None = None
-    cancelled: float | None = None
-
-    @property
-    def draft(self) -> Path:
-        """The folder in which an import builds its image set."""
-        return self.folder / "draft"
-
-    @property
-    def alive(self) -> bool:
-        """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
-        try:
-            lock = os.open(self.folder / "lock", os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(lock)
-        return False
 
 
 class Store:

@@ -19,9 +19,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.events import SAVING, Cancelled, Report, plain, with_last_gap
-from ranking.jobs import LOCK_VARIABLE, take_lock
-from ranking.store import ENDED, Run, State, Store
+from ranking.events import SAVING, Cancelled, Report, json_numbers, with_last_gap
+from ranking.jobs import LOCK_VARIABLE
+from ranking.run import ENDED, Run, State, take_lock
+from ranking.store import Store
 
 if TYPE_CHECKING:  # imported where they are needed: the first event shall not wait for them
     from ranking.types import Floats, Ints, Method
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     if run.state in ENDED:
         print(f"run {run.id} is {run.state} already; start a new one", file=sys.stderr)
         return 2
-    report = Report(run.folder / "events.jsonl")
+    report = Report(run.events_file)
     signal.signal(signal.SIGTERM, report.stop)
     store.update_run(run.id, state="running", started=time.time(), pid=os.getpid())
     report.stopped |= store.run(run.id).cancelled is not None
@@ -124,7 +125,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
     )
     report.flush()
     written = json.dumps([asdict(problem) for problem in problems])
-    _write_whole(run.folder / "problems.json", lambda path: path.write_text(written))
+    _write_whole(run.problems_file, lambda path: path.write_text(written))
     counts = image_set.labels.sum(axis=0)
     return {
         "key": image_set.key,
@@ -162,13 +163,13 @@ def train(store: Store, run: Run, report: Report) -> Result:
     report.flush()
     report.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})  # even where it was cancelled
     scores = method.score(Query(features, ids=image_set.ids))
-    _write_whole(run.folder / "model.npz", method.save)
-    _write_whole(run.folder / "scores.npy", lambda path: _save_scores(path, scores))
+    _write_whole(run.model_file, method.save)
+    _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
     certificate = method.certificate
     if certificate is None:
         raise RuntimeError(f"{settings['method']} has no certificate after fit")
     return {
-        "certificate": plain({**asdict(certificate), "relative_gap": certificate.relative_gap}),
+        "certificate": json_numbers({**asdict(certificate), "relative_gap": certificate.relative_gap}),
         "train": _evaluated(relevance[learn], scores[learn]),
         "test": _evaluated(relevance[~learn], scores[~learn]),
         "feature_sizes": {name: make_feature(name, **options).size for name, options in parts},
@@ -198,7 +199,7 @@ def _warm_start(store: Store, settings: dict[str, Any], method: Method) -> Any:
     if run_id is None:
         return None
     other = store.run(run_id)
-    model = other.folder / "model.npz"
+    model = other.model_file
     if other.kind != "train" or not model.exists():
         raise ValueError(
             f"run {run_id} ({other.kind}, {other.state}) has no weights to start from; choose another"

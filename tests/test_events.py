@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ranking import events
-from ranking.events import Cancelled, Report, plain
+from ranking.events import Cancelled, Report, json_numbers
 from ranking.types import ProgressEvent, StopTraining
 
 
@@ -111,7 +111,7 @@ def test_numbers_become_what_json_can_hold(file: Path) -> None:
         "e": True,
         "f": "x",
     }
-    assert plain(values) == {"a": None, "b": None, "c": 3, "d": 0.5, "e": True, "f": "x"}
+    assert json_numbers(values) == {"a": None, "b": None, "c": 3, "d": 0.5, "e": True, "f": "x"}
     Report(file).iteration(event(0, dual=-math.inf))
     (line,) = lines(file)
     assert (line["dual"], line["gap"], line["relative_gap"]) == (None, None, None)

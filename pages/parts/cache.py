@@ -120,7 +120,7 @@ class Ranking:
 
 def ranking(run: Run, split: str) -> Ranking:
     """The ranking of an ended run; Gone where it left no scores."""
-    if run.state not in ENDED or not (run.folder / "scores.npy").exists():
+    if run.state not in ENDED or not run.scores_file.exists():
         raise Gone(f"training {run.id} is {run.state} and has no scores; train again")
     with _or_gone():
         return _ranking(str(store().home), run.id, split)
@@ -130,7 +130,7 @@ def ranking(run: Run, split: str) -> Ranking:
 def _ranking(home: str, run_id: str, split: str) -> Ranking:
     run = Store(home).run(run_id)
     images = _image_set(home, run.settings["set"])
-    scores = np.load(run.folder / "scores.npy", allow_pickle=False)
+    scores = np.load(run.scores_file, allow_pickle=False)
     if scores.shape != (len(images),):
         raise ValueError(
             f"training {run_id} must have {len(images)} scores, one a sample, "

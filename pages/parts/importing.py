@@ -103,7 +103,7 @@ def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
 
 
 def _show_problems(run: Run) -> None:
-    problems = json.loads((run.folder / "problems.json").read_text())
+    problems = json.loads(run.problems_file.read_text())
     if not problems:
         st.success("Every file was as expected.", icon=":material/check_circle:")
         return

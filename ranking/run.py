@@ -1,0 +1,93 @@
+"""One run: its row as it stood when it was asked for, the files in its folder, and the lock of its worker."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["import", "train"]
+State = Literal["queued", "running", "finished", "cancelled", "failed"]
+ENDED = ("finished", "cancelled", "failed")
+LOCK = "lock"  # the one name that is needed before there is a Run
+
+
+@dataclass(frozen=True)
+class Run:
+    """One import or training as it stood when it was asked for.
+
+    Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
+    the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
+    """
+
+    id: str
+    kind: Kind
+    state: State
+    settings: dict[str, Any]
+    result: dict[str, Any]
+    reason: str
+    created: float
+    started: float | None
+    ended: float | None
+    folder: Path
+    pid: int | None = None
+    cancelled: float | None = None
+
+    @property
+    def lock_file(self) -> Path:
+        """What its worker holds locked for its whole life."""
+        return self.folder / LOCK
+
+    @property
+    def events_file(self) -> Path:
+        """What its worker has said: see `ranking.events`."""
+        return self.folder / "events.jsonl"
+
+    @property
+    def stderr_file(self) -> Path:
+        """The output of its worker's process."""
+        return self.folder / "stderr.txt"
+
+    @property
+    def model_file(self) -> Path:
+        """The trained method, for `type(method).load`."""
+        return self.folder / "model.npz"
+
+    @property
+    def scores_file(self) -> Path:
+        """(n,) float64, the scores of all samples of the set, to train on or to test on."""
+        return self.folder / "scores.npy"
+
+    @property
+    def problems_file(self) -> Path:
+        """The `Problem`s of an import, as JSON."""
+        return self.folder / "problems.json"
+
+    @property
+    def draft(self) -> Path:
+        """The folder in which an import builds its image set."""
+        return self.folder / "draft"
+
+    @property
+    def alive(self) -> bool:
+        """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
+        try:
+            lock = os.open(self.lock_file, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(lock)
+        return False
+
+
+def take_lock(folder: Path) -> int:
+    """The lock on a run's folder as an open file; BlockingIOError if a worker holds it."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock
