@@ -169,8 +169,6 @@ class LinearMethod(ABC):
             dual = Cut(arrays["dual"], header["dual_loss"])
             method.solution = Solution(arrays["direction"], dual, Certificate(**header["certificate"]), cuts)
             method.fingerprint = header["fingerprint"]
-        except (KeyError, TypeError) as error:
-            raise ValueError(
-                f"{path} is not a whole saved method ({error}); train and save it again"
-            ) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise saved.not_one(path, error) from error
         return method

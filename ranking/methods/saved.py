@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 VERSION = 1
+UNREADABLE = (
+    ValueError,
+    EOFError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)  # what a torn file raises
 
 
 def write(path: Path | str, header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -26,10 +34,15 @@ def read(path: Path | str, method: str) -> tuple[dict[str, Any], dict[str, Any]]
             arrays = {key: file[key] for key in file.files}
         header = json.loads(str(arrays.pop("header")))
         found = header["method"], header["version"]
-    except (ValueError, TypeError, AttributeError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a saved method ({error}); train and save it again") from error
+    except (*UNREADABLE, KeyError, TypeError, AttributeError) as error:
+        raise not_one(path, error) from error
     if found != (method, VERSION):
         raise ValueError(
             f"{path} holds {found[0]} (file version {found[1]}), expected {method} (version {VERSION})"
         )
     return header, arrays
+
+
+def not_one(path: Path | str, error: Exception) -> ValueError:
+    """What to say of a file that is none, or not a whole one."""
+    return ValueError(f"{path} is not a saved method ({error}); train and save it again")

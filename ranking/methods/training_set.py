@@ -13,7 +13,7 @@ from ranking.types import Bools, Features, Query
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """features (n, d), relevant (n,), the rows of each query, and a hash of the first two.
+    """features (n, d), relevant (n,), the rows of each query, and a hash of it all.
 
     With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
     `fingerprint` tells whether another run saw the same samples.
@@ -42,7 +42,8 @@ class TrainingSet:
         features = np.ascontiguousarray(features)
         ends = np.cumsum([len(query) for query in queries]).tolist()
         parts = tuple(slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True))
-        fingerprint = zlib.crc32(relevant.tobytes(), zlib.crc32(features.data.cast("B")))
+        shape = f"{features.shape} {features.dtype} {ends}".encode()
+        fingerprint = zlib.crc32(shape + relevant.tobytes(), zlib.crc32(features.data.cast("B")))
         return cls(features, relevant, parts, fingerprint)
 
 

@@ -21,13 +21,17 @@ import numpy as np
 
 from ranking.types import Certificate, Features, Floats, relative_gap
 
-ROWS_AT_ONCE = 4096  # of the features turned into float64 for an exact product
+ROWS_AT_ONCE = (
+    256  # of the features turned into float64 for an exact product: they stay in the processor's cache
+)
 
 
 def exact_product(features: Features, weights: Floats) -> Floats:
     """X w in float64, (n,), without a float64 copy of the whole of X."""
     starts = range(0, len(features), ROWS_AT_ONCE)
-    parts = [features[start : start + ROWS_AT_ONCE].astype(np.float64) @ weights for start in starts]
+    parts = [
+        features[start : start + ROWS_AT_ONCE].astype(np.float64, copy=False) @ weights for start in starts
+    ]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -64,7 +68,7 @@ class LinearRisk:
         total = np.zeros(self.features.shape[1])
         for start in range(0, len(self.features), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            total += coefficients[rows] @ self.features[rows].astype(np.float64)
+            total += coefficients[rows] @ self.features[rows].astype(np.float64, copy=False)
         return self.scale * total
 
     def objective(self, weights: Floats, scores: Floats, cut: Cut) -> float:
