@@ -67,7 +67,7 @@ def test_certificates_are_recomputed_from_the_definition(name: str, settings: Se
     query = problem(4, dtype=dtype)
     exact = Query(features=query.features.astype(float), relevance=query.relevance)
     for C in 10.0 ** np.arange(-3, 5):
-        method = make_method(name, C=float(C), **settings).fit([query])
+        method = make_method(name, C=float(C), max_iterations=1000, **settings).fit([query])
         certificate = method.certificate
         recomputed = primal_of(name, method.weights, query, C)
         assert certificate.primal == pytest.approx(recomputed, rel=1e-12), C

@@ -1,0 +1,119 @@
+"""Starting from another run: the same optimum, sooner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from problems import ALL, NAMES, primal_of, problem
+
+from ranking import ProgressEvent, Query, StopTraining, make_method, method_names
+
+METHODS = pytest.mark.parametrize(("name", "settings"), ALL, ids=NAMES)
+
+
+@METHODS
+def test_cuts_of_another_C_lead_to_the_same_optimum(name: str, settings: dict[str, Any]) -> None:
+    query = problem(0)
+    for before, after in ((0.1, 1.0), (1.0, 0.1)):
+        first = make_method(name, C=before, tolerance=1e-5, **settings).fit([query])
+        warm = make_method(name, C=after, tolerance=1e-5, **settings).fit([query], warm_start=first)
+        cold = make_method(name, C=after, tolerance=1e-5, **settings).fit([query])
+        assert warm.certificate.converged
+        assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+        assert warm.certificate.primal == pytest.approx(
+            primal_of(name, warm.weights, query, after), rel=1e-12
+        )
+
+
+@METHODS
+def test_continuing_a_finished_run_takes_next_to_nothing(name: str, settings: dict[str, Any]) -> None:
+    query = problem(1)
+    first = make_method(name, C=1.0, tolerance=1e-4, **settings).fit([query])
+    again = make_method(name, C=1.0, tolerance=1e-4, **settings).fit([query], warm_start=first)
+    assert again.certificate.converged
+    assert again.certificate.iterations <= 1 < first.certificate.iterations
+
+
+@METHODS
+def test_continuing_a_stopped_run_keeps_what_it_had(name: str, settings: dict[str, Any]) -> None:
+    query = problem(2)
+
+    def stop(event: ProgressEvent) -> None:
+        if event.iteration == 3:
+            raise StopTraining
+
+    stopped = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([query], stop)
+    events: list[ProgressEvent] = []
+    make_method(name, C=1.0, tolerance=1e-5, **settings).fit([query], events.append, warm_start=stopped)
+    assert events[0].dual >= stopped.certificate.dual * (1 - 1e-6)
+    assert events[-1].relative_gap <= 1e-5
+
+
+@pytest.mark.parametrize(("name", "settings"), ALL[1:], ids=NAMES[1:])
+def test_weights_of_other_samples_are_a_start(name: str, settings: dict[str, Any]) -> None:
+    other, query = problem(3), problem(4)
+    first = make_method(name, C=10.0, **settings).fit([other])
+    events: list[ProgressEvent] = []
+    warm = make_method(name, C=10.0, tolerance=1e-5, **settings).fit([query], events.append, warm_start=first)
+    cold = make_method(name, C=10.0, tolerance=1e-5, **settings).fit([query])
+    assert events[0].primal <= primal_of(name, first.weights, query, 10.0) * (1 + 1e-9)
+    assert warm.certificate.converged
+    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+
+
+def test_coordinate_descent_trains_on_other_samples_as_from_nothing() -> None:
+    """Its start is its dual, which other samples do not have."""
+    first = make_method("SVM").fit([problem(3)])
+    warm = make_method("SVM").fit([problem(4)], warm_start=first)
+    assert warm.certificate.converged
+    np.testing.assert_array_equal(warm.weights, make_method("SVM").fit([problem(4)]).weights)
+
+
+def test_solvers_of_the_svm_start_from_each_other() -> None:
+    query = problem(5)
+    solvers = ("coordinate descent", "cutting plane")
+    for one, other in (solvers, solvers[::-1]):
+        first = make_method("SVM", C=1.0, tolerance=1e-5, solver=one).fit([query])
+        second = make_method("SVM", C=1.0, tolerance=1e-5, solver=other).fit([query], warm_start=first)
+        assert second.certificate.converged
+        assert second.certificate.primal == pytest.approx(first.certificate.primal, rel=2e-5)
+
+
+@METHODS
+def test_cuts_of_the_same_samples_in_other_queries_prove_nothing(name: str, settings: dict[str, Any]) -> None:
+    """The samples of two queries under each other are not one query: its outputs are others."""
+    parts = [problem(seed, n=20, positives=positives) for seed, positives in ((6, 3), (7, 12))]
+    features = np.concatenate([part.features for part in parts])
+    whole = Query(features=features, relevance=np.concatenate([part.relevance for part in parts]))
+    for before, after in (([whole], parts), (parts, [whole])):
+        first = make_method(name, C=1.0, tolerance=1e-5, **settings).fit(before)
+        warm = make_method(name, C=1.0, tolerance=1e-5, **settings).fit(after, warm_start=first)
+        cold = make_method(name, C=1.0, tolerance=1e-5, **settings).fit(after)
+        assert warm.certificate.dual <= cold.certificate.primal
+        assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+
+
+@METHODS
+def test_other_labels_on_the_same_features_are_other_samples(name: str, settings: dict[str, Any]) -> None:
+    query = problem(8)
+    turned = Query(features=query.features, relevance=1 - query.relevance)
+    first = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([query])
+    warm = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([turned], warm_start=first)
+    cold = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([turned])
+    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_what_is_no_start_is_refused(name: str) -> None:
+    query = problem(9)
+    others = [make_method(other).fit([query]) for other in method_names() if other != name]
+    for wrong in (*others, make_method(name), "model.npz"):
+        with pytest.raises(ValueError, match=f"warm_start must be a fitted {name}, got "):
+            make_method(name).fit([query], warm_start=wrong)
+    narrow = make_method(name).fit([Query(features=np.eye(3), relevance=[1, 0, 0])])
+    with pytest.raises(
+        ValueError, match="warm_start has weights for 3 features, the queries have 6; start from"
+    ):
+        make_method(name).fit([query], warm_start=narrow)
