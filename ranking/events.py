@@ -14,12 +14,10 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ranking.run import Run, State
-
-if TYPE_CHECKING:  # imported where it is needed: the first event shall not wait for it
-    from ranking.types import ProgressEvent
+from ranking.types import ProgressEvent, StopTraining
 
 Event = dict[str, Any]
 
@@ -127,9 +125,12 @@ class Report:
         """Where the optimiser stands. Raises StopTraining after a SIGTERM."""
         self._thin("iteration", lambda: _iteration(event))
         if self.stopped:
-            from ranking.types import StopTraining
-
             raise StopTraining
+
+    def saving(self) -> None:
+        """Training has ended. Raises nothing after a SIGTERM: what was learnt is worth the time to keep it."""
+        self.flush()
+        self.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})
 
     def flush(self) -> None:
         """Write the event that waits, if one does."""

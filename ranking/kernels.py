@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ranking import Query, make_method, method_names
+from ranking import Query, make_method, method_class, method_names
 from ranking.inference import ALGORITHMS, most_violated_ranking
+from ranking.settings import settings_of
 
 
 def compile_kernels() -> None:
@@ -20,7 +21,8 @@ def compile_kernels() -> None:
     for precision in (np.float32, np.float64):
         query = Query(generator.standard_normal((200, 3)).astype(precision), relevance)
         for name in method_names():
-            make_method(name, max_iterations=2).fit([query])
+            few = {item.name: 2 for item in settings_of(method_class(name)) if item.name == "max_iterations"}
+            make_method(name, **few).fit([query])
 
 
 if __name__ == "__main__":

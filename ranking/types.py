@@ -177,7 +177,10 @@ OnProgress = Callable[[ProgressEvent], None]
 
 
 class Method(Protocol):
-    """What every registered method can do. Its dataclass fields are its settings."""
+    """What every registered method can do. Its dataclass fields are its settings.
+
+    `certificate`: what training proved; None before `fit`, and always where the method proves nothing.
+    """
 
     name: ClassVar[str]
 

@@ -17,15 +17,14 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ranking.events import SAVING, Cancelled, Report, json_numbers, with_last_gap
+from ranking.events import Cancelled, Report, json_numbers, with_last_gap
 from ranking.jobs import LOCK_VARIABLE
 from ranking.run import ENDED, Run, State, take_lock
+from ranking.run_settings import ImportSettings, TrainSettings
 from ranking.store import Store
-
-if TYPE_CHECKING:  # imported where they are needed: the first event shall not wait for them
-    from ranking.types import Floats, Ints, Method
+from ranking.types import Certificate, Floats, Method, StopTraining
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 Result = dict[str, Any]
@@ -74,19 +73,19 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
         if run.kind == "import":
             store.clear_draft(run)
         report.flush()
-        if report.stopped and _was_stopped(error):
+        if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", "cancelled before there was anything to keep", {}
         traceback.print_exc()
         return "failed", with_last_gap(run, _reason(error)), {}
-    if report.stopped and run.kind == "train" and not result["certificate"]["converged"]:
+    if report.stopped and run.kind == "train" and not _converged(result):
         return "cancelled", with_last_gap(run, "cancelled; the best weights so far were kept"), result
     return "finished", "", result
 
 
-def _was_stopped(error: Exception) -> bool:
-    from ranking.types import StopTraining
-
-    return isinstance(error, Cancelled | StopTraining)
+def _converged(result: Result) -> bool:
+    """Whether training is proven to have ended by itself; where nothing is proven, it was stopped."""
+    certificate = result["certificate"]
+    return certificate is not None and bool(certificate["converged"])
 
 
 def _reason(error: Exception) -> str:
@@ -115,11 +114,11 @@ def _lost_memory(error: BaseException | None) -> bool:
 
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
-    _expect(run, "source", "source_settings")
+    settings = ImportSettings.from_json(run.settings)
     report.progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
 
-    source = make_source(run.settings["source"], **run.settings["source_settings"])
+    source = make_source(settings.source, **settings.source_settings)
     image_set, problems = build_image_set(
         source, run.draft, lambda done, total: report.progress("Importing images", done, total)
     )
@@ -138,86 +137,48 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
 
 
 def train(store: Store, run: Run, report: Report) -> Result:
-    """Train a method on the training samples of a set, score all samples, evaluate both parts."""
-    _expect(run, "set", "features", "query", "method", "method_settings")
-    settings = run.settings
+    """Train as `ranking.training` does, and write what came of it."""
+    settings = TrainSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking import Query, make_method
-    from ranking.features import load_features, make_feature
+    from ranking import training  # only now: the first event does not wait for it
 
-    image_set = store.image_set(settings["set"])
-    relevance = image_set.relevance(settings["query"])
-    learn = ~image_set.test
-    if not relevance[learn].any():
-        raise ValueError(
-            f"none of the {learn.sum()} training samples of {image_set.title} shows {settings['query']!r}; "
-            "choose another class"
-        )
-    method = make_method(settings["method"], **settings["method_settings"])
-    parts = [(name, dict(options)) for name, options in settings["features"]]
-    warm_start = _warm_start(store, settings, method)
-    features = load_features(image_set, parts, store.features, report.progress)
-    report.progress("Training", 0, 1)
-    query = Query(features[learn], relevance[learn], ids=image_set.ids[learn])
-    method.fit([query], on_progress=report.iteration, warm_start=warm_start)
-    report.flush()
-    report.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})  # even where it was cancelled
-    scores = method.score(Query(features, ids=image_set.ids))
-    _write_whole(run.model_file, method.save)
-    _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
-    certificate = method.certificate
+    trained = training.train(
+        store.image_set(settings.set),
+        settings,
+        store.features,
+        on_step=report.progress,
+        on_iteration=report.iteration,
+        on_fitted=report.saving,
+        warm_start=_warm_start(store, settings),
+    )
+    _write_whole(run.model_file, trained.method.save)
+    _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
+    return {"certificate": _as_json(trained.certificate), **trained.metrics}
+
+
+def _as_json(certificate: Certificate | None) -> Result | None:
     if certificate is None:
-        raise RuntimeError(f"{settings['method']} has no certificate after fit")
-    return {
-        "certificate": json_numbers({**asdict(certificate), "relative_gap": certificate.relative_gap}),
-        "train": _evaluated(relevance[learn], scores[learn]),
-        "test": _evaluated(relevance[~learn], scores[~learn]),
-        "feature_sizes": {name: make_feature(name, **options).size for name, options in parts},
-    }
-
-
-def _evaluated(relevance: Ints, scores: Floats) -> dict[str, float]:
-    """`evaluate`, or the counts alone where there is nothing relevant that could be ranked high."""
-    from ranking.metrics import evaluate
-
-    if not relevance.any():
-        return {"positives": 0.0, "samples": float(len(relevance))}
-    return evaluate(relevance, scores)
-
-
-def _expect(run: Run, *names: str) -> None:
-    missing = [name for name in names if name not in run.settings]
-    if missing:
-        raise ValueError(
-            f"the settings of this {run.kind} lack {', '.join(missing)}; expected {', '.join(names)}"
-        )
-
-
-def _warm_start(store: Store, settings: dict[str, Any], method: Method) -> Any:
-    """The trained method of the run that `settings` names, None where none is named."""
-    run_id = settings.get("warm_start")
-    if run_id is None:
         return None
-    other = store.run(run_id)
-    model = other.model_file
-    if other.kind != "train" or not model.exists():
+    return json_numbers({**asdict(certificate), "relative_gap": certificate.relative_gap})
+
+
+def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
+    """The trained method of the run that `settings` names, None where none is named."""
+    from ranking import method_class
+    from ranking.training import what_is_learnt
+
+    if settings.warm_start is None:
+        return None
+    other = store.run(settings.warm_start)
+    if other.kind != "train" or not other.model_file.exists():
         raise ValueError(
-            f"run {run_id} ({other.kind}, {other.state}) has no weights to start from; choose another"
+            f"run {other.id} ({other.kind}, {other.state}) has no weights to start from; choose another"
         )
-    theirs, ours = _learns(other.settings), _learns(settings)
+    theirs, ours = what_is_learnt(TrainSettings.from_json(other.settings)), what_is_learnt(settings)
     if theirs != ours:
-        raise ValueError(f"run {run_id} cannot be started from: it learnt {theirs}, expected {ours}")
-    return type(method).load(model)
-
-
-def _learns(settings: dict[str, Any]) -> str:
-    """What gives weights their meaning, in words: the method and the features with all their settings."""
-    from ranking.features import make_feature
-    from ranking.settings import settings_dict
-
-    features = [make_feature(name, **options) for name, options in settings["features"]]
-    parts = ", ".join(f"{feature.name} {settings_dict(feature)}" for feature in features)
-    return f"{settings['method']} of {parts}"
+        raise ValueError(f"run {other.id} cannot be started from: it learnt {theirs}, expected {ours}")
+    method: Method = method_class(settings.method).load(other.model_file)
+    return method
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -234,7 +195,7 @@ def _write_whole(file: Path, write: Callable[[Path], object]) -> None:
     os.replace(partial, file)
 
 
-def _save_scores(file: Path, scores: Any) -> None:
+def _save_scores(file: Path, scores: Floats) -> None:
     import numpy as np
 
     np.save(file, np.asarray(scores, dtype=np.float64), allow_pickle=False)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from ranking import Query, kernels
+from ranking.methods import METHODS
+from ranking.settings import setting
 
 FIND_UNCOMPILED = """
 import numpy as np
@@ -15,6 +22,24 @@ with event.install_recorder("numba:compile") as recorder:
     compile_kernels()
 print(len(recorder.buffer))
 """
+
+
+def test_a_method_need_not_count_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[Query] = []
+
+    @dataclass
+    class Mean:
+        C: float = setting(1.0, label="C", help="")
+
+        def fit(self, queries: list[Query]) -> None:
+            fitted.extend(queries)
+
+    monkeypatch.setattr(METHODS, "_discovered", True)
+    monkeypatch.setattr(METHODS, "_classes", {})
+    METHODS.register("Mean")(Mean)
+    monkeypatch.setattr(kernels, "ALGORITHMS", ())
+    kernels.compile_kernels()
+    assert [query.features.dtype.name for query in fitted] == ["float32", "float64"]
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -19,7 +20,9 @@ from PIL import Image
 
 from ranking import Query, jobs, make_method, method_class, method_names, worker
 from ranking.events import Report
+from ranking.features import make_feature
 from ranking.jobs import take_lock
+from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
 from ranking.store import ENDED, Run, Store
@@ -181,10 +184,9 @@ def test_a_training_ends_with_model_scores_metrics_and_certificate(trained: Run,
     assert certificate["converged"] is True
     assert certificate["gap"] == pytest.approx(certificate["primal"] - certificate["dual"])
     assert certificate["relative_gap"] <= 1e-3
-    sizes = trained.result["feature_sizes"]
-    assert list(sizes) == ["HOG", "Colour"]
+    sizes = [make_feature(name).size for name in ("HOG", "Colour")]
     model = method_class("AP-SVM").load(trained.folder / "model.npz")
-    assert model.weights.shape == (sum(sizes.values()),)
+    assert model.weights.shape == (sum(sizes),)
     assert not list(trained.folder.glob("partial-*"))
 
 
@@ -247,10 +249,50 @@ def test_settings_that_make_no_training_are_a_plain_reason(
 def test_missing_settings_are_named(store: Store) -> None:
     run = here(store, {"set": "x", "query": "3"})
     assert run.reason == (
-        "the settings of this train lack features, method, method_settings; "
-        "expected set, features, query, method, method_settings"
+        "the settings of a training lack features, method; "
+        "expected set, features, query, method and, where wanted, method_settings, warm_start"
     )
-    assert "lack source_settings" in here(store, {"source": "Digits"}, "import").reason
+    assert here(store, {"source_settings": {}}, "import").reason == (
+        "the settings of an import lack source; expected source and, where wanted, source_settings"
+    )
+
+
+@dataclass
+class Mean:
+    """A method with no setting, no bound and no certificate: the direction from the mean to the relevant."""
+
+    weights: Any = None
+
+    def fit(self, queries: Any, on_progress: Any = None, warm_start: Any = None) -> Mean:
+        features, relevant = queries[0].features, queries[0].relevance > 0
+        self.weights = features[relevant].mean(axis=0) - features.mean(axis=0)
+        if self.stops:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return self
+
+    def score(self, query: Query) -> Any:
+        return query.features @ self.weights
+
+    def save(self, path: Path) -> None:
+        with open(path, "wb") as file:
+            np.savez(file, weights=self.weights)
+
+    stops: ClassVar[bool] = False
+
+
+@pytest.mark.parametrize(("stops", "state"), [(False, "finished"), (True, "cancelled")])
+def test_a_method_need_not_have_a_certificate(
+    store: Store, digits: ImageSet, monkeypatch: pytest.MonkeyPatch, stops: bool, state: str
+) -> None:
+    method_names()
+    monkeypatch.setitem(METHODS._classes, "Mean", Mean)
+    monkeypatch.setattr(Mean, "stops", stops)
+    run = here(store, training(digits, method="Mean", method_settings={}))
+    assert run.state == state, run.reason
+    assert run.result["certificate"] is None
+    scores = np.load(run.scores_file)
+    assert run.result["test"] == evaluate(digits.relevance("3")[digits.test], scores[digits.test])
+    assert run.model_file.exists()
 
 
 def test_a_class_without_training_sample_is_told(
