@@ -13,7 +13,7 @@ SHEET_SIZE = 48  # images of a contact sheet: larger than crops, so fewer
 
 
 def steps() -> None:
-    sets.rows()
+    sets.await_bundled()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()

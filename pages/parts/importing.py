@@ -12,6 +12,7 @@ import streamlit as st
 from pages.parts import address, cache, forms, grid, jobs_panel, keys, tiles
 from pages.parts.frame import plain
 from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
+from ranking.run_settings import ImportSettings
 from ranking.store import ENDED, Run
 from ranking.types import ImageSet
 
@@ -39,7 +40,7 @@ def _offer() -> None:
         more = f"More settings of {source}"
         values = forms.settings_form("source", [(source, source_class(source))], more, shared=False)
         if st.button("Import", type="primary", key="start import"):
-            run = jobs_panel.start_once("import", {"source": source, "source_settings": values[source]})
+            run = jobs_panel.start_once("import", ImportSettings(source, values[source]).to_json())
             address.put(**{keys.IMPORT: run.id})
             st.rerun()
 

@@ -54,10 +54,13 @@ def _training(run_id: str) -> Run | None:
 
 def with_scores() -> list[Run]:
     """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
-    scored = [
-        run for run in cache.store().runs("train") if run.state in ENDED and run.result.get("certificate")
-    ]
+    scored = [run for run in cache.store().runs("train") if has_scores(run)]
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
+
+
+def has_scores(run: Run) -> bool:
+    """Whether a training has ended with something to rank by; a result has the metrics of its scores."""
+    return run.state in ENDED and "test" in run.result
 
 
 def short_name(run: Run) -> str:

@@ -8,12 +8,13 @@ from pages.parts import address, cache, jobs_panel, keys, runs
 from pages.parts.frame import plain
 from ranking import jobs
 from ranking.datasets import bundled_names
+from ranking.run_settings import ImportSettings
 from ranking.store import ENDED, ImageSetRow, Run
 
 
 def rows() -> list[ImageSetRow]:
     """The image sets that can be chosen; at the first start, waits on the page for the bundled one."""
-    _await_bundled()
+    await_bundled()
     return cache.store().image_sets()
 
 
@@ -33,8 +34,8 @@ def title(row: ImageSetRow) -> str:
     return f"{row.title} — {row.images:,} images, {row.samples:,} samples"
 
 
-def _await_bundled() -> None:
-    """The bundled set is made by an import job at the first start, and kept without asking."""
+def await_bundled() -> None:
+    """At the first start, wait on the page for the bundled set: an import job makes it, kept without asking."""
     store = cache.store()
     bundled = bundled_names()[0]
     if any(row.source == bundled for row in store.image_sets()):
@@ -71,4 +72,4 @@ def _bundled_import(source: str, again: bool = False) -> Run:
 @st.cache_resource(show_spinner=False)
 def _start(home: str, source: str, attempt: int) -> Run:
     """Two browsers that arrive at once start one import: the server runs this once for each attempt."""
-    return jobs.start(cache.store(), "import", {"source": source, "source_settings": {}})
+    return jobs.start(cache.store(), "import", ImportSettings(source).to_json())
