@@ -28,6 +28,10 @@ LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
 
+# The threads of linear algebra wait for each other by spinning: where the page needs a core too, a training on
+# all cores takes many times longer than one that leaves the page its own. What the user has set goes first.
+SPARE_A_CORE = {"OPENBLAS_NUM_THREADS": str(max(1, (os.cpu_count() or 2) - 1))}
+
 _children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this process, until they are reaped
 
 
@@ -63,7 +67,7 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
             stderr=output,
             pass_fds=[lock],
             start_new_session=True,  # what stops the server (Ctrl-C) does not stop a training
-            env={**os.environ, LOCK_VARIABLE: str(lock)},
+            env={**SPARE_A_CORE, **os.environ, LOCK_VARIABLE: str(lock)},
         )
 
 
