@@ -95,7 +95,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     image = int(images.image_of[row])
     relevant = bool(ranked.relevance[place])
     glyph = f"{RELEVANT_GLYPH} relevant" if relevant else f"{IRRELEVANT_GLYPH} not relevant"
-    st.markdown(f"#### Rank {place + 1} · {glyph} · score {ranked.scores[place]:+.3f}")
+    st.markdown(f"#### Rank {place + 1} · {glyph} · score {ranked.scores[place]:+.4g}")
     name, query = str(images.image_names[image]), run.settings["query"]
     width, height = (int(side) for side in images.image_sizes[image])
     shown = ", ".join(tiles.classes_of(images, row)) or "no class"

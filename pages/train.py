@@ -105,7 +105,10 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
     iterations = jobs_panel.iterations_of(seen)
     if iterations:
         charts.training_curve(iterations, certificate.tolerance_of(run), logarithmic, "training curve")
-        st.caption("**Notice** how the two bounds close in on the optimum: it lies in the grey band.")
+        st.caption(
+            "**Notice** how the two bounds close in on the optimum: it lies in the grey band. "
+            f"Training ends when ${certificate.FORMULA}$."
+        )
 
 
 def show_ended(run: Run) -> None:

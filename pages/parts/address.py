@@ -21,7 +21,8 @@ Show = Callable[[Any], str]
 
 def get(name: str) -> str | None:
     """What the address says of `name`, or what something else that it names implies of it."""
-    return st.query_params.get(name, st.session_state.get(keys.IMPLIED, {}).get(name))
+    implied: dict[str, str] = st.session_state.get(keys.IMPLIED, {})
+    return st.query_params.get(name, implied.get(name))
 
 
 def imply(told: dict[str, str]) -> None:
@@ -60,7 +61,8 @@ def complain(message: str) -> None:
 
 def complaints() -> list[str]:
     """The complaints that were not shown yet."""
-    return st.session_state.pop(keys.COMPLAINTS, [])
+    waiting: list[str] = st.session_state.pop(keys.COMPLAINTS, [])
+    return waiting
 
 
 def read(name: str, parse: Callable[[str], T], default: T) -> T:
@@ -71,7 +73,8 @@ def read(name: str, parse: Callable[[str], T], default: T) -> T:
     try:
         return parse(text)
     except ValueError as error:
-        complain(f"The address asks for {name} = {text[:60]!r}: {error}. Showing {_shown(default)} instead.")
+        instead = "Going on without it." if default is None else f"Showing {_shown(default)} instead."
+        complain(f"The address asks for {name} = {text[:60]!r}: {error}. {instead}")
         if name in st.query_params:
             amend(**{name: None})
         return default
@@ -136,8 +139,6 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _shown(value: Any) -> str:
-    if value is None or value == []:
-        return "the default"
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 

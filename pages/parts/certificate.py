@@ -24,7 +24,7 @@ def show(run: Run) -> None:
         _number("Test AP", measured.get("AP"), ".3f", "Average precision on the images it has not seen.")
         _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
         _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
-        _number("Relative gap", proof["relative_gap"], ".2e", "(primal - dual) / primal, recomputed exactly.")
+        _number("Gap / primal", proof["relative_gap"], ".3%", "(primal - dual) / primal, recomputed exactly.")
         _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
         _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and pictures.")
 
@@ -48,7 +48,7 @@ def _verdict(proof: dict[str, float], tolerance: float | None) -> None:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g}%"
+    return f"{100 * share:.3g}%"
 
 
 def _number(label: str, value: float | None, form: str, help: str) -> None:

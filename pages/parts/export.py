@@ -52,7 +52,7 @@ def contact_sheet(thumbnails: Thumbnails, ranked: Ranking, title: str) -> bytes:
             at = (left + (SIDE - crop.width) // 2, top + (SIDE - crop.height) // 2)
             sheet.paste(crop.convert("RGB"), at)
         _mark(draw, left, top, bool(ranked.relevance[place]))
-        caption = f"{place + 1}   {ranked.scores[place]:+.2f}"
+        caption = f"{place + 1}   {ranked.scores[place]:+#.3g}"
         draw.text((left + 2, top + SIDE + 3), caption, "black", ImageFont.load_default(13))
     stream = io.BytesIO()
     sheet.save(stream, "PNG")

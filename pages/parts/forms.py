@@ -58,12 +58,12 @@ def _choose(item: Setting, label: str, bound: dict[str, Any]) -> Any:
         return st.text_input(label, **bound)
     low, high = item.minimum, item.maximum
     if item.kind is int:
-        limits = [None if end is None else int(end) for end in (low, high)]
-        return st.number_input(label, *limits, step=1, **bound)
+        first, last = (None if end is None else int(end) for end in (low, high))
+        return st.number_input(label, first, last, step=1, **bound)
     if item.log:
         return _power(item, label, bound)
-    ends = [None if end is None else float(end) for end in (low, high)]
-    return st.number_input(label, *ends, format="%g", step=_step(item), **bound)
+    least, most = (None if end is None else float(end) for end in (low, high))
+    return st.number_input(label, least, most, format="%g", step=_step(item), **bound)
 
 
 def _power(item: Setting, label: str, bound: dict[str, Any]) -> float:

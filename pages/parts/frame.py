@@ -64,18 +64,18 @@ def _finish(menu: DeltaGenerator, messages: DeltaGenerator) -> None:
         messages.warning(plain(message), icon=":material/warning:")
 
 
-def way_on(message: str, label: str, page: str, **query: str) -> NoReturn:
+def way_on(message: str, label: str, page: str, run: str | None = None) -> NoReturn:
     """An inviting empty state: what is missing, and the one next step. Ends the page."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {plain(message)}", text_alignment="center")
-        next_step(label, page, **query)
+        next_step(label, page, run=run)
     st.stop()
 
 
-def next_step(label: str, page: str, obvious: bool = True, **query: str) -> None:
-    """The one obvious next step: a button to another page. The address goes along, changed by `query`."""
+def next_step(label: str, page: str, *, obvious: bool = True, run: str | None = None) -> None:
+    """The one obvious next step: a button to another page. The address goes along, with `run` if one is given."""
     if st.button(label, type="primary" if obvious else "secondary", key=keys.widget(f"go to {page}")):
-        st.switch_page(f"pages/{page}.py", query_params=address.changed(**query))
+        st.switch_page(f"pages/{page}.py", query_params=address.changed(**({keys.RUN: run} if run else {})))
 
 
 def plain(text: str) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts import cache, keys
 from pages.parts.frame import plain
 from ranking import jobs
-from ranking.store import ENDED, Run
+from ranking.store import ENDED, Kind, Run
 
 POLL_SECONDS = 0.5
 
@@ -58,6 +58,7 @@ def _progress(run: Run, seen: list[Event]) -> None:
 
 def events_of(run: Run) -> list[Event]:
     """All events of a run so far; only what is new since the last look is read."""
+    seen: list[Event]
     known_id, offset, seen = st.session_state.get(keys.EVENTS, (None, 0, []))
     if known_id != run.id:
         offset, seen = 0, []
@@ -71,7 +72,7 @@ def iterations_of(seen: list[Event]) -> list[Event]:
     return [event for event in seen if event["event"] == "iteration"]
 
 
-def start_once(kind: str, settings: dict[str, Any]) -> Run:
+def start_once(kind: Kind, settings: dict[str, Any]) -> Run:
     """Start a worker, or find the one that does exactly this already: a button may be pressed twice."""
     store = cache.store()
     for run in store.runs(kind):
@@ -89,4 +90,4 @@ def explain_end(run: Run) -> None:
     if run.state == "failed":
         st.error(f"**This {run.kind} failed:** {plain(run.reason)}", icon=":material/error:")
     elif run.state == "cancelled":
-        st.warning(f"**Cancelled.** {plain(run.reason)}", icon=":material/pan_tool:")
+        st.warning(f"This {run.kind} was {plain(run.reason)}", icon=":material/pan_tool:")

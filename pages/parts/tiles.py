@@ -28,10 +28,10 @@ def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, plac
     return Tile(
         id=str(images.ids[row]),
         src=data_url(thumbnails.crop(row)),
-        alt=f"rank {place + 1}, {'relevant' if relevant else 'not relevant'}, score {score:.3f}, "
+        alt=f"rank {place + 1}, {'relevant' if relevant else 'not relevant'}, score {score:.3g}, "
         f"shows {shown}, image {images.image_names[images.image_of[row]]}",
         left=f"{place + 1}",
-        right=f"{score:+.2f}",
+        right=f"{score:+#.3g}",
         mark="relevant" if relevant else "irrelevant",
     )
 
@@ -67,7 +67,7 @@ def classes_of(images: ImageSet, row: int) -> list[str]:
 def class_boxes(images: ImageSet, image: int) -> list[Box]:
     """All boxes of an image, labelled and coloured by class."""
     found = []
-    for row in np.flatnonzero(images.image_of == image):
+    for row in np.flatnonzero(images.image_of == image).tolist():
         shown = np.flatnonzero(images.labels[row])
         colour = OF_CLASSES[int(shown[0]) % len(OF_CLASSES)] if len(shown) else OF_CLASSES[-1]
         found.append(Box(_edges(images, row), ", ".join(classes_of(images, row)) or "no class", colour))
@@ -78,7 +78,7 @@ def relevance_boxes(images: ImageSet, query: str, chosen: int) -> list[Box]:
     """All boxes of the image of sample `chosen`, marked by relevance to `query`, `chosen` drawn thicker."""
     relevance = images.relevance(query)
     found = []
-    for row in np.flatnonzero(images.image_of == images.image_of[chosen]):
+    for row in np.flatnonzero(images.image_of == images.image_of[chosen]).tolist():
         relevant, strong = bool(relevance[row]), bool(row == chosen)
         label = ", ".join(classes_of(images, row)) or "no class"
         colour = RELEVANT if relevant else IRRELEVANT

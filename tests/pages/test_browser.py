@@ -34,7 +34,7 @@ FLAGS = [
 FLAGS += ["--disable-component-update", "--disable-sync"]
 # Streamlit's page asks for these below the page's own path first, then at the root.
 EXPECTED_404 = re.compile(r"/(image_sets|train|ranked_images)/_stcore/(health|host-config)$")
-SECONDS = 60_000
+MILLISECONDS = 120_000  # two cores may be busy with something else
 
 Page = Any
 Visit = Callable[..., Page]
@@ -108,7 +108,7 @@ def visit(browser: Any, server: Server) -> Iterator[Visit]:
         context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(SECONDS)
+        page.set_default_timeout(MILLISECONDS)
         page.on("console", lambda message: mishaps.append(message.text) if is_mishap(message) else None)
         page.on("pageerror", lambda error: mishaps.append(str(error)))
         page.on(

@@ -92,7 +92,7 @@ def test_a_failed_training_says_why_where_it_stood_and_what_to_do(laboratory, op
 
 def test_a_cancelled_training_says_so(laboratory, open_page):
     app = open_page("train", run=laboratory.cancelled)
-    assert "Cancelled" in app.warning[0].value
+    assert "was cancelled" in app.warning[0].value
 
 
 def test_cancel_asks_the_worker_to_stop(laboratory, started, open_page, monkeypatch):

@@ -76,10 +76,11 @@ def _told(key: str, token: str, selected: str | None) -> list[Any]:
     if key in st.session_state and before is not None and before["token"] == token:
         shown = click["id"] if click not in (None, before["click"]) else before["told"][1]
         if shown == selected:
-            return before["told"]
+            return [*before["told"]]
     number = before["told"][0] + 1 if before else 1
-    memory[key] = {"token": token, "click": click, "told": [number, selected]}
-    return memory[key]["told"]
+    told = [number, selected]
+    memory[key] = {"token": token, "click": click, "told": told}
+    return told
 
 
 def _select(name: str, key: str) -> None:
