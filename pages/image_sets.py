@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import address, cache, charts, frame, grid, importing, keys, sets, tiles
-from pages.parts.frame import plain
+from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from ranking.types import ImageSet
 
@@ -50,7 +50,7 @@ def show_image(images: ImageSet, image: int) -> None:
     width, height = (int(side) for side in images.image_sizes[image])
     boxes = tiles.class_boxes(images, image)
     split = "test" if images.image_test[image] else "train"
-    st.markdown(f"#### Image {plain(name)}")
+    st.markdown(f"#### Image {escaped(name)}")
     picture(
         cache.whole_image(images.key, image),
         (width, height),

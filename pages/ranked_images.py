@@ -8,7 +8,7 @@ import streamlit as st
 from pages.parts import address, cache, charts, export, frame, grid, keys, measures, runs, sets, tiles
 from pages.parts.cache import Ranking
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.frame import plain
+from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from ranking.store import ENDED, Run
 from ranking.types import ImageSet
@@ -37,7 +37,7 @@ def steps() -> None:
 
 def choose_run() -> Run:
     """The training of the address, or the newest that left scores."""
-    sets.rows()
+    sets.await_bundled()
     run = runs.chosen()
     scored = runs.with_scores()
     if run is not None and run.state not in ENDED:
@@ -111,8 +111,8 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
             key=keys.widget("selected image"),
         )
     st.caption(
-        f"Image {plain(name)}, {width} × {height} pixels; the thick box shows {plain(shown)}. **Notice** "
-        f"whether it looks like “{plain(query)}” to you, and what the method may have seen instead."
+        f"Image {escaped(name)}, {width} × {height} pixels; the thick box shows {escaped(shown)}. **Notice** "
+        f"whether it looks like “{escaped(query)}” to you, and what the method may have seen instead."
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from pages.parts import address, cache, certificate, charts, forms, frame, jobs_panel, keys, runs, sets
-from pages.parts.frame import plain
+from pages.parts.frame import escaped
 from ranking import method_class, method_names
-from ranking.features import feature_class, feature_names
+from ranking.features import default_names, feature_class, feature_names
+from ranking.run_settings import TrainSettings
 from ranking.store import ENDED, ImageSetRow, Run
 
 
@@ -30,8 +29,8 @@ def steps() -> None:
     list_earlier(row)
 
 
-def choose(row: ImageSetRow) -> dict[str, Any]:
-    """The settings of a training, as the worker expects them."""
+def choose(row: ImageSetRow) -> TrainSettings:
+    """What a person wants to train, and how."""
     images = cache.image_set(row.key)
     counts = {name: int(count) for name, count in zip(images.classes, images.labels.sum(axis=0), strict=True)}
     query = st.selectbox(
@@ -44,7 +43,7 @@ def choose(row: ImageSetRow) -> dict[str, Any]:
         "Features",
         feature_names(),
         selection_mode="multi",
-        **address.bound(keys.FEATURES, address.some_of(feature_names()), feature_names(), ",".join),
+        **address.bound(keys.FEATURES, address.some_of(feature_names()), default_names(), ",".join),
     )
     method = st.selectbox(
         "Method",
@@ -55,19 +54,13 @@ def choose(row: ImageSetRow) -> dict[str, Any]:
     described = forms.settings_form(
         "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
     )
-    return {
-        "set": row.key,
-        "features": [[name, described[name]] for name in features],
-        "query": query,
-        "method": method,
-        "method_settings": values[method],
-        "warm_start": None,
-    }
+    chosen = tuple((name, described[name]) for name in features)
+    return TrainSettings(row.key, chosen, query, method, values[method])
 
 
-def start(settings: dict[str, Any]) -> None:
+def start(settings: TrainSettings) -> None:
     """The button that starts a training; pressed twice it starts one."""
-    ready = bool(settings["features"])
+    ready = bool(settings.features)
     if not ready:
         st.info(
             "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
@@ -80,7 +73,7 @@ def start(settings: dict[str, Any]) -> None:
         width="stretch",
         key="train",
     ):
-        run = jobs_panel.start_once("train", settings)
+        run = jobs_panel.start_once("train", settings.to_json())
         address.put(**{keys.RUN: run.id})
         st.rerun()
 
@@ -96,7 +89,7 @@ def invite() -> None:
 
 
 def show_live(run: Run) -> None:
-    st.markdown(f"#### Training {plain(runs.short_name(run))}")
+    st.markdown(f"#### Training {escaped(runs.short_name(run))}")
     logarithmic = log_choice()
     jobs_panel.watch(run, lambda seen: draw(run, seen, logarithmic))
 
@@ -112,13 +105,13 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
 
 
 def show_ended(run: Run) -> None:
-    st.markdown(f"#### {plain(runs.short_name(run))}")
+    st.markdown(f"#### {escaped(runs.short_name(run))}")
     jobs_panel.explain_end(run)
-    if run.result.get("certificate"):
+    if runs.has_scores(run):
         certificate.show(run)
     seen = jobs_panel.events_of(run)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if run.result.get("certificate"):
+        if runs.has_scores(run):
             frame.next_step("Look at the ranked images", "ranked_images", run=run.id)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and log_choice()
     draw(run, seen, logarithmic)

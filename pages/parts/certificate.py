@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.frame import escaped
 from ranking.store import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
@@ -18,15 +19,27 @@ def tolerance_of(run: Run) -> float | None:
 def show(run: Run) -> None:
     """Did it converge, between which bounds lies the optimum, and what did it cost."""
     proof = run.result["certificate"]
-    _verdict(proof, tolerance_of(run))
+    if proof is None:
+        method = run.settings["method"]
+        st.info(
+            f"**No proof.** {escaped(method)} does not say how far its weights are from the best.",
+            icon=":material/info:",
+        )
+    else:
+        _verdict(proof, tolerance_of(run))
     measured = run.result.get("test") or {}
     with st.container(horizontal=True):
         _number("Test AP", measured.get("AP"), ".3f", "Average precision on the images it has not seen.")
-        _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
-        _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
-        _number("Gap / primal", proof["relative_gap"], ".3%", "(primal - dual) / primal, recomputed exactly.")
-        _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
-        _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and pictures.")
+        if proof is not None:
+            _bounds(proof)
+
+
+def _bounds(proof: dict[str, float]) -> None:
+    _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
+    _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
+    _number("Gap / primal", proof["relative_gap"], ".3%", "(primal - dual) / primal, recomputed exactly.")
+    _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
+    _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and pictures.")
 
 
 def _verdict(proof: dict[str, float], tolerance: float | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import address, keys
-from pages.parts.frame import plain
+from pages.parts.frame import escaped
 from ranking.settings import Setting, settings_of
 
 
@@ -28,7 +28,7 @@ def settings_form(
             values[name][item.name] = _widget(owner, name, item, shared)
     advanced = [(name, item) for name, item in described if item.advanced]
     if advanced:
-        with st.expander(plain(more)):
+        with st.expander(escaped(more)):
             for name, item in advanced:
                 values[name][item.name] = _widget(owner, name, item, shared, several=len(plugins) > 1)
     return values
@@ -36,14 +36,14 @@ def settings_form(
 
 def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool = False) -> Any:
     name = keys.setting(owner, plugin, item.name)
-    label = plain(f"{plugin}: {item.label}" if several else item.label)
+    label = escaped(f"{plugin}: {item.label}" if several else item.label)
     bound: dict[str, Any] = {"key": keys.widget(name)}
     if shared:
         bound = address.bound(name, lambda text: parse(item, text), item.default)
     else:
         st.session_state.setdefault(bound["key"], item.default)
     value = _choose(item, label, bound)
-    st.caption(plain(item.help))
+    st.caption(escaped(item.help))
     if item.formula:
         st.markdown(f"${item.formula}$")
     return value

@@ -1,4 +1,4 @@
-"""The frame around every page: its registration, its title, its messages, and plain text made safe."""
+"""The frame around every page: its registration, its title, its messages, and text made safe for markdown."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     try:
         steps()
     except (HomeError, Gone) as error:
-        messages.error(plain(str(error)), icon=":material/error:")
+        messages.error(escaped(str(error)), icon=":material/error:")
     except RerunException:
         complete = False  # the next run shows the messages
         raise
@@ -61,13 +61,13 @@ def _finish(menu: DeltaGenerator, messages: DeltaGenerator) -> None:
     for name, title in PAGES.items():
         menu.page_link(f"pages/{name}.py", label=title, query_params=address.changed(), width="content")
     for message in address.complaints():
-        messages.warning(plain(message), icon=":material/warning:")
+        messages.warning(escaped(message), icon=":material/warning:")
 
 
 def way_on(message: str, label: str, page: str, run: str | None = None) -> NoReturn:
     """An inviting empty state: what is missing, and the one next step. Ends the page."""
     with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(f"#### {plain(message)}", text_alignment="center")
+        st.markdown(f"#### {escaped(message)}", text_alignment="center")
         next_step(label, page, run=run)
     st.stop()
 
@@ -78,10 +78,10 @@ def next_step(label: str, page: str, *, obvious: bool = True, run: str | None = 
         st.switch_page(f"pages/{page}.py", query_params=address.changed(**({keys.RUN: run} if run else {})))
 
 
-def plain(text: str) -> str:
+def escaped(text: str) -> str:
     """`text` for calls that read markdown, so that it shows as written: labels and file names are hostile.
 
-    >>> plain("a_b <img> [x](http://y)")
+    >>> escaped("a_b <img> [x](http://y)")
     'a\\\\_b \\\\<img\\\\> \\\\[x\\\\]\\\\(http\\\\:\\\\/\\\\/y\\\\)'
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text.replace("\n", " "))

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import address, cache, forms, grid, jobs_panel, keys, tiles
-from pages.parts.frame import plain
+from pages.parts.frame import escaped
 from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
 from ranking.run_settings import ImportSettings
 from ranking.store import ENDED, Run
@@ -48,13 +48,13 @@ def _offer() -> None:
 def _show(run: Run) -> None:
     """An import that is under way, has failed, or waits for a decision."""
     if run.state not in ENDED:
-        st.markdown(f"#### Importing from {plain(run.settings['source'])}")
+        st.markdown(f"#### Importing from {escaped(run.settings['source'])}")
         jobs_panel.watch(run)
     elif run.state != "finished":
         jobs_panel.explain_end(run)
         _close()
     elif "decision" in run.result:
-        st.markdown(f"This import of **{plain(run.result['title'])}** was {run.result['decision']}.")
+        st.markdown(f"This import of **{escaped(run.result['title'])}** was {run.result['decision']}.")
         _close()
     else:
         _decide(run)
@@ -74,7 +74,7 @@ def _close() -> None:
 def _decide(run: Run) -> None:
     """What came of it, then the two buttons."""
     result = run.result
-    st.markdown(f"#### Imported {plain(result['title'])}: keep it?")
+    st.markdown(f"#### Imported {escaped(result['title'])}: keep it?")
     with st.container(horizontal=True, gap="large"):
         st.metric("Images", f"{result['images']:,}", width="content")
         st.metric("Samples", f"{result['samples']:,}", width="content")

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import cache, keys
-from pages.parts.frame import plain
+from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.store import ENDED, Kind, Run
 
@@ -51,9 +51,11 @@ def _progress(run: Run, seen: list[Event]) -> None:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")
     elif last["total"] > 1:
         share = min(1.0, last["done"] / last["total"])
-        st.progress(share, f"{plain(last['what'])}: {last['done']:,} of {last['total']:,} · {elapsed:.0f} s")
+        st.progress(
+            share, f"{escaped(last['what'])}: {last['done']:,} of {last['total']:,} · {elapsed:.0f} s"
+        )
     else:
-        st.progress(1.0, f"{plain(last['what'])} … {elapsed:.0f} s")
+        st.progress(1.0, f"{escaped(last['what'])} … {elapsed:.0f} s")
 
 
 def events_of(run: Run) -> list[Event]:
@@ -88,6 +90,6 @@ def start_once(kind: Kind, settings: dict[str, Any]) -> Run:
 def explain_end(run: Run) -> None:
     """Say plainly why a run did not finish; nothing for one that did."""
     if run.state == "failed":
-        st.error(f"**This {run.kind} failed:** {plain(run.reason)}", icon=":material/error:")
+        st.error(f"**This {run.kind} failed:** {escaped(run.reason)}", icon=":material/error:")
     elif run.state == "cancelled":
-        st.warning(f"This {run.kind} was {plain(run.reason)}", icon=":material/pan_tool:")
+        st.warning(f"This {run.kind} was {escaped(run.reason)}", icon=":material/pan_tool:")

@@ -5,22 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import address, cache, jobs_panel, keys, runs
-from pages.parts.frame import plain
+from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import bundled_names
 from ranking.run_settings import ImportSettings
 from ranking.store import ENDED, ImageSetRow, Run
 
 
-def rows() -> list[ImageSetRow]:
-    """The image sets that can be chosen; at the first start, waits on the page for the bundled one."""
-    await_bundled()
-    return cache.store().image_sets()
-
-
 def choose(label: str = "Image set") -> ImageSetRow:
     """A box to choose one of the image sets; at first that of the training in the address, else the newest."""
-    known = {row.key: row for row in rows()}
+    await_bundled()
+    known = {row.key: row for row in cache.store().image_sets()}
     if runs.chosen() is not None:
         address.amend(**{keys.SET: None})  # a training stands for its set
     bound = address.bound(keys.SET, address.one_of(list(known)), next(iter(known)))
@@ -46,7 +41,7 @@ def await_bundled() -> None:
         store.keep(run.id)
         return
     if run.state not in ENDED:
-        st.markdown(f"#### Preparing {plain(bundled)}, the bundled image set")
+        st.markdown(f"#### Preparing {escaped(bundled)}, the bundled image set")
         st.caption("This happens once. It is cut into samples and thumbnails, then you can train on it.")
         jobs_panel.watch(run)
         st.stop()

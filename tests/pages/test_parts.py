@@ -58,7 +58,7 @@ def test_every_plugin_has_a_form_that_shows_its_defaults(index):
     assert not app.exception
     assert app.session_state["made"] == {item.name: item.default for item in settings_of(PLUGINS[index])}
     said = " ".join(caption.value for caption in app.caption)
-    assert all(frame.plain(item.help) in said for item in settings_of(PLUGINS[index]))
+    assert all(frame.escaped(item.help) in said for item in settings_of(PLUGINS[index]))
     formulas = [element.value for element in app.markdown]
     assert formulas == [f"${item.formula}$" for item in in_order(PLUGINS[index]) if item.formula]
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from pages.parts import jobs_panel
 from ranking import method_class, method_names
+from ranking.features import FEATURES, feature_class, feature_names
 from ranking.settings import settings_dict
 
 
@@ -149,3 +150,35 @@ def test_earlier_trainings_of_this_set_are_listed(laboratory, open_page):
     assert np.isclose(
         listed["Test AP"].iloc[0], laboratory.store.run(laboratory.finished).result["test"]["AP"]
     )
+
+
+def test_a_training_without_certificate_is_shown_as_one_that_proves_nothing(laboratory, open_page):
+    store = laboratory.store
+    result = store.run(laboratory.finished).result
+    store.update_run(laboratory.finished, result={**result, "certificate": None})
+    app = open_page("train", run=laboratory.finished)
+    assert not app.exception
+    assert [item.value for item in app.info] == [
+        "**No proof.** AP\\-SVM does not say how far its weights are from the best."
+    ]
+    assert [metric.label for metric in app.metric] == ["Test AP"]
+    assert not app.success
+    ranked = open_page("ranked_images", run=laboratory.finished)
+    assert not ranked.exception
+    assert not ranked.warning
+    assert ranked.query_params["run"] == laboratory.finished
+
+
+def test_a_new_feature_is_offered_but_not_chosen(laboratory, open_page, monkeypatch):
+    feature_names()
+
+    class Other(feature_class("Colour")):
+        order = -1
+        default = False
+
+    monkeypatch.setitem(FEATURES._classes, "Other", Other)
+    app = open_page("train")
+    assert not app.exception
+    pills = app.button_group[0]
+    assert list(pills.options) == ["Other", "HOG", "Colour"]
+    assert list(pills.value) == ["HOG", "Colour"]
