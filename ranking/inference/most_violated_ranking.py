@@ -12,8 +12,9 @@ from ranking.inference.buckets import bin_grid, buckets, coefficient_line
 from ranking.inference.interleaving import Derivative, greedy, search, select
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
-from ranking.types import Bools, Floats, Ints
+from ranking.types import Bools, Floats, Ints, check_relevance, is_real
 
+LARGEST = 1e301  # of a score: sums over all samples stay finite
 FEW = 30_000  # irrelevant samples, below which NumPy's vectorised sort and halving beat counting
 ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
 
@@ -87,14 +88,19 @@ def most_violated_ranking(
 
 
 def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:
-    values = np.ascontiguousarray(scores, dtype=np.float64)
-    mask = np.asarray(relevant)
-    if values.ndim != 1 or mask.shape != values.shape:
-        raise ValueError(f"scores and relevant must be (n,) and as long, got {values.shape} and {mask.shape}")
-    if not np.isfinite(values).all():
-        bad = np.flatnonzero(~np.isfinite(values))
-        raise ValueError(f"scores must be finite; NaN or infinity at {len(bad)} places, first {bad[0]}")
-    return values, mask if mask.dtype == np.bool_ else mask > 0
+    given, mask = np.asarray(scores), np.asarray(relevant)
+    if given.ndim != 1 or mask.shape != given.shape:
+        raise ValueError(f"scores and relevant must be (n,) and as long, got {given.shape} and {mask.shape}")
+    if not is_real(given):
+        raise ValueError(f"scores must be real numbers, got {given.dtype}")
+    values = np.ascontiguousarray(given, dtype=np.float64)
+    if len(values) and not (values.min() >= -LARGEST and values.max() <= LARGEST):  # NaN fails both
+        bad = np.flatnonzero(~(np.abs(values) <= LARGEST))
+        raise ValueError(
+            f"scores must be finite; NaN, infinity or above {LARGEST:g} in size "
+            f"at {len(bad)} places, first {bad[0]}"
+        )
+    return values, mask if mask.dtype == np.bool_ else check_relevance(mask, len(values)) > 0
 
 
 def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Derivative, ranks: Ints) -> None:

@@ -15,7 +15,7 @@ from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet
 from ranking.optimise.risk import exact_product
-from ranking.settings import setting, settings_dict
+from ranking.settings import check_settings, setting, settings_dict
 from ranking.types import Bools, Certificate, Floats, OnProgress, Query
 
 
@@ -72,6 +72,9 @@ class LinearMethod(ABC):
     fingerprint: int = field(default=0, init=False, repr=False)
 
     scale: ClassVar[float] = 1.0  # scores are scale X w for the weights w that the solver sees
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     @abstractmethod
     def solve(

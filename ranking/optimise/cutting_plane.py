@@ -25,6 +25,7 @@ TRIALS = 3  # oracle calls on a line at most
 CLOSE = 0.05  # the line is searched until it cannot promise more than this share of the gap
 STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
 ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
+STANDSTILL = 30  # iterations in which neither bound moves: what is left of the gap is rounding
 SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
 
 
@@ -39,16 +40,17 @@ def cutting_plane(
     """Minimise `risk` until primal - dual <= tolerance x primal, the gap recomputed in float64 at the end.
 
     `start` (d,) gives the first weights, zero where there are none; `working_set` planes of an earlier run on
-    the same samples, for any C. The best weights met are returned.
+    the same samples, for any C. The best weights met are returned; they have not converged where the
+    iterations ran out, or where rounding hides the way on.
     """
     clock = Clock(on_progress)
     model = _Model(risk, working_set)
     best = _Point.at_start(risk, start)
     model.add(best.cut, risk.normal(best.cut.coefficients))
-    iteration, passes, step, stalled = 0, 1 if start is None else 2, 1.0, False
+    iteration, passes, step, stalled, still = 0, 1 if start is None else 2, 1.0, False, 0
     target = SAFETY * tolerance
     try:
-        while iteration < max_iterations:
+        while iteration < max_iterations and still < STANDSTILL and not model.stuck:
             clock.report(iteration, best.objective, model.bound, passes, len(model.losses))
             # Never end at weights 0, which rank nothing, while a step has not been tried.
             if (iteration or start is not None) and relative_gap(best.objective, model.bound) <= target:
@@ -65,6 +67,7 @@ def cutting_plane(
             bound = model.bound
             model.add(cut, risk.normal(cut.coefficients))
             stalled = model.bound - bound < STALLED * (best.objective - bound)
+            still = still + 1 if step == 0.0 and model.bound <= bound else 0
     except StopTraining:
         pass  # asked for: what was reached so far is the result, and its certificate says how far that is
     seconds = clock.seconds
@@ -190,8 +193,9 @@ class _Model:
         self.normals = _Rows(np.empty((0, size)))
         self.gram = np.empty((0, 0))
         self.idle = np.empty(0, dtype=int)
-        self.multipliers = np.empty(0)
-        self.bound = -np.inf
+        self.multipliers = np.empty(0)  # of the best combination so far
+        self.bound = 0.0  # what no plane at all proves
+        self.stuck = False  # the program over the planes could not be solved
         self.weights = np.zeros(size)
         if working_set is not None and len(working_set):
             self.coefficients, self.losses = _Rows(working_set.coefficients), working_set.losses
@@ -225,21 +229,26 @@ class _Model:
         return WorkingSet(self.coefficients.array[keep], self.losses[keep], self.normals.array[keep])
 
     def _solve(self) -> None:
-        share = solve_simplex_qp(self.C * self.gram, self.losses)
-        self.multipliers = self.C * share
-        combined = self.multipliers @ self.normals.array
-        self.weights = -combined
-        self.bound = float(self.multipliers @ self.losses - 0.5 * combined @ combined)
-        self.idle = np.where(share > 0, 0, self.idle + 1)
+        """Solve the program; its optimum is where to go next, the best combination so far is what is proven."""
+        kept = np.append(self.multipliers, np.zeros(len(self.losses) - len(self.multipliers)))
+        try:
+            latest = self.C * solve_simplex_qp(self.C * self.gram, self.losses)
+        except ArithmeticError:
+            latest, self.stuck = kept, True
+        self.weights = -(latest @ self.normals.array)
+        bound = float(latest @ self.losses - 0.5 * self.weights @ self.weights)
+        self.multipliers, self.bound = (latest, bound) if bound > self.bound else (kept, self.bound)
+        self.idle = np.where((latest > 0) | (self.multipliers > 0), 0, self.idle + 1)
 
     def _drop_idle(self) -> None:
         keep = self.idle < IDLE_ITERATIONS
         if not keep.all():
             self.coefficients = _Rows(self.coefficients.array[keep])
             self.normals = _Rows(self.normals.array[keep])
-            self.losses, self.idle, self.gram = (
+            self.losses, self.idle, self.multipliers, self.gram = (
                 self.losses[keep],
                 self.idle[keep],
+                self.multipliers[keep],
                 self.gram[np.ix_(keep, keep)],
             )
 

@@ -25,6 +25,8 @@ ROWS_AT_ONCE = (
     256  # of the features turned into float64 for an exact product: they stay in the processor's cache
 )
 
+ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over as many features as there are
+
 
 def exact_product(features: Features, weights: Floats) -> Floats:
     """X w in float64, (n,), without a float64 copy of the whole of X."""
@@ -76,12 +78,18 @@ class LinearRisk:
         hinge = cut.loss + float(scores @ cut.coefficients)
         return 0.5 * float(weights @ weights) + self.C * max(hinge, 0.0)
 
-    def certify(self, weights: Floats, dual: Cut) -> tuple[float, float]:
-        """The primal at `weights` and the dual at a combination of cuts, both from their definitions."""
+    def certify(self, weights: Floats, dual: Cut) -> tuple[float, float, float]:
+        """The primal at `weights`, the dual at a combination of cuts, and what rounding may have cost them.
+
+        Both are computed from their definitions in float64. A loss and scores that nearly cancel lose digits,
+        which C then magnifies: the third figure allows for that.
+        """
         scores = self.exact_scores(weights)
         normal = self.exact_normal(dual.coefficients)
-        primal = self.objective(weights, scores, self.oracle(scores))
-        return primal, dual.loss - 0.5 * float(normal @ normal)
+        cut = self.oracle(scores)
+        primal = self.objective(weights, scores, cut)
+        summands = cut.loss + float(np.abs(scores) @ np.abs(cut.coefficients))
+        return primal, dual.loss - 0.5 * float(normal @ normal), ROUNDING * self.C * summands
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +117,16 @@ class Solution:
 def certified(
     risk: LinearRisk, weights: Floats, dual: Cut, tolerance: float, iterations: int, seconds: float
 ) -> Certificate:
-    """The certificate of `weights`: converged where the exact gap is within `tolerance` of the primal."""
-    primal, bound = risk.certify(weights, dual)
-    converged = relative_gap(primal, bound) <= tolerance
+    """The certificate of `weights`: converged where the exact gap, and all that rounding may hide, is small enough.
+
+    Raises ArithmeticError if the dual lies above the primal by more than rounding: then the cuts are not cuts
+    of this risk, and nothing is proven.
+    """
+    primal, bound, rounding = risk.certify(weights, dual)
+    if bound - primal > rounding + ROUNDING * abs(bound):
+        raise ArithmeticError(
+            f"the lower bound {bound:g} lies above the objective {primal:g}: the cuts belong to another problem; "
+            "train again without a warm start"
+        )
+    converged = relative_gap(primal, min(bound, primal)) + rounding / max(abs(primal), 1e-300) <= tolerance
     return Certificate(primal, bound, primal - bound, iterations, seconds, converged)
