@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ranking.inference import most_violated_ranking
+from ranking.inference.buckets import bin_grid
 
 EPSILON = np.finfo(float).eps
 
@@ -73,6 +74,28 @@ def test_scores_of_a_training_that_ends() -> None:
         scores = np.where(relevant, 1.0, -1.0) + spread * rng.normal(size=12_000)
         for loss in ("ap", "ndcg"):
             check_agreement(scores, relevant, loss)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_at_the_edge_of_a_bin_get_the_rank_that_greedy_gives(seed: int) -> None:
+    """Rounding may put a score on the wrong side of an edge where its best rank changes."""
+    rng = np.random.default_rng(seed)
+    n = 2000
+    scores, relevant = rng.uniform(-1, 1, n) / 3, np.arange(n) == 1
+    grid = bin_grid(scores)
+    assert grid is not None
+    for bin_number in range(3, grid.bins - 3, 1 + grid.bins // 60):
+        edge = grid.top - bin_number / grid.scale
+        around = scores.copy()  # the edge and its neighbours, at places that the grid does not sample
+        around[[2, 3, 4, 5, 6]] = edge + np.spacing(edge) * np.array([-2, -1, 0, 1, 2])
+        place = 1 + np.count_nonzero(around[~relevant] > edge)
+        step = 1 / (place * (place + 1.0))
+        around[1] = edge + 0.5 * (n - 1) * step  # there the two best ranks of a sample at the edge are equal
+        assert bin_grid(around) == grid
+        found, expected = (
+            most_violated_ranking(around, relevant, "ap", name) for name in ("buckets", "greedy")
+        )
+        np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
 
 
 def test_reference_terms_add_up_to_the_losses() -> None:

@@ -72,6 +72,13 @@ def test_the_top_rank_is_a_candidate(loss: str, algorithm: str) -> None:
     assert found.loss == 0
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS["ap"])
+def test_of_equally_good_ranks_the_highest_is_taken(algorithm: str) -> None:
+    """Observation 4 rests on it. Being first is worth -0.25 + 0.5 to the irrelevant sample, being last 0.25."""
+    found = most_violated_ranking([0.25, 0.0], [True, False], "ap", algorithm)
+    assert found.interleaving_ranks.tolist() == [2]
+
+
 @pytest.mark.parametrize(("loss", "algorithm"), PAIRS)
 @pytest.mark.parametrize("relevant", [[True, False], [False, True]])
 def test_one_sample_of_each_kind(loss: str, algorithm: str, relevant: list[bool]) -> None:

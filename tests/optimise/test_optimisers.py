@@ -130,6 +130,15 @@ def test_no_other_length_is_better(seed: int) -> None:
     assert least <= at(around).min() * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_margins_missed_by_single_precision_cost_nothing_at_a_large_C(seed: int) -> None:
+    """Classes that separate: the optimum is the shortest vector that meets all margins, whatever C."""
+    risk, labels, costs = hinge_risk(seed, n=30, d=80, C=1e6, dtype=np.float32)
+    solution = coordinate_descent(risk, labels, costs, 1e-3)
+    assert solution.certificate.converged
+    assert (labels * risk.exact_scores(solution.weights) >= costs * (1 - 1e-12)).all()
+
+
 def test_a_direction_that_is_nothing_has_length_one() -> None:
     assert best_length(np.zeros(2), np.zeros(3), np.full(3, 0.5), 4.0) == (1.0, 6.0)
 
