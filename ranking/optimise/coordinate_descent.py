@@ -39,7 +39,7 @@ def coordinate_descent(
     generator = np.random.default_rng(seed)
     best, best_primal = state.weights, np.inf
     iteration = passes = 0
-    bound = -np.inf
+    bound, stopped = -np.inf, False
     try:
         while True:
             margins = labels * risk.scores(state.weights)
@@ -54,12 +54,12 @@ def coordinate_descent(
             passes += state.sweep(margins, generator)
             iteration += 1
     except StopTraining:
-        pass  # asked for: what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # what was reached so far is the result, and its certificate says how far that is
     # In single precision a large C magnifies margins missed by rounding: the length is settled in double.
     best = best_length(best, labels * risk.exact_scores(best), costs, risk.C)[0] * best
     seconds = clock.seconds
     certificate = certified(risk, best, state.dual, tolerance, iteration, seconds)
-    return Solution(best, state.dual, certificate)
+    return Solution(best, state.dual, certificate, stopped=stopped)
 
 
 def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tuple[float, float]:

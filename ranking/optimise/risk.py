@@ -106,12 +106,16 @@ class WorkingSet:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Weights (d,), the combination of cuts that proves them, and what a later run can start from."""
+    """Weights (d,), the combination of cuts that proves them, and what a later run can start from.
+
+    stopped: a callback asked for the end.
+    """
 
     weights: Floats
     dual: Cut
     certificate: Certificate
     working_set: WorkingSet | None = None
+    stopped: bool = False
 
 
 def certified(
