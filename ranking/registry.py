@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +20,8 @@ class Registry(Generic[T]):
         self.kind = kind
         self.package = package
         self._classes: dict[str, type[T]] = {}
-        self._discovered = False
+        self._discovered = self._discovering = False
+        self._lock = threading.RLock()  # re-entrant, since a module may ask while it is imported
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Class decorator: the class becomes `name` here and gets it as its attribute `name`."""
@@ -60,16 +62,22 @@ class Registry(Generic[T]):
         return made
 
     def _discover(self) -> None:
+        """Import every module once; another thread waits until all are there."""
         if self._discovered:
             return
-        self._discovered = True  # before the imports, since a module may ask while it is imported
-        try:
-            package = importlib.import_module(self.package)
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self.package}.{module.name}")
-        except BaseException:
-            self._discovered = False  # or the next question would be answered from half of the modules
-            raise
+        with self._lock:
+            if self._discovered or self._discovering:
+                return
+            self._discovering = True
+            try:
+                package = importlib.import_module(self.package)
+                for module in pkgutil.iter_modules(package.__path__):
+                    importlib.import_module(f"{self.package}.{module.name}")
+                self._discovered = (
+                    True  # after the last: the next question is never answered from half of them
+                )
+            finally:
+                self._discovering = False
 
 
 def _home(cls: type) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,16 @@ def test_a_plugin_may_ask_for_names_while_it_is_imported(package: str, write: Wr
     write("b", "Flat")
     assert things(package).names() == ["Flat", "Round"]
     assert sys.modules[f"{package}.a"].KNOWN == ["Round"]
+
+
+def test_threads_that_ask_at_once_all_get_every_name(package: str, write: WriteModule) -> None:
+    slow = "import time\ntime.sleep(0.1)\n" + THING
+    for name in ("Ant", "Bee", "Cow"):
+        write(name.lower(), name, text=slow)
+    registry = things(package)
+    with ThreadPoolExecutor(4) as pool:
+        answers = [answer.result() for answer in [pool.submit(registry.names) for _ in range(4)]]
+    assert answers == [["Ant", "Bee", "Cow"]] * 4
 
 
 def test_nothing_is_imported_before_the_first_question() -> None:
