@@ -17,6 +17,8 @@ from ranking.types import Problem
 
 MAX_XML_BYTES = 4 * 2**20
 MAX_DEPTH = 32
+MAX_PROLOG_BYTES = 64 * 2**10  # up to the end of the first element's tag
+MAX_PROLOG_PIECES = 1_000
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 EDGES = ("xmin", "ymin", "xmax", "ymax")
 Box = tuple[float, float, float, float]
@@ -64,12 +66,12 @@ def read_annotation(data: bytes, file: str) -> tuple[Annotation | None, list[Pro
 
 
 def parse_xml(data: bytes) -> Element:
-    """The root element. Broken XML: ExpatError, LookupError or ValueError; hostile XML: Refused."""
-    builder, depth = TreeBuilder(), 0
+    """The root element, in linear time. Broken XML: ExpatError, LookupError, ValueError; hostile XML: Refused."""
+    builder, depth, started = TreeBuilder(), 0, False
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
+        nonlocal depth, started
+        depth, started = depth + 1, True
         if depth > MAX_DEPTH:
             raise Refused(f"elements nested more than {MAX_DEPTH} deep")
         builder.start(tag, attributes)
@@ -87,10 +89,20 @@ def parse_xml(data: bytes) -> Element:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = builder.data
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    # Expat goes on to the end of a piece after a handler raised. Pieces end at every ">", so the piece with
-    # the DOCTYPE cannot hold the use of an entity too: none is ever expanded, whatever expat's version.
-    for piece in re.split(rb"(?<=>)", data):
-        parser.Parse(piece, False)
+    # Expat goes on to the end of a piece after a handler raised. Before the first element pieces end at every
+    # ">", so the piece with the DOCTYPE cannot hold the use of an entity too: none is ever expanded, whatever
+    # expat's version. After it no DOCTYPE can come, and one piece is read in time linear in its length.
+    fed = 0
+    for number, mark in enumerate(re.finditer(rb">", data)):
+        if started:
+            break
+        if number >= MAX_PROLOG_PIECES or mark.end() > MAX_PROLOG_BYTES:
+            raise Refused(
+                f"no element within the first {MAX_PROLOG_BYTES // 2**10} kB and {MAX_PROLOG_PIECES:,} '>'"
+            )
+        parser.Parse(data[fed : mark.end()], False)
+        fed = mark.end()
+    parser.Parse(data[fed:], False)
     parser.Parse(b"", True)
     root: Element = builder.close()
     return root

@@ -93,6 +93,48 @@ def test_too_large_and_too_deep(monkeypatch):
     assert told == [("XML of at most 1 MB", "a larger file", "annotation left out")]
 
 
+MANY = b">" * (4 * 2**20 - 100)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'<annotation><a b="' + MANY + b'"/></annotation>',
+        b"<annotation><!--" + MANY + b"--></annotation>",
+        b"<annotation><?x " + MANY + b"?></annotation>",
+        b"<annotation>" + MANY.replace(b">", b"<a/>", 10**6)[: 4 * 10**6] + b"</annotation>",
+        b"<annotation/><!--" + MANY + b"-->",
+    ],
+)
+def test_pieces_do_not_add_up(data):
+    start = time.perf_counter()
+    assert parse_xml(data).tag == "annotation"
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "prolog",
+    [
+        b"<!--" + MANY + b"-->",
+        b"<?x " + MANY + b"?>",
+        b"\n" * 70_000,
+        b'<a b="' + MANY + b'"/>',
+        b"<!---->" * 2000,
+    ],
+)
+def test_a_long_prolog_is_refused_soon(prolog):
+    start = time.perf_counter()
+    read, told = rows(prolog + b"<annotation/>")
+    assert time.perf_counter() - start < 0.5
+    assert read is None
+    assert told[0][1:] == ("no element within the first 64 kB and 1,000 '>'", "annotation left out")
+
+
+def test_a_prolog_of_a_few_comments_is_read():
+    prolog = b'<?xml version="1.0"?>' + b"<!-- drawn by hand -> checked -->\n" * 100
+    assert rows(prolog + annotation(voc_object("cat")))[0].objects[0].name == "cat"
+
+
 def test_another_root():
     assert rows(b"<svg/>")[1] == [("an <annotation> element at the top", "<svg>", "annotation left out")]
 
