@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -149,22 +150,26 @@ def load_image_set(folder: Path) -> ImageSet:
     ValueError where there is none, or where format or content are not what its manifest says.
     """
     again = "import the image set again"
+    damaged = f"the image set in {folder} is damaged; {again}"  # numpy's own words advise to unpickle it
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         with np.load(folder / "columns.npz", allow_pickle=False) as stored:
             columns = {name: stored[name] for name in stored.files}
+        number, title, classes, expected = (manifest[name] for name in ("format", "title", "classes", "key"))
     except FileNotFoundError as error:
         raise ValueError(
             f"expected an image set in {folder}, {error.filename} is missing; {again}"
         ) from error
-    if manifest["format"] != FORMAT:
-        raise ValueError(f"{folder} has image-set format {manifest['format']}, expected {FORMAT}; {again}")
-    key = content_key(manifest["title"], manifest["classes"], columns)
-    if key != manifest["key"]:
+    except PermissionError as error:
+        raise ValueError(f"the image set in {folder} cannot be read; check its permissions") from error
+    except (OSError, EOFError, ValueError, AttributeError, KeyError, TypeError, BadZipFile) as error:
+        raise ValueError(damaged) from error
+    if number != FORMAT:
+        raise ValueError(f"{folder} has image-set format {number}, expected {FORMAT}; {again}")
+    key = content_key(title, classes, columns)
+    if key != expected:
         raise ValueError(
-            f"{folder} should hold image set {manifest['key'][:12]}, its content is {key[:12]}; {again}"
+            f"{folder} should hold image set {expected[:12]}, its content is {key[:12]}; {again}"
         )
     del columns["image_hashes"]
-    return ImageSet(
-        key=key, title=manifest["title"], folder=folder, classes=tuple(manifest["classes"]), **columns
-    )
+    return ImageSet(key=key, title=title, folder=folder, classes=tuple(classes), **columns)

@@ -1,9 +1,8 @@
-"""Small WebP pictures of all boxes and images, packed into one blob each and read by memory map."""
+"""Small WebP pictures of all boxes and images, packed into one blob each and read one by one."""
 
 from __future__ import annotations
 
 import io
-import mmap
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,6 +13,8 @@ from PIL import Image
 CROP_SIDE = 160
 IMAGE_SIDE = 320
 ENLARGED_SIDE = 160  # tiny pictures are enlarged up to here, crops and images alike
+
+AGAIN = "import the image set again"
 
 
 def thumbnail(picture: Image.Image, side: int) -> bytes:
@@ -63,19 +64,26 @@ class PackWriter:
 
 
 class Pack:
-    """The byte strings that a PackWriter wrote, by number, without reading the whole blob."""
+    """The byte strings that a PackWriter wrote, by number, without reading the whole blob.
+
+    ValueError where the files are damaged or gone. They are read, not mapped into memory: whoever shortens a
+    mapped file kills the process.
+    """
 
     def __init__(self, stem: Path) -> None:
-        blob = stem.with_suffix(".bin")
         self.stem = stem
-        self._offsets = np.load(stem.with_suffix(".npy"), allow_pickle=False)
-        if self._offsets[-1] != blob.stat().st_size:
+        self._blob = stem.with_suffix(".bin")
+        try:
+            self._offsets = np.load(stem.with_suffix(".npy"), allow_pickle=False)
+            size = self._blob.stat().st_size
+        except (OSError, EOFError, ValueError) as error:
             raise ValueError(
-                f"{blob.name} must hold {self._offsets[-1]} bytes, it holds {blob.stat().st_size}; "
-                "import the image set again"
+                f"the thumbnails {stem.name} in {stem.parent} cannot be read; {AGAIN}"
+            ) from error
+        if self._offsets[-1] != size:
+            raise ValueError(
+                f"{self._blob.name} must hold {self._offsets[-1]} bytes, it holds {size}; {AGAIN}"
             )
-        with blob.open("rb") as file:
-            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -83,7 +91,18 @@ class Pack:
     def __getitem__(self, number: int) -> bytes:
         if not 0 <= number < len(self):
             raise IndexError(f"{self.stem.name} holds numbers 0 to {len(self) - 1}, got {number}")
-        return self._bytes[self._offsets[number] : self._offsets[number + 1]]
+        start, end = int(self._offsets[number]), int(self._offsets[number + 1])
+        try:
+            with self._blob.open("rb") as file:
+                file.seek(start)
+                item = file.read(end - start)
+        except OSError as error:
+            raise ValueError(f"{self._blob.name} of {self.stem.parent} cannot be read; {AGAIN}") from error
+        if len(item) != end - start:
+            raise ValueError(
+                f"{self._blob.name} must hold {self._offsets[-1]} bytes, it ends within number {number}; {AGAIN}"
+            )
+        return item
 
 
 class Thumbnails:

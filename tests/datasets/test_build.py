@@ -293,6 +293,47 @@ def test_shortened_thumbnails_are_noticed(tmp_path):
         Thumbnails(image_set.folder)
 
 
+def test_thumbnails_shortened_or_removed_after_they_were_opened(tmp_path):
+    image_set, _ = build_with(tmp_path)
+    blob, thumbnails = image_set.folder / "crops.bin", Thumbnails(image_set.folder)
+    first, size = thumbnails.crop(0), blob.stat().st_size
+    os.truncate(blob, len(first))
+    assert thumbnails.crop(0) == first
+    with pytest.raises(
+        ValueError, match=rf"crops.bin must hold {size} bytes, it ends within number 1; import"
+    ):
+        thumbnails.crop(1)
+    blob.unlink()
+    with pytest.raises(ValueError, match=r"crops.bin of .* cannot be read; import the image set again"):
+        thumbnails.crop(0)
+
+
+def test_damaged_offsets_say_what_to_do(tmp_path):
+    image_set, _ = build_with(tmp_path)
+    (image_set.folder / "crops.npy").write_bytes(b"not an array")
+    with pytest.raises(ValueError, match=r"^the thumbnails crops in .* cannot be read; import the image set"):
+        Thumbnails(image_set.folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 and no more", None])
+def test_damaged_columns_say_what_to_do(tmp_path, content):
+    columns = build_with(tmp_path)[0].folder / "columns.npz"
+    if content is None:
+        np.savez(columns, boxes=np.array([{}], object))  # a pickle
+    else:
+        columns.write_bytes(content)
+    with pytest.raises(ValueError, match=r"^the image set in .* is damaged; import the image set again$"):
+        load_image_set(columns.parent)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "{", '{"format": 1}'])
+def test_a_damaged_manifest_says_what_to_do(tmp_path, text):
+    manifest = build_with(tmp_path)[0].folder / "manifest.json"
+    manifest.write_text(text)
+    with pytest.raises(ValueError, match=r"^the image set in .* is damaged; import the image set again$"):
+        load_image_set(manifest.parent)
+
+
 @pytest.mark.parametrize(
     ("size", "crop", "whole"),
     [
