@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 .PHONY: demo test lint bench
 
 demo: $(VENV)/demo.stamp
-	$(BIN)/streamlit run app.py
+	$(BIN)/streamlit run app.py $(ARGUMENTS)
 
 test: $(VENV)/test.stamp
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numba as nb
 import numpy as np
 import numpy.typing as npt
 
@@ -76,15 +77,25 @@ def most_violated_ranking(
     if grid:
         rank_counts = buckets(scores, positives, derivative, grid, ranks, coefficients)
     else:
-        _compare(algorithm, chosen, scores[~is_relevant], derivative, ranks)
-        rank_counts = np.bincount(ranks, minlength=count + 2)
-        level, slope = coefficient_line(count, negatives)
-        coefficients[~is_relevant] = level + slope * ranks
+        rows = np.flatnonzero(~is_relevant)
+        _compare(algorithm, chosen, scores[rows], derivative, ranks)
+        rank_counts = _write_coefficients(ranks, rows, count, coefficients)
 
     above = np.cumsum(rank_counts[1 : count + 1])  # irrelevant samples above the i-th relevant one
     coefficients[from_top] = (negatives - 2.0 * above) / (float(count) * negatives)
     delta = chosen.of_positions(np.arange(1.0, count + 1) + above)
     return MostViolatedRanking(coefficients, delta, ranks, scores)
+
+
+@nb.njit(cache=True, nogil=True)
+def _write_coefficients(ranks: Ints, rows: Ints, positives: int, coefficients: Floats) -> Ints:
+    """Write c of the irrelevant samples, which stand at `rows`; how many have each rank, (|P| + 2,)."""
+    level, slope = coefficient_line(positives, len(ranks))
+    rank_counts = np.zeros(positives + 2, np.int64)
+    for k in range(len(ranks)):
+        coefficients[rows[k]] = level + slope * ranks[k]
+        rank_counts[ranks[k]] += 1
+    return rank_counts
 
 
 def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:

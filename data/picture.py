@@ -1,0 +1,31 @@
+"""The README's picture: ``python data/picture.py URL`` photographs a page of the running app into data/ranked_images.webp.
+
+Needs the extra [dev] and a Chromium. The picture in the repository shows *Ranked images* for AP-SVM on the digits.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+def main(url: str) -> None:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1360, "height": 1000})
+        page.goto(url)
+        page.wait_for_timeout(6000)
+        picture = Image.open(io.BytesIO(page.screenshot()))
+        picture.convert("RGB").save(Path(__file__).with_name("ranked_images.webp"), quality=80)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
