@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ranking.methods.registry import METHODS
 from ranking.methods.structured_rank_svm import StructuredRankSVM
@@ -13,5 +14,11 @@ from ranking.methods.structured_rank_svm import StructuredRankSVM
 class APSVM(StructuredRankSVM):
     """Minimises an upper bound on one minus the average precision (high-order, eq. 3; quicksort, eq. 4)."""
 
+    summary: ClassVar[str] = (
+        "Makes one minus the average precision of the ranking small: the first places matter most."
+    )
+    objective: ClassVar[str] = (
+        r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
+    )
     loss = "ap"
     order = 1

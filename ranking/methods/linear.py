@@ -24,7 +24,8 @@ def penalty(default: float) -> Any:
     return setting(
         default,
         label="C: how much a wrong ranking costs",
-        help="Small: short weights, more training errors. Large: fit the training samples closely.",
+        help="Small: short weights, more training errors. Large: fit the training samples closely. "
+        "Losses differ in size, so equal C of two methods do not mean the same.",
         formula=r"\tfrac12\|w\|^2 + C\,\xi",
         minimum=1e-8,
         maximum=1e8,

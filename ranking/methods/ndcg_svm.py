@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ranking.methods.registry import METHODS
 from ranking.methods.structured_rank_svm import StructuredRankSVM
@@ -13,5 +14,11 @@ from ranking.methods.structured_rank_svm import StructuredRankSVM
 class NDCGSVM(StructuredRankSVM):
     """Minimises an upper bound on one minus the NDCG, discount 1/log2(1 + position) (quicksort, eq. 4)."""
 
+    summary: ClassVar[str] = (
+        "Makes one minus the NDCG of the ranking small: places matter less, slowly, further down."
+    )
+    objective: ClassVar[str] = (
+        r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{NDCG}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
+    )
     loss = "ndcg"
     order = 2

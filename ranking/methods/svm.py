@@ -34,6 +34,10 @@ class SVM(LinearMethod):
     """
 
     order = 0
+    summary: ClassVar[str] = "Counts misclassified images, weighted so that both kinds matter alike."
+    objective: ClassVar[str] = (
+        r"\tfrac12\|w\|^2 + C\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr]"
+    )
     scale: ClassVar[float] = math.sqrt(2.0)
 
     # Its margins are 1/(2|P|) and 1/(2|N|), thousands of times shorter than those of rankings.
