@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,10 +14,11 @@ import streamlit as st
 from plotly.subplots import make_subplots
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from ranking.types import Floats, ImageSet
+from ranking.types import Floats, ImageSet, Ints
 
 MOST_POINTS = 600  # of a line: more cannot be seen
 MOST_CLASSES = 20
+FAR = 20.0  # times the least primal: a fall from there hides the last gap on a linear scale
 
 Event = dict[str, Any]
 
@@ -27,7 +30,9 @@ def training_curve(
     iteration."""
     shown = thinned(iterations)
     steps = [event["iteration"] for event in shown]
-    bounded = [event for event in shown if event["dual"] is not None]
+    floor = lowest_bound(iterations)
+    low = -math.inf if floor is None else floor
+    bounded = [event for event in shown if event["dual"] is not None and event["dual"] >= low]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.08)
     bounds = [event["iteration"] for event in bounded]
     dual = [event["dual"] for event in bounded]
@@ -76,7 +81,10 @@ def training_curve(
             row=2,
             col=1,
         )
-    figure.update_yaxes(title_text="objective", rangemode="tozero", row=1, col=1)
+    if floor is None:
+        figure.update_yaxes(title_text="objective", rangemode="tozero", row=1, col=1)
+    else:
+        figure.update_yaxes(title_text="objective", type="log", exponentformat="power", row=1, col=1)
     figure.update_yaxes(title_text="gap / primal", type="log", exponentformat="power", row=2, col=1)
     figure.update_xaxes(type="log" if log_iterations else "linear")
     figure.update_xaxes(title_text="iteration", row=2, col=1)
@@ -85,6 +93,18 @@ def training_curve(
         "no iteration yet" if last is None else f"{last['iteration']} iterations, primal {last['primal']:.4g}"
     )
     _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=440)
+
+
+def lowest_bound(iterations: Sequence[Event]) -> float | None:
+    """The lowest dual that a logarithmic scale shows: as many times below the least primal as the highest is
+    above it. None where a linear scale shows the gap well, or no dual is that high yet."""
+    primals = [event["primal"] for event in iterations]
+    least, most = min(primals), max(primals)
+    if not 0 < FAR * least < most:
+        return None
+    floor: float = least / (most / least)
+    last = iterations[-1]["dual"]
+    return floor if floor > 0 and last is not None and last >= floor else None
 
 
 def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> None:
@@ -125,7 +145,8 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
 def class_counts(images: ImageSet, key: str) -> None:
     """How many samples show each class, in train and test."""
     train, test = images.labels[~images.test].sum(axis=0), images.labels[images.test].sum(axis=0)
-    order = np.argsort(-(train + test), kind="stable")[:MOST_CLASSES][::-1]
+    order = np.argsort(-(train + test), kind="stable")[:MOST_CLASSES]
+    order = _natural(order, images.classes)[::-1]
     names = [html.escape(_short(images.classes[i])) for i in order]
     figure = go.Figure()
     for split, counts, colour, pattern in (("train", train, BLUE, ""), ("test", test, VERMILLION, "/")):
@@ -156,6 +177,13 @@ def class_counts(images: ImageSet, key: str) -> None:
     listed = ", ".join(f"{images.classes[i]} {train[i]} and {test[i]}" for i in order[::-1][:10])
     alt = f"Samples of each class in train and test: {listed}"
     _show(figure, key, alt, "classes", height=110 + 26 * len(order))
+
+
+def _natural(order: Ints, classes: Sequence[str]) -> Ints:
+    """Classes that are all numbers in the order of numbers, others as they are."""
+    if not all(re.fullmatch("[0-9]{1,9}", name) for name in classes):
+        return order
+    return np.array(sorted(order, key=lambda i: int(classes[i])), dtype=np.int64)
 
 
 def thinned(points: Sequence[Any]) -> list[Any]:

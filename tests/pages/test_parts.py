@@ -112,6 +112,37 @@ def test_long_lines_are_thinned_from_the_first_to_the_last_point():
     assert (len(thin), thin[0], thin[-1]) == (charts.MOST_POINTS, 0, 99_999)
 
 
+def bounds(*pairs):
+    return [{"primal": primal, "dual": dual} for primal, dual in pairs]
+
+
+def test_a_primal_that_falls_far_is_drawn_on_a_logarithmic_scale():
+    assert charts.lowest_bound(bounds((100.0, None), (50.0, -3.0), (1.0, 0.9))) == pytest.approx(0.01)
+    assert charts.lowest_bound(bounds((19.0, 0.0), (1.0, 0.9))) is None, "not far"
+    assert charts.lowest_bound(bounds((100.0, None), (1.0, None))) is None, "no bound"
+    assert charts.lowest_bound(bounds((100.0, -5.0), (1.0, 0.0))) is None, "nothing that a logarithm shows"
+    assert charts.lowest_bound(bounds((0.0, 0.0), (0.0, 0.0))) is None
+
+
+def scaled_curve():
+    from pages.parts import charts
+
+    far = [(100.0, None), (50.0, -3.0), (2.0, 1e-6), (1.0, 0.9)]
+    names = ("iteration", "primal", "dual", "relative_gap")
+    events = [dict(zip(names, (i, *pair, 0.5), strict=True)) for i, pair in enumerate(far, start=1)]
+    charts.training_curve(events, 1e-3, False, "far")
+
+
+def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out():
+    app = AppTest.from_function(scaled_curve).run()
+    assert not app.exception
+    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert drawn["layout"]["yaxis"]["type"] == "log"
+    lines = {line["name"]: line["x"] for line in drawn["data"] if "name" in line}
+    assert lines["dual (lower bound)"] == [4]
+    assert lines["primal (best so far)"] == [1, 2, 3, 4]
+
+
 def test_a_grid_refuses_more_than_a_page():
     tiles = [grid.Tile(str(number), "", "") for number in range(grid.PAGE_SIZE + 1)]
     with pytest.raises(ValueError, match="at most 200 tiles, got 201"):

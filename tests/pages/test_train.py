@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pages.parts import jobs_panel
+from pages.parts.frame import escaped
 from ranking import method_class, method_names
 from ranking.features import FEATURES, feature_class, feature_names
 from ranking.settings import settings_dict
@@ -26,6 +28,41 @@ def test_the_form_starts_a_training_with_what_it_shows(laboratory, started, open
     assert run.settings["method_settings"] == settings_dict(method_class("AP-SVM")())
     assert app.query_params["run"] == run.id
     assert "Training AP\\-SVM on “7”" in texts(app)
+
+
+def test_the_first_choice_is_a_ranking_worth_looking_at(laboratory, open_page):
+    app = open_page("train", set=laboratory.digits)
+    assert (app.selectbox(key="widget method").value, app.selectbox(key="widget query").value) == (
+        "AP-SVM",
+        "8",
+    )
+    app = open_page("train", set=laboratory.shapes)
+    classes = laboratory.store.image_set(laboratory.shapes).classes
+    assert app.selectbox(key="widget query").value == classes[0], "where no class has that name"
+
+
+@pytest.mark.parametrize("method", method_names())
+def test_every_method_says_what_it_minimises(laboratory, open_page, method):
+    app = open_page("train", set=laboratory.digits, method=method)
+    assert escaped(method_class(method).summary) in [caption.value for caption in app.caption]
+    assert f"${method_class(method).objective}$" in [element.value for element in app.markdown]
+
+
+def test_a_method_that_says_nothing_of_itself_is_shown_without(laboratory, open_page, monkeypatch):
+    for name in ("summary", "objective"):
+        monkeypatch.delattr(method_class("AP-SVM"), name)
+    assert not open_page("train", set=laboratory.digits).exception
+
+
+def test_settings_that_differ_from_the_training_are_said(laboratory, open_page):
+    def said(app):
+        return [info.value for info in app.info if "differ from this training" in info.value]
+
+    for run in (laboratory.finished, laboratory.on_shapes, laboratory.not_converged):
+        assert not said(open_page("train", run=run)), "left out settings have their defaults"
+    assert said(open_page("train", run=laboratory.finished, query="7"))
+    assert said(open_page("train", run=laboratory.finished, features="HOG"))
+    assert said(open_page("train", run=laboratory.finished, **{"method.AP-SVM.C": "7"}))
 
 
 def test_pressing_twice_starts_one_training(laboratory, started, open_page):
@@ -127,10 +164,10 @@ def test_no_feature_no_training(laboratory, open_page):
 
 def test_what_the_address_gets_wrong_is_said_and_left_out(laboratory, open_page):
     wrong = {"run": "nosuchrun0", "query": "no class", "method": "Magic", "features": "HOG,Smell"}
-    app = open_page("train", set=laboratory.digits, **wrong, **{"method.SVM.C": "-3"})
+    app = open_page("train", set=laboratory.digits, **wrong, **{"method.AP-SVM.C": "-3"})
     assert not app.exception
     said = "\n".join(warning.value for warning in app.warning)
-    for name in (*wrong, "method\\.SVM\\.C"):
+    for name in (*wrong, "method\\.AP\\-SVM\\.C"):
         assert f"{name} \\=" in said
     assert not set(wrong) & set(app.query_params)
     app.run()
