@@ -11,7 +11,7 @@ from typing import ClassVar
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
-from ranking.datasets.voc_folder import IMAGE_SUFFIXES, VocFolder, open_voc_folder
+from ranking.datasets.voc_folder import IMAGE_SUFFIXES, INSIDE, VocFolder, open_voc_folder, plain
 from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
 from ranking.settings import setting
 from ranking.types import Problem, SourceBox, SourceImage
@@ -146,13 +146,13 @@ class PascalVoc:
             expected, came = "an annotation of every listed image", "none in Annotations"
             return None, [Problem(f"{name}.xml", expected, came, "image left out")]
         file = readable(path.name)
-        if not self._voc.holds(path):
-            return None, [_not_inside(file, path, ANNOTATION_LEFT_OUT)]
+        refusal = self._voc.refusal(path)
+        if refusal:
+            return None, [Problem(file, INSIDE, refusal, ANNOTATION_LEFT_OUT)]
         try:
             data = self._voc.read(path, MAX_XML_BYTES)
         except OSError as error:
-            came = error.strerror or "cannot be read"
-            return None, [Problem(file, "a file that can be read", came, ANNOTATION_LEFT_OUT)]
+            return None, [Problem(file, "a file that can be read", plain(error), ANNOTATION_LEFT_OUT)]
         return read_annotation(data, file)
 
     def _image(self, name: str) -> Path | Problem:
@@ -161,9 +161,8 @@ class PascalVoc:
         if path is None:
             expected = f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in JPEGImages"
             return Problem(file, expected, "none", ANNOTATION_LEFT_OUT)
-        if not self._voc.holds(path):
-            return _not_inside(readable(path.name), path, "image left out")
-        return path
+        refusal = self._voc.refusal(path)
+        return Problem(readable(path.name), INSIDE, refusal, "image left out") if refusal else path
 
     def _boxes(self, name: str, annotation: Annotation) -> tuple[tuple[SourceBox, ...], list[Problem], int]:
         """The boxes of one image, the rows of the report about them, and how many were marked difficult."""
@@ -231,8 +230,3 @@ def _action_labels(
 
 def _source_box(item: VocObject, classes: tuple[str, ...]) -> SourceBox:
     return SourceBox(item.box, classes, number=item.number)
-
-
-def _not_inside(file: str, path: Path, done: str) -> Problem:
-    came = "a link to nothing or out of it" if path.is_symlink() else "something else"
-    return Problem(file, "a regular file inside the chosen folder", came, done)

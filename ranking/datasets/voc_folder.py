@@ -6,11 +6,16 @@ in lists, in links) can lead out: files are found by listing directories, and a 
 
 from __future__ import annotations
 
+import hashlib
 import re
+import stat
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking.datasets.text import listed, readable
+from ranking.datasets.text import readable
 from ranking.types import Problem
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
@@ -18,6 +23,15 @@ MAX_LIST_BYTES = 16 * 2**20
 MAX_NAME = 255
 YEAR = re.compile(r"VOC(\d{4})")
 LAYOUT = "a folder with Annotations and JPEGImages, or a VOCdevkit with VOC2007, VOC2012, ... of such folders"
+INSIDE = "a regular file inside the chosen folder"
+
+
+class UnusableList(ValueError):
+    """A list of images that cannot be read: the two middle columns of its row in the report."""
+
+    def __init__(self, file: str, expected: str, came: str) -> None:
+        super().__init__(f"{file}: expected {expected}, got {came}")
+        self.problem = Problem(file, expected, came, "list ignored")
 
 
 @dataclass(frozen=True)
@@ -38,26 +52,39 @@ class VocFolder:
 
     def lists(self, task: str) -> dict[str, Path]:
         """The lists of ImageSets/`task` by name, without `.txt`; empty where there are none."""
-        folder = self.root / "ImageSets" / task
-        return self._by_name(f"ImageSets/{task}", (".txt",))[0] if folder.is_dir() else {}
+        directory = f"ImageSets/{task}"
+        with _explained(directory):
+            there = (self.root / directory).is_dir()
+        return self._by_name(directory, (".txt",))[0] if there else {}
 
     def lines(self, path: Path) -> list[str]:
-        """The lines of a list that are not empty; ValueError for a list outside the folder or too long."""
-        if not self.holds(path):
-            raise ValueError(
-                f"expected {path.name} to be a file inside the chosen folder, it is a link out of it"
-            )
-        data = self.read(path, MAX_LIST_BYTES)
+        """The lines of a list that are not empty; UnusableList for one outside the folder or too long."""
+        file = readable(path.name)
+        came = self.refusal(path)
+        if came:
+            raise UnusableList(file, INSIDE, came)
+        try:
+            data = self.read(path, MAX_LIST_BYTES)
+        except OSError as error:
+            raise UnusableList(file, "a file that can be read", plain(error)) from error
         if len(data) > MAX_LIST_BYTES:
-            raise ValueError(
-                f"expected a list of at most {MAX_LIST_BYTES / 2**20:g} MB, {path.name} is larger"
-            )
-        text = data.decode("utf-8-sig", errors="replace")
+            raise UnusableList(file, f"a list of at most {MAX_LIST_BYTES / 2**20:g} MB", "a larger file")
+        # As names of files are decoded, so that both still agree where they are no UTF-8.
+        text = data.decode("utf-8-sig", errors="surrogateescape")
         return [line.strip() for line in text.splitlines() if line.strip()]
 
-    def holds(self, path: Path) -> bool:
-        """Whether `path`, all links followed, is a regular file inside the folder that the person named."""
-        return path.is_file() and path.resolve().is_relative_to(self.boundary)
+    def refusal(self, path: Path) -> str:
+        """Why `path`, all links followed, is no regular file inside the folder that the person named, or ""."""
+        try:
+            regular = stat.S_ISREG(path.stat().st_mode)
+            inside = path.resolve().is_relative_to(self.boundary)
+        except FileNotFoundError:
+            return "a link to nothing or out of it" if path.is_symlink() else "no such file"
+        except (OSError, RuntimeError) as error:  # RuntimeError: how pathlib tells of links in a circle
+            return plain(error)
+        if regular and inside:
+            return ""
+        return "something else" if inside else "a link to nothing or out of it"
 
     def read(self, path: Path, limit: int) -> bytes:
         """At most `limit` + 1 bytes of `path`, so that the caller sees when there are more."""
@@ -66,13 +93,14 @@ class VocFolder:
 
     def _by_name(self, directory: str, suffixes: tuple[str, ...]) -> tuple[dict[str, Path], list[Problem]]:
         folder = self.root / directory
-        if not folder.resolve().is_relative_to(self.boundary):
-            raise ValueError(f"expected {directory} inside the chosen folder, it is a link out of it")
+        with _explained(directory):
+            if not folder.resolve().is_relative_to(self.boundary):
+                raise ValueError(f"expected {directory} inside the chosen folder, it is a link out of it")
+            # Names with a leading dot are left by file managers (._000001.xml), never by annotators.
+            paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
+        wanted = [path for path in paths if path.suffix.lower() in suffixes]
         found: dict[str, Path] = {}
         problems = []
-        # Names with a leading dot are left by file managers (._000001.xml), never by annotators.
-        paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
-        wanted = [path for path in paths if path.suffix.lower() in suffixes]
         for path in sorted(wanted, key=lambda path: _preference(path, suffixes)):
             name = image_name(path.stem)
             if name in found:
@@ -85,14 +113,44 @@ class VocFolder:
         return found, problems
 
 
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """What the system says of a folder that cannot be read, as a ValueError."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"{name} cannot be read ({plain(error)}); check its permissions") from error
+
+
 def _preference(path: Path, suffixes: tuple[str, ...]) -> tuple[int, bool, str]:
     lower = path.suffix.lower()
     return suffixes.index(lower), path.suffix != lower, path.name
 
 
 def image_name(text: str) -> str:
-    """The form in which names of files, lists and samples are compared: composed Unicode, printable."""
-    return readable(text, MAX_NAME)
+    """The form in which names of files, lists and samples are compared: composed Unicode, printable.
+
+    Letters that cannot be printed keep their codes and long names a hash, so that no two names become one.
+
+    >>> image_name("a\\udcff") == image_name("a\\udcfe")
+    False
+    """
+    one_line = " ".join(unicodedata.normalize("NFC", text).split())
+    name = "".join(
+        letter if _is_plain(letter) else f"\N{REPLACEMENT CHARACTER}{ord(letter):06x}" for letter in one_line
+    )
+    if len(name) <= MAX_NAME:
+        return name
+    return f"{name[: MAX_NAME - 9]}…{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _is_plain(letter: str) -> bool:
+    return letter.isprintable() and letter != "\N{REPLACEMENT CHARACTER}"
+
+
+def plain(error: Exception) -> str:
+    """What the system says of a file, without numbers and paths."""
+    return (error.strerror if isinstance(error, OSError) else None) or "cannot be followed"
 
 
 def open_voc_folder(typed: str, year: str = "") -> VocFolder:
@@ -102,16 +160,15 @@ def open_voc_folder(typed: str, year: str = "") -> VocFolder:
     """
     if not typed.strip():
         raise ValueError(f"type the folder to import; expected {LAYOUT}")
-    top = Path(typed.strip()).expanduser()
     try:
+        top = Path(typed.strip()).expanduser()
+    except RuntimeError as error:
+        user = readable(typed, MAX_NAME).partition("/")[0]
+        raise ValueError(f"no user {user} has a home folder here; type the folder in full") from error
+    with _explained(readable(typed, MAX_NAME)):
         if not top.is_dir():
             raise ValueError(f"no folder {readable(typed, MAX_NAME)}; expected {LAYOUT}")
         return _choose(top.absolute(), year.strip().upper().removeprefix("VOC"))
-    except OSError as error:
-        reason = error.strerror or "unknown reason"
-        raise ValueError(
-            f"{readable(typed, MAX_NAME)} cannot be read ({reason}); check its permissions"
-        ) from error
 
 
 def _choose(top: Path, year: str) -> VocFolder:
@@ -123,8 +180,9 @@ def _choose(top: Path, year: str) -> VocFolder:
         return VocFolder(boundary, boundary, _title(top))
     years = _years(top) or _years(top / "VOCdevkit")
     if not years:
-        there = sorted(readable(path.name) for path in top.iterdir())
-        raise ValueError(f"expected {LAYOUT}; {top} holds {listed(there, 8) or 'nothing'}")
+        # What else it holds is not told: any folder of the server may be typed here.
+        parts = [name for name in ("Annotations", "JPEGImages") if not (top / name).is_dir()]
+        raise ValueError(f"expected {LAYOUT}; {top} has {_none_of([*parts, 'VOC2007, VOC2012, ...'])}")
     if year and year not in years:
         raise ValueError(f"no VOC{year} in {top}; its years are {', '.join(sorted(years))}")
     chosen = years[year or max(years)]
@@ -132,6 +190,15 @@ def _choose(top: Path, year: str) -> VocFolder:
     if not root.is_relative_to(boundary):
         raise ValueError(f"expected {chosen.name} inside the chosen folder, it is a link out of it")
     return VocFolder(root, boundary, _title(chosen))
+
+
+def _none_of(names: list[str]) -> str:
+    """
+    >>> _none_of(["a", "b", "c"])
+    'no a, no b and no c'
+    """
+    told = [f"no {name}" for name in names]
+    return " and ".join([", ".join(told[:-1]), told[-1]])
 
 
 def _is_voc(folder: Path) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ranking.datasets.text import counted, listed, readable
-from ranking.datasets.voc_folder import VocFolder, image_name
+from ranking.datasets.voc_folder import UnusableList, VocFolder, image_name
 from ranking.types import Problem
 
 LABEL = re.compile(r"\s+[-+]?[01]$")
@@ -28,11 +28,23 @@ class Split:
 
 @dataclass
 class Lists:
-    """The image names of each list, and what each action list says of their objects."""
+    """The image names of each list, what each action list says of their objects, and which cannot be read."""
 
     images: dict[str, list[str]]
     objects: dict[str, dict[str, Labels]] | None
-    problems: list[Problem]
+    problems: list[Problem] = field(default_factory=list)
+    unusable: dict[str, UnusableList] = field(default_factory=dict)
+
+    def refuse(self, name: str, error: UnusableList) -> None:
+        """Note that list `name` cannot be read: a row of the report, and an error only if it is needed."""
+        self.unusable.setdefault(name, error)
+        self.problems.append(error.problem)
+
+    def names(self, name: str) -> list[str]:
+        """The images of list `name`, none where there is no such list; ValueError where it cannot be read."""
+        if name in self.unusable:
+            raise ValueError(f"{self.unusable[name]}; mend it, or name another training or test list")
+        return self.images.get(name, [])
 
 
 def main_lists(folder: VocFolder, annotated: Iterable[str]) -> Lists:
@@ -43,27 +55,38 @@ def main_lists(folder: VocFolder, annotated: Iterable[str]) -> Lists:
         whole = image_name(line)
         return whole if whole in known else LABEL.sub("", whole)
 
-    paths = folder.lists("Main")
-    return Lists({key: [name(line) for line in folder.lines(path)] for key, path in paths.items()}, None, [])
+    lists = Lists({}, None)
+    for key, path in folder.lists("Main").items():
+        try:
+            lists.images[key] = [name(line) for line in folder.lines(path)]
+        except UnusableList as error:
+            lists.refuse(key, error)
+    return lists
 
 
 def action_lists(folder: VocFolder) -> Lists:
     """ImageSets/Action: rows `image object [label]` in `<split>.txt` and `<action>_<split>.txt`."""
-    problems: list[Problem] = []
     objects: dict[str, dict[str, Labels]] = {}
+    lists = Lists({}, objects)
     for stem, path in folder.lists("Action").items():
         action, _, split = stem.rpartition("_")
-        for line in folder.lines(path):
+        try:
+            lines = folder.lines(path)
+        except UnusableList as error:
+            lists.refuse(split, error)
+            continue
+        for line in lines:
             row = ACTION_ROW.fullmatch(line)
             if row is None:
                 expected = "rows of image, object number and perhaps a label"
-                problems.append(Problem(readable(path.name), expected, readable(line), "row ignored"))
+                lists.problems.append(Problem(readable(path.name), expected, readable(line), "row ignored"))
                 continue
             image = objects.setdefault(split, {}).setdefault(image_name(row[1]), {})
             labels = image.setdefault(int(row[2]), {})
             if action and row[3] is not None and int(row[3]) != 0:  # 0: difficult, neither shown nor not
                 labels[action] = int(row[3]) == 1
-    return Lists({split: list(images) for split, images in objects.items()}, objects, problems)
+    lists.images = {split: list(images) for split, images in objects.items()}
+    return lists
 
 
 def split_by_lists(
@@ -72,10 +95,11 @@ def split_by_lists(
     """The split that the lists make; `train` and `test` name two of them, "" the customary ones.
 
     Without a test list `share` of the images is drawn with `seed`; without a training list the images of no
-    other list train. Each is reported. ValueError for a named list that is not there.
+    other list train. Each is reported. ValueError for a list that is named and not there, or is needed and
+    cannot be read.
     """
     for name in (train, test):
-        if name and name not in lists.images:
+        if name and name not in lists.images and name not in lists.unusable:
             there = ", ".join(sorted(lists.images)) or "none"
             raise ValueError(f"no image list {name!r}; the lists are: {there}")
     problems = list(lists.problems)
@@ -83,7 +107,7 @@ def split_by_lists(
     train = train or _first_annotated(lists, ["train"] if test == "val" else [], annotated)
     train = train or _first_annotated(lists, ["trainval", "train"], annotated)
     if not test:
-        names = lists.images[train] if train else annotated
+        names = lists.names(train) if train else annotated
         problems.append(
             Problem(
                 "ImageSets", "a list of test images", f"none ({listed(sorted(lists.images)) or 'no lists'})",
@@ -91,8 +115,8 @@ def split_by_lists(
             )
         )  # fmt: skip
         return Split(drawn(sorted(set(names)), share, seed), _objects(lists, [train]), problems)
-    tested = set(lists.images[test])
-    trained = set(lists.images[train]) if train else set(annotated) - tested
+    tested = set(lists.names(test))
+    trained = set(lists.names(train)) if train else set(annotated) - tested
     if not train:
         came = f"none (lists: {listed(sorted(lists.images))})"
         problems.append(Problem("ImageSets", "a list of training images", came, "all other images train"))
@@ -115,7 +139,7 @@ def drawn(names: list[str], share: float, seed: int) -> dict[str, bool]:
 def _first_annotated(lists: Lists, candidates: list[str], annotated: list[str]) -> str:
     """The first of `candidates` that names an annotated image (VOC 2012 ships test lists without any)."""
     known = set(annotated)
-    return next((name for name in candidates if known & set(lists.images.get(name, ()))), "")
+    return next((name for name in candidates if known & set(lists.names(name))), "")
 
 
 def _objects(lists: Lists, chosen: list[str]) -> dict[str, Labels] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from voc_tree import VocTree, person, two_images, voc_object
@@ -98,7 +99,7 @@ def test_years(devkit, inside, year, title):
         (
             "VOC2007/JPEGImages",
             "",
-            r"expected a folder with Annotations and JPEGImages.*holds of VOC2007\.jpg",
+            r"expected a folder with Annotations and .*JPEGImages has no Annotations, no JPEGImages and no VOC2007",
         ),
         ("nowhere", "", "no folder .*nowhere; expected a folder with Annotations"),
     ],
@@ -106,6 +107,21 @@ def test_years(devkit, inside, year, title):
 def test_a_wrong_folder_says_what_is_there(devkit, inside, year, message):
     with pytest.raises(ValueError, match=message):
         make_source("PASCAL VOC", folder=str(devkit / inside), year=year).title()
+
+
+def test_a_wrong_folder_says_what_is_missing_and_not_what_else_is_there(tmp_path):
+    (tmp_path / ".bashrc").touch()
+    (tmp_path / "private").mkdir()
+    (tmp_path / "Annotations").mkdir()
+    with pytest.raises(ValueError, match=r"has no JPEGImages and no VOC2007, VOC2012, \.\.\.$") as caught:
+        make_source("PASCAL VOC", folder=str(tmp_path)).title()
+    assert "bashrc" not in str(caught.value)
+    assert "private" not in str(caught.value)
+
+
+def test_a_user_who_is_not_there():
+    with pytest.raises(ValueError, match=r"^no user ~nosuch has a home folder here; type the folder in full"):
+        make_source("PASCAL VOC", folder="~nosuch/photos").title()
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "a\0b"])
@@ -381,11 +397,49 @@ def test_directories_that_are_links_out(voc, secret, directory):
         voc.build()
 
 
-def test_a_list_that_is_a_link_out(voc, tmp_path):
+def spoil_list(voc, tmp_path, how):
+    """ImageSets/Main/val.txt that cannot be read, in one of many ways; and what is told of it."""
+    path = voc.root / "ImageSets" / "Main" / "val.txt"
+    if how == "pipe":
+        os.mkfifo(path)
+        return "something else"
+    target = {"link out": tmp_path / "elsewhere.txt", "link to nothing": "nothing", "long link": "x" * 300}
+    path.symlink_to(target.get(how, "val.txt"))
     (tmp_path / "elsewhere.txt").write_text("a\n")
-    (voc.root / "ImageSets" / "Main" / "val.txt").symlink_to(tmp_path / "elsewhere.txt")
-    with pytest.raises(ValueError, match=r"expected val.txt to be a file inside the chosen folder"):
-        voc.build()
+    told = {"long link": "File name too long", "link to itself": "Too many levels of symbolic links"}
+    return told.get(how, "a link to nothing or out of it")
+
+
+BAD_LISTS = ["pipe", "link out", "link to nothing", "long link", "link to itself"]
+
+
+@pytest.mark.parametrize("how", BAD_LISTS)
+def test_a_bad_list_that_is_not_needed_is_a_row(voc, tmp_path, how):
+    came = spoil_list(voc, tmp_path, how)
+    assert report_of(voc) == [("val.txt", "a regular file inside the chosen folder", came, "list ignored")]
+
+
+@pytest.mark.parametrize("how", BAD_LISTS)
+@pytest.mark.parametrize("named", [True, False])
+def test_a_bad_list_that_is_needed_is_an_error(voc, tmp_path, how, named):
+    came = spoil_list(voc, tmp_path, how)
+    (voc.root / "ImageSets" / "Main" / "test.txt").unlink()  # without which val is the customary one
+    message = (
+        f"^val.txt: expected a regular file inside the chosen folder, got {came}; mend it, or name another"
+    )
+    with pytest.raises(ValueError, match=message):
+        voc.build(test_list="val" if named else "")
+
+
+def test_a_bad_action_list_is_a_row_unless_it_is_needed(people, tmp_path):
+    for name in ("riding_val", "riding_other"):
+        (people.root / "ImageSets" / "Action" / f"{name}.txt").symlink_to("nothing")
+    with pytest.raises(ValueError, match=r"^riding_val.txt: expected a regular file"):
+        people.build()
+    (people.root / "ImageSets" / "Action" / "riding_val.txt").unlink()
+    image_set, problems = people.build()
+    assert len(image_set) == 3
+    assert [(row.file, row.done) for row in problems] == [("riding_other.txt", "list ignored")]
 
 
 def test_a_year_that_is_a_link_out(tmp_path, secret):
@@ -393,6 +447,91 @@ def test_a_year_that_is_a_link_out(tmp_path, secret):
     (tmp_path / "VOCdevkit" / "VOC2012").symlink_to(secret)
     with pytest.raises(ValueError, match="expected VOC2012 inside the chosen folder, it is a link out of it"):
         make_source("PASCAL VOC", folder=str(tmp_path / "VOCdevkit")).title()
+
+
+def test_links_that_cannot_be_followed_are_rows(voc):
+    (voc.root / "Annotations" / "c.xml").symlink_to("x" * 300)
+    voc.image("c")
+    voc.annotation("d", voc_object())
+    (voc.root / "JPEGImages" / "d.jpg").symlink_to("x" * 300)
+    voc.annotation("e", voc_object())
+    (voc.root / "JPEGImages" / "e.jpg").symlink_to("e.jpg")
+    voc.list("trainval", *"acde")
+    expected = "a regular file inside the chosen folder"
+    assert report_of(voc) == [
+        ("c.xml", expected, "File name too long", "annotation left out"),
+        ("d.jpg", expected, "File name too long", "image left out"),
+        ("e.jpg", expected, "Too many levels of symbolic links", "image left out"),
+    ]
+
+
+def deny(monkeypatch, method, names):
+    """Have the system refuse `method` of paths of these names, as modes do to who is not root."""
+    really = getattr(Path, method)
+
+    def denied(path, *arguments, **options):
+        if path.name in names:
+            raise PermissionError(13, "Permission denied", str(path))
+        return really(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, method, denied)
+
+
+def test_files_that_may_not_be_looked_at_are_rows(voc, monkeypatch):
+    for name in "cd":
+        voc.add(name)
+    voc.list("trainval", *"acd")
+    voc.list("val", "a")
+    deny(monkeypatch, "stat", ["c.xml", "d.jpg", "val.txt"])
+    expected, came = "a regular file inside the chosen folder", "Permission denied"
+    assert report_of(voc) == [
+        ("val.txt", expected, came, "list ignored"),
+        ("c.xml", expected, came, "annotation left out"),
+        ("d.jpg", expected, came, "image left out"),
+    ]
+
+
+def test_a_list_that_cannot_be_read_is_a_row(voc, monkeypatch):
+    voc.list("val", "a")
+    deny(monkeypatch, "open", ["val.txt"])
+    assert report_of(voc) == [("val.txt", "a file that can be read", "Permission denied", "list ignored")]
+
+
+@pytest.mark.parametrize(
+    ("method", "directory"),
+    [("iterdir", "Annotations"), ("iterdir", "JPEGImages"), ("stat", "Main"), ("iterdir", "Main")],
+)
+def test_a_directory_that_cannot_be_read(voc, monkeypatch, method, directory):
+    deny(monkeypatch, method, [directory])
+    with pytest.raises(
+        ValueError, match=rf"{directory} cannot be read \(Permission denied\); check its perm"
+    ):
+        voc.build()
+
+
+def test_names_that_cannot_be_decoded_are_not_taken_for_each_other(voc):
+    for folder, suffix, codes in (
+        ("JPEGImages", b".jpg", b"\xfe\xff"),
+        ("Annotations", b".xml", b"\xfd\xff"),
+    ):
+        for code in codes:
+            name = os.fsencode(voc.root / folder) + b"/" + bytes([code]) + suffix
+            os.rename(voc.image("x") if suffix == b".jpg" else voc.annotation("x", voc_object()), name)
+    with open(voc.root / "ImageSets" / "Main" / "trainval.txt", "ab") as file:
+        file.write(b"\xfd\n\xff\n")
+    image_set, problems = voc.build()
+    assert image_set.image_names.tolist() == ["a", "b", "\ufffd00dcff"]
+    assert [(row.expected, row.came) for row in problems] == [
+        ("an image \ufffd00dcfd (.jpg, .jpeg, .png) in JPEGImages", "none"),
+        ("an annotation for every image", "none for \ufffd00dcfe"),
+    ]
+
+
+def test_no_two_names_become_one():
+    names = ["\udcff", "\udcfe", "\ufffd", "\0", "\ufffd00dcff", "\0" * 300, "\0" * 301, "n" * 300, "n" * 301]
+    made = [voc_folder.image_name(name) for name in names]
+    assert len(set(made)) == len(names)
+    assert all(name.isprintable() and len(name) <= 255 for name in made)
 
 
 def test_pipes_are_not_opened(voc):
@@ -405,7 +544,9 @@ def test_pipes_are_not_opened(voc):
 def test_a_list_that_is_too_long(voc, monkeypatch):
     monkeypatch.setattr(voc_folder, "MAX_LIST_BYTES", 2**20)
     voc.list("trainval", "a" * 2**20)
-    with pytest.raises(ValueError, match=r"expected a list of at most 1 MB, trainval.txt is larger"):
+    with pytest.raises(
+        ValueError, match=r"trainval.txt: expected a list of at most 1 MB, got a larger file; mend it"
+    ):
         voc.build()
 
 
