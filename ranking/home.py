@@ -8,6 +8,7 @@ short transaction.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
@@ -48,7 +49,7 @@ class Home:
 
     def __init__(self, path: Path | str | None = None) -> None:
         chosen = path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"
-        self.path = Path(chosen).expanduser().absolute()
+        self.path = _folder(str(chosen))
         self.features, self.sets, self.runs, self.trash = (
             self.path / name for name in ("features", "sets", "runs", "trash")
         )
@@ -112,10 +113,50 @@ class Home:
         except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
             raise
         except (OSError, sqlite3.DatabaseError) as error:
-            raise HomeError(
-                f"cannot use the home folder {self.path}: {error}; free some space there, "
-                "or set RANKING_HOME to a folder that can be written"
-            ) from error
+            said = error.strerror if isinstance(error, OSError) else None
+            remedy = _remedy(error)
+            raise HomeError(f"cannot use the home folder {self.path}: {said or error}; {remedy}") from error
+
+
+def _folder(typed: str) -> Path:
+    try:
+        path = Path(typed).expanduser().absolute()
+    except RuntimeError as error:  # ~ of a user who is not there
+        raise HomeError(f"the home folder {typed} is of no user; set RANKING_HOME to a full path") from error
+    if "\0" in typed:
+        raise HomeError(f"the home folder {typed!r} holds a NUL; set RANKING_HOME to a path without")
+    return path
+
+
+GONE = (
+    "its files were moved or removed while the app was running: put them back, "
+    "or start the app again to begin with an empty home"
+)
+DAMAGED = "the database is damaged: put back a copy of ranking.sqlite, or set RANKING_HOME to a new folder"
+BUSY = "another process is using it: try again in a moment"
+CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
+FULL = "free some space there, or set RANKING_HOME to a folder that can be written"
+
+
+def _remedy(error: OSError | sqlite3.DatabaseError) -> str:
+    """What a person can do about `error`."""
+    if isinstance(error, OSError):
+        closed = isinstance(error, PermissionError | NotADirectoryError | FileExistsError)
+        read_only = error.errno in (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
+        return GONE if isinstance(error, FileNotFoundError) else CLOSED if closed or read_only else FULL
+    said = str(error)
+    for words, remedy in (
+        ("no such table", GONE),
+        ("no such column", DAMAGED),
+        ("not a database", DAMAGED),
+        ("malformed", DAMAGED),
+        ("locked", BUSY),
+        ("unable to open", f"{GONE}; if they are there, {CLOSED}"),
+        ("readonly", CLOSED),
+    ):
+        if words in said:
+            return remedy
+    return FULL
 
 
 def move_durably(folder: Path, target: Path) -> None:

@@ -21,7 +21,7 @@ from ranking.events import SAVING, TAIL_BYTES, events, last_events, last_gap, wi
 from ranking.run import ENDED, Kind, Run, take_lock
 from ranking.store import Store
 
-__all__ = ["cancel", "events", "last_gap", "poll", "recover", "start", "take_lock"]
+__all__ = ["cancel", "events", "last_gap", "poll", "recover", "start", "start_once", "take_lock"]
 
 WORKER = (sys.executable, "-m", "ranking.worker")
 LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's lock
@@ -42,9 +42,23 @@ _children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this proces
 
 def start(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
     """Start a worker on a new run. Where the system refuses a process, the run is "failed" and says so."""
+    return _start(store, kind, settings, once=False)
+
+
+def start_once(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
+    """The live run that does exactly this already, else a new one: of equal calls at once one starts a worker.
+
+    A run that was asked to stop is not handed out again.
+    """
+    return _start(store, kind, settings, once=True)
+
+
+def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool) -> Run:
     locks: list[int] = []
     try:
-        run = store.create_run(kind, settings, prepare=lambda folder: locks.append(take_lock(folder)))
+        run = store.create_run(kind, settings, lambda folder: locks.append(take_lock(folder)), once)
+        if not locks:
+            return run  # it was there, with its worker
         try:
             child = _children[run.id] = _spawn(store, run, locks[0])
         except OSError as error:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:  # what these import would double the time that a worker takes
 __all__ = ["ENDED", "ImageSetRow", "Kind", "Run", "State", "Store"]
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
+# Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
+READABLE = """case when json_valid(settings) and json_valid(result)
+    then json_type(settings) = 'object' and json_type(result) = 'object' else 0 end"""
+UNREADABLE = "its settings cannot be read"
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,25 @@ class Store:
     # -------------------------------------------------------------------------------------------- runs
 
     def create_run(
-        self, kind: Kind, settings: dict[str, Any], prepare: Callable[[Path], None] | None = None
+        self,
+        kind: Kind,
+        settings: dict[str, Any],
+        prepare: Callable[[Path], None] | None = None,
+        once: bool = False,
     ) -> Run:
-        """A new run in state "queued" with its empty folder, which `prepare` sees before anyone else can."""
+        """A new run in state "queued" with its empty folder, which `prepare` sees before anyone else can.
+
+        once: where a live run of the same kind and settings is not asked to stop, that one instead; nothing is
+        prepared then. Looking and creating are one transaction, so of two equal calls one creates.
+        """
         if kind not in get_args(Kind):
             raise ValueError(f"no run is of kind {kind!r}; choose one of: {', '.join(get_args(Kind))}")
         run_id = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(10))
         written = json.dumps(settings, allow_nan=False)
         with self._home.change() as database:
+            equal = self._live_equal(database, kind, json.loads(written)) if once else None
+            if equal is not None:
+                return equal
             folder = self._home.runs / run_id
             folder.mkdir()
             if prepare is not None:
@@ -70,23 +85,39 @@ class Store:
             )
         return self.run(run_id)
 
+    def _live_equal(self, database: sqlite3.Connection, kind: Kind, settings: dict[str, Any]) -> Run | None:
+        rows = database.execute(
+            "select * from run where kind = ? and state in ('queued', 'running') and cancelled is null"
+            f" and {READABLE} order by number desc",
+            (kind,),
+        )
+        equal = (run for run in map(self._as_run, rows) if run.settings == settings and run.alive)
+        return next(equal, None)
+
     def run(self, run_id: str) -> Run:
-        """The run as it stands now; ValueError if there is none of that id."""
+        """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
         if not re.fullmatch(r"[a-z0-9]{10}", run_id):
             raise ValueError(f"{run_id[:40]!r} is not the id of a run: expected 10 letters a-z and digits")
         with self._home.read() as database:
-            row = database.execute("select * from run where id = ?", (run_id,)).fetchone()
+            row = database.execute(
+                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+            ).fetchone()
         if row is None:
             raise ValueError(f"there is no run {run_id!r} in {self.home}; choose one from the list of runs")
+        if not row["readable"]:
+            raise ValueError(f"run {run_id} has failed: {UNREADABLE}; start it again")
         return self._as_run(row)
 
     def runs(self, kind: Kind | None = None, set_key: str | None = None) -> list[Run]:
-        """All runs, newest first; of one kind, and of one image set (trained on it, or imported it)."""
+        """All runs, newest first; of one kind, and of one image set (trained on it, or imported it).
+
+        Rows that are damaged are passed over; `run` tells of each that its settings cannot be read.
+        """
         with self._home.read() as database:
             rows = database.execute(
-                "select * from run where (:kind is null or kind = :kind) and (:key is null or"
-                " json_extract(settings, '$.set') = :key or json_extract(result, '$.key') = :key)"
-                " order by number desc",
+                f"select * from run where (:kind is null or kind = :kind) and case when not {READABLE} then 0"
+                " else :key is null or json_extract(settings, '$.set') = :key"
+                " or json_extract(result, '$.key') = :key end order by number desc",
                 {"kind": kind, "key": set_key},
             ).fetchall()
         return [self._as_run(row) for row in rows]
@@ -216,9 +247,15 @@ class Store:
         Moves happen inside write transactions only, so nothing seen here is another process's half step.
         """
         with self._home.change() as database:
+            database.execute(
+                "update run set state = 'failed', reason = ?, ended = coalesce(ended, created)"
+                f" where state in ('queued', 'running') and not {READABLE}",
+                (UNREADABLE,),
+            )
             runs = {run.id: run for run in self.runs()}
+            known_ids = {row["id"] for row in database.execute("select id from run")}
             for folder in self._home.runs.iterdir():
-                if folder.name not in runs:
+                if folder.name not in known_ids:
                     self._home.throw_away(folder)
             imports = [run for run in runs.values() if run.kind == "import" and not run.alive]
             undecided = [run for run in imports if run.state == "finished" and "decision" not in run.result]
@@ -240,7 +277,7 @@ class Store:
         self._home.empty_trash()
 
     def _as_run(self, row: sqlite3.Row) -> Run:
-        columns = {name: row[name] for name in row.keys() if name != "number"}  # noqa: SIM118 (not a dict)
+        columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
         columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
         return Run(folder=self._home.runs / row["id"], **columns)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -27,6 +28,7 @@ from ranking.store import Store
 from ranking.types import Certificate, Floats, Method, StopTraining
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
+MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
 Result = dict[str, Any]
 
 
@@ -205,8 +207,10 @@ def _limit_memory() -> None:
     """Let the worker fail alone, and soon, where it would take the machine's memory."""
     text = os.environ.get(MEMORY_VARIABLE)
     if text:
-        if not text.isdecimal() or int(text) == 0:
-            raise ValueError(f"{MEMORY_VARIABLE} must be a number of bytes above 0, got {text!r}")
+        if not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY:
+            raise ValueError(
+                f"{MEMORY_VARIABLE} must be a number of bytes, 1 to {MOST_MEMORY}, got {text!r:.80}"
+            )
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,33 @@ def test_a_refused_process_is_a_failed_run(store: Store, monkeypatch: pytest.Mon
     assert not run.alive
 
 
+# --------------------------------------------------------------------------------------------------- once
+
+
+def test_equal_starts_at_once_are_one_run(store: Store) -> None:
+    settings = {"steps": [FOREVER]}
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(jobs.start_once, Store(store.home), "train", settings) for _ in range(8)]
+        runs = [answer.result() for answer in asked]
+    assert len({run.id for run in runs}) == 1
+    assert len(store.runs()) == 1
+    assert jobs.start_once(store, "train", {"steps": (tuple(FOREVER),)}).id == runs[0].id  # equal as JSON
+
+
+def test_what_differs_or_is_not_live_is_a_new_run(store: Store) -> None:
+    settings = {"steps": [FOREVER]}
+    first = jobs.start_once(store, "train", settings)
+    other = jobs.start_once(store, "train", {"steps": [["count", 1000, 0.01]]})
+    imported = jobs.start_once(store, "import", settings)
+    jobs.cancel(store, first.id)
+    after_cancel = jobs.start_once(store, "train", settings)
+    os.kill(after_cancel.pid, signal.SIGKILL)
+    ended(store, after_cancel)
+    after_death = jobs.start_once(store, "train", settings)
+    assert len({run.id for run in (first, other, imported, after_cancel, after_death)}) == 5
+    assert after_death.alive
+
+
 # ------------------------------------------------------------------------------------------------- deaths
 
 
@@ -183,13 +211,17 @@ def test_within_the_memory_limit_all_is_well(store: Store, monkeypatch: pytest.M
     assert ended(store, start(store, ["allocate", 10**6])).state == "finished"
 
 
-@pytest.mark.parametrize("limit", ["2 GB", "0", "-1"])
+@pytest.mark.parametrize("limit", ["2 GB", "0", "-1", str(2**63), "9" * 5000, "٣"])
 def test_a_memory_limit_that_is_no_number_is_refused(
     store: Store, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     monkeypatch.setenv("RANKING_WORKER_MEMORY", limit)
     run = ended(store, start(store, ["iterate", 1, 0.0]))
-    assert run.reason == f"RANKING_WORKER_MEMORY must be a number of bytes above 0, got {limit!r}"
+    assert run.state == "failed"
+    assert run.reason.startswith(
+        "RANKING_WORKER_MEMORY must be a number of bytes, 1 to 9223372036854775807, got "
+    )
+    assert len(run.reason) < 200
 
 
 def test_a_killed_import_leaves_no_draft(store: Store) -> None:
@@ -398,7 +430,14 @@ def test_a_line_that_is_no_event_is_shown_as_such(quiet: Run) -> None:
 
 
 def test_the_last_gap_is_found_at_the_end_of_a_long_file(quiet: Run) -> None:
-    line = {"event": "iteration", "iteration": 1, "primal": 2.0, "gap": None, "relative_gap": None}
+    line = {
+        "event": "iteration",
+        "iteration": 1,
+        "primal": 2.0,
+        "dual": None,
+        "gap": None,
+        "relative_gap": None,
+    }
     last = {**line, "iteration": 10_000, "gap": 0.125, "relative_gap": 0.0625}
     lines = [json.dumps(line)] * 10_000
     (quiet.folder / "events.jsonl").write_text("\n".join([*lines, json.dumps(last)]) + '\n{"event": "iter')

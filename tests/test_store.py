@@ -16,7 +16,7 @@ from typing import ClassVar
 import pytest
 from PIL import Image
 
-from ranking import home, store
+from ranking import home, jobs, store
 from ranking.datasets import build_image_set
 from ranking.home import HomeError
 from ranking.jobs import take_lock
@@ -467,6 +467,99 @@ def test_a_database_of_a_newer_version_is_left_alone(here: Store) -> None:
         HomeError, match=r"^\S+ was written by a newer version .*; update this program, or set RANKING"
     ):
         Store(here.home)
+
+
+def test_a_home_that_was_emptied_under_a_running_app_says_so(here: Store) -> None:
+    run = here.create_run("train", {})
+    for path in here.home.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    gone = "its files were moved or removed while the app was running: put them back, or start the app again"
+    for ask in (here.runs, here.image_sets, lambda: here.run(run.id), lambda: here.create_run("train", {})):
+        with pytest.raises(HomeError, match=gone) as caught:
+            ask()
+        assert "free some space" not in str(caught.value)
+    shutil.rmtree(here.home)
+    with pytest.raises(HomeError, match=gone):
+        here.runs()
+    assert Store(here.home).runs() == []
+
+
+@pytest.mark.parametrize("damage", ["this is no database" * 300, "middle"])
+def test_a_database_damaged_under_a_running_app_says_so(here: Store, damage: str) -> None:
+    for number in range(30):
+        here.create_run("train", {"text": "x" * 1000, "number": number})
+    with closing(sqlite3.connect(here.home / "ranking.sqlite")) as database:
+        database.execute("pragma wal_checkpoint(truncate)")
+    file = here.home / "ranking.sqlite"
+    whole = file.read_bytes()
+    file.write_bytes(damage.encode() if damage != "middle" else whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(
+        HomeError, match=r"the database is damaged: put back a copy of ranking.sqlite, or"
+    ) as caught:
+        here.runs()
+    assert "free some space" not in str(caught.value)
+
+
+def test_a_database_in_use_says_to_try_again(here: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home, "BUSY_SECONDS", 0.05)
+    with closing(sqlite3.connect(here.home / "ranking.sqlite", isolation_level=None)) as writer:
+        writer.execute("begin immediate")
+        with pytest.raises(HomeError, match="database is locked; another process is using it: try again"):
+            here.create_run("train", {})
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (PermissionError(13, "Permission denied"), home.CLOSED),
+        (OSError(30, "Read-only file system"), home.CLOSED),
+        (OSError(28, "No space left on device"), home.FULL),
+        (sqlite3.OperationalError("attempt to write a readonly database"), home.CLOSED),
+        (sqlite3.OperationalError("database or disk is full"), home.FULL),
+    ],
+)
+def test_every_trouble_with_the_home_has_its_remedy(
+    here: Store, monkeypatch: pytest.MonkeyPatch, error: Exception, remedy: str
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(home.Home, "_connect", fail)
+    with pytest.raises(HomeError) as caught:
+        here.runs()
+    said = error.strerror if isinstance(error, OSError) else error
+    assert str(caught.value) == f"cannot use the home folder {here.home}: {said}; {remedy}"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("a\0b", "holds a NUL; set RANKING_HOME"), ("~nosuch/x", "~nosuch/x is of no user; set RANKING_HOME")],
+)
+def test_a_home_that_cannot_be_a_path_says_so(path: str, message: str) -> None:
+    with pytest.raises(HomeError, match=message):
+        Store(path)
+
+
+@pytest.mark.parametrize("column", ["settings", "result"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"set": '])
+def test_a_damaged_row_does_not_block_the_others(here: Store, column: str, text: str) -> None:
+    good = [here.create_run("train", {"set": "abc"}) for _ in range(2)]
+    bad, ended = (here.create_run("train", {"set": "abc"}) for _ in range(2))
+    here.end_run(ended.id, "finished")
+    with closing(sqlite3.connect(here.home / "ranking.sqlite")) as database, database:
+        database.execute(f"update run set {column} = ? where id in (?, ?)", (text, bad.id, ended.id))
+    for found in (here.runs(), here.runs("train"), here.runs(set_key="abc")):
+        assert [run.id for run in found] == [run.id for run in reversed(good)]
+    with pytest.raises(
+        ValueError, match=f"^run {bad.id} has failed: its settings cannot be read; start it again"
+    ):
+        here.run(bad.id)
+    jobs.recover(here)
+    with closing(sqlite3.connect(here.home / "ranking.sqlite")) as database:
+        states = dict(database.execute("select id, state from run"))
+    assert (states[bad.id], states[ended.id]) == ("failed", "finished")
+    assert bad.folder.is_dir()
+    assert here.create_run("train", {"set": "abc"}, once=True).id not in (bad.id, ended.id)
 
 
 ADD_STAR = "alter table image_set add column star integer not null default 7;"
