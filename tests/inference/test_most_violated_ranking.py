@@ -216,3 +216,9 @@ def test_shapes_must_match(scores: object, relevant: object) -> None:
 def test_both_kinds_are_needed(relevant: list[int], missing: str) -> None:
     with pytest.raises(ValueError, match=f"there is no {missing} sample; choose another query"):
         most_violated_ranking(np.zeros(len(relevant)), relevant)
+
+
+@pytest.mark.parametrize("scores", [["1", "2"], [1j, 2.0], [None, 1.0]])
+def test_scores_must_be_real_numbers(scores: list[object]) -> None:
+    with pytest.raises(ValueError, match="scores must be real numbers, got"):
+        most_violated_ranking(scores, [True, False])  # type: ignore[arg-type]

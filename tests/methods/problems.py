@@ -10,7 +10,7 @@ import reference
 from ranking import Query, method_names
 
 LOSS_OF = {"AP-SVM": "ap", "NDCG-SVM": "ndcg"}
-ALL = [("SVM", {"solver": "coordinate descent"}), ("SVM", {"solver": "cutting plane"})]
+ALL = [("SVM", {"solver": solver}) for solver in ("auto", "coordinate descent", "cutting plane")]
 ALL += [(name, {}) for name in LOSS_OF]
 NAMES = [f"{name} {settings.get('solver', '')}".strip() for name, settings in ALL]
 

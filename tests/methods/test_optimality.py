@@ -93,7 +93,11 @@ def test_progress_falls_from_above_and_stays_below(name: str, settings: Settings
     assert max(event.dual for event in events) <= method.certificate.primal * (1 + 1e-6)
     assert (np.diff([event.passes for event in events]) >= 0).all()
     assert (np.diff([event.seconds for event in events]) >= 0).all()
-    assert [event.iteration for event in events] == list(range(events[0].iteration, events[-1].iteration + 1))
+    steps = np.diff(
+        [event.iteration for event in events]
+    )  # an iteration more, or the hand-over to another solver
+    assert set(steps) <= {0, 1}
+    assert (steps == 0).sum() <= 1
     assert events[-1].relative_gap <= 1e-5
     assert all(event.gap == event.primal - event.dual for event in events)
 

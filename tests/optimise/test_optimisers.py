@@ -13,7 +13,7 @@ from ranking import ProgressEvent, StopTraining
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet, coordinate_descent, cutting_plane
 from ranking.optimise.clock import Clock
 from ranking.optimise.coordinate_descent import best_length
-from ranking.optimise.risk import ROWS_AT_ONCE, exact_product
+from ranking.optimise.risk import ROWS_AT_ONCE, certified, exact_product
 
 
 def hinge_risk(seed: int = 0, n: int = 60, d: int = 5, C: float = 0.5, dtype: type = np.float64) -> tuple:
@@ -205,6 +205,48 @@ def test_single_precision_goes_on_until_the_double_gap_is_closed(
     assert late.converged
     assert late.relative_gap <= 1e-3 / 8
     assert late.iterations > early.iterations
+
+
+def test_a_program_that_cannot_be_solved_ends_training_with_what_was_proven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    risk, labels, costs = hinge_risk(12, C=30.0)
+    module = sys.modules["ranking.optimise.cutting_plane"]
+    solve, calls = module.solve_simplex_qp, []
+
+    def fail_at_the_fifth(quadratic: np.ndarray, linear: np.ndarray) -> np.ndarray:
+        calls.append(len(linear))
+        if len(calls) == 5:
+            raise ArithmeticError
+        return solve(quadratic, linear)
+
+    monkeypatch.setattr(module, "solve_simplex_qp", fail_at_the_fifth)
+    solution = cutting_plane(risk, 1e-6)
+    assert len(calls) == 5
+    assert not solution.certificate.converged
+    assert 0 < solution.certificate.dual < solution.certificate.primal
+    assert solution.certificate.primal == pytest.approx(
+        primal(solution.weights, risk, labels, costs), rel=1e-12
+    )
+
+
+def test_cuts_of_another_problem_are_found_out() -> None:
+    risk, *_ = hinge_risk(13, C=1.0)
+    solution = cutting_plane(risk, 1e-4)
+    foreign = Cut(np.zeros(60), 100.0)
+    with pytest.raises(
+        ArithmeticError, match=r"the lower bound 100 lies above the objective .* without a warm start"
+    ):
+        certified(risk, solution.weights, foreign, 1e-3, 1, 0.0)
+
+
+def test_a_gap_within_rounding_proves_nothing() -> None:
+    """Scores and losses of 1e12 that cancel to nothing leave a hinge without a correct digit."""
+    risk = LinearRisk(np.full((2, 1), 1e12), 1.0, lambda scores: Cut(np.array([1.0, -1.0]), 1e-6))
+    certificate = certified(risk, np.ones(1), Cut(np.zeros(2), 0.5), 1e-3, 1, 0.0)
+    assert certificate.primal == pytest.approx(0.5, abs=1e-5)
+    assert certificate.relative_gap <= 1e-3
+    assert not certificate.converged
 
 
 # ---------------------------------------------------------------------------------------------------------
