@@ -110,9 +110,16 @@ def one_of(choices: Sequence[T], show: Show = str) -> Callable[[str], T]:
 
 
 def some_of(choices: Sequence[str]) -> Callable[[str], list[str]]:
-    """A parser of names joined by commas."""
+    """A parser of different names joined by commas."""
     parse_one = one_of(choices)
-    return lambda text: [parse_one(part) for part in text.split(",") if part]
+
+    def parse(text: str) -> list[str]:
+        names = [parse_one(part) for part in text.split(",") if part]
+        if len(set(names)) < len(names):
+            raise ValueError("expected each name once")
+        return names
+
+    return parse
 
 
 def number(kind: type, low: float | None = None, high: float | None = None) -> Callable[[str], Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from zipfile import BadZipFile
 
 import numpy as np
 import streamlit as st
@@ -41,16 +42,16 @@ def _store(home: str | None) -> Store:
 
 
 @contextmanager
-def _or_gone() -> Iterator[None]:
-    """What the store lacks comes as Gone, which pages show; any other error is a defect of ours."""
+def or_gone() -> Iterator[None]:
+    """What the store lacks, or cannot read, comes as Gone, which pages show; any other error is a defect of ours."""
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
         raise Gone(str(error)) from error
 
 
 def image_set(key: str) -> ImageSet:
-    with _or_gone():
+    with or_gone():
         return _image_set(str(store().home), key)
 
 
@@ -60,7 +61,7 @@ def _image_set(home: str, key: str) -> ImageSet:
 
 
 def thumbnails(key: str) -> Thumbnails:
-    with _or_gone():
+    with or_gone():
         return _thumbnails(str(store().home), key)
 
 
@@ -71,7 +72,7 @@ def _thumbnails(home: str, key: str) -> Thumbnails:
 
 def whole_image(key: str, image: int) -> str:
     """Image number `image` as a data URL, its longest side at most WHOLE_SIDE."""
-    with _or_gone():
+    with or_gone():
         return _whole_image(str(store().home), key, image)
 
 
@@ -122,7 +123,7 @@ def ranking(run: Run, split: str) -> Ranking:
     """The ranking of an ended run; Gone where it left no scores."""
     if run.state not in ENDED or not run.scores_file.exists():
         raise Gone(f"training {run.id} is {run.state} and has no scores; train again")
-    with _or_gone():
+    with or_gone():
         return _ranking(str(store().home), run.id, split)
 
 
@@ -130,7 +131,10 @@ def ranking(run: Run, split: str) -> Ranking:
 def _ranking(home: str, run_id: str, split: str) -> Ranking:
     run = Store(home).run(run_id)
     images = _image_set(home, run.settings["set"])
-    scores = np.load(run.scores_file, allow_pickle=False)
+    try:
+        scores = np.load(run.scores_file, allow_pickle=False)
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
+        raise ValueError(f"the scores of training {run_id} cannot be read ({error}); train again") from error
     if scores.shape != (len(images),):
         raise ValueError(
             f"training {run_id} must have {len(images)} scores, one a sample, "

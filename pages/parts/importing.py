@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,6 +15,7 @@ from pages.parts import address, cache, forms, grid, jobs_panel, keys, tiles
 from pages.parts.frame import escaped
 from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
 from ranking.run_settings import ImportSettings
+from ranking.settings import Setting, settings_of
 from ranking.store import ENDED, Run
 from ranking.types import ImageSet
 
@@ -26,23 +29,72 @@ def show() -> None:
     run = address.read(keys.IMPORT, _import, None)
     with place:
         if run is None:
+            _list_waiting()
             _offer()
         else:
             with st.container(border=True):
                 _show(run)
+            if run.state in ("failed", "cancelled"):
+                _offer(again=run)
 
 
-def _offer() -> None:
-    """The form for any source that the laboratory knows."""
-    with st.expander("Import images of your own", icon=":material/create_new_folder:"):
+def _list_waiting() -> None:
+    """A line for each import that waits for a decision; pressing it shows the import."""
+    for run in cache.store().runs("import"):
+        if run.state == "finished" and "decision" not in run.result:
+            title, images = escaped(run.result["title"]), run.result["images"]
+            st.button(
+                f"{title}: {images:,} images wait for your decision",
+                key=keys.widget(f"decide {run.id}"),
+                icon=":material/rule:",
+                type="tertiary",
+                on_click=address.put,
+                kwargs={keys.IMPORT: run.id},
+            )
+
+
+def _offer(again: Run | None = None) -> None:
+    """The form for any source that the laboratory knows; it holds what an import was asked for before."""
+    with st.expander(
+        "Import images of your own", icon=":material/create_new_folder:", expanded=again is not None
+    ):
         names = source_names()
-        source = st.selectbox("From", names, index=len(names) - 1, key=keys.widget("source"))
+        before = {} if again is None else again.settings
+        st.session_state.setdefault(keys.widget("source"), _known(before.get("source"), names))
+        source = st.selectbox("From", names, key=keys.widget("source"))
+        if source == before.get("source"):
+            _fill(source, before["source_settings"])
         more = f"More settings of {source}"
         values = forms.settings_form("source", [(source, source_class(source))], more, shared=False)
+        empty = [item for item in settings_of(source_class(source)) if _is_missing(item, values[source])]
         if st.button("Import", type="primary", key="start import"):
+            if empty:
+                _ask_for(empty[0])
+                return
             run = jobs_panel.start_once("import", ImportSettings(source, values[source]).to_json())
             address.put(**{keys.IMPORT: run.id})
             st.rerun()
+
+
+def _known(source: str | None, names: Sequence[str]) -> str:
+    return source if source in names else names[-1]
+
+
+def _fill(source: str, settings: dict[str, Any]) -> None:
+    """Have the form begin with `settings`, where it is not there yet."""
+    for item in settings_of(source_class(source)):
+        if item.name in settings:
+            name = keys.widget(keys.setting("source", source, item.name))
+            st.session_state.setdefault(name, settings[item.name])
+
+
+def _is_missing(item: Setting, values: dict[str, Any]) -> bool:
+    """Whether a text that the form asks for at once is empty; those that may be empty are advanced."""
+    return item.kind is str and not item.advanced and not values[item.name].strip()
+
+
+def _ask_for(item: Setting) -> None:
+    st.error(f"**{escaped(item.label)}** is empty. {escaped(item.help)}", icon=":material/error:")
 
 
 def _show(run: Run) -> None:
@@ -80,17 +132,32 @@ def _decide(run: Run) -> None:
         st.metric("Samples", f"{result['samples']:,}", width="content")
         st.metric("Classes", f"{len(result['classes']):,}", width="content")
         st.metric("Problems", f"{result['problems']:,}", width="content")
-    draft = load_image_set(run.draft)
-    _show_examples(draft, Thumbnails(run.draft))
+    complete = _examples_of(run)
     with st.container(horizontal=True):
-        if st.button("Keep", type="primary", icon=":material/check_circle:", key="keep import"):
-            address.put(**{keys.SET: cache.store().keep(run.id), keys.IMPORT: None})
+        if complete and st.button("Keep", type="primary", icon=":material/check_circle:", key="keep import"):
+            with cache.or_gone():
+                key = cache.store().keep(run.id)
+            address.put(**{keys.SET: key, keys.IMPORT: None})
             st.rerun()
         if st.button("Discard", icon=":material/delete:", key="discard import"):
             cache.store().discard(run.id)
             address.put(**{keys.IMPORT: None})
             st.rerun()
     _show_problems(run)
+
+
+def _examples_of(run: Run) -> bool:
+    """Samples of what was imported; False, and why, where it cannot be read (any more)."""
+    try:
+        with cache.or_gone():
+            _show_examples(load_image_set(run.draft), Thumbnails(run.draft))
+    except cache.Gone as error:
+        st.error(
+            f"What was imported cannot be read: {escaped(str(error))}. Discard it and import again.",
+            icon=":material/error:",
+        )
+        return False
+    return True
 
 
 def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
@@ -104,11 +171,15 @@ def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
 
 
 def _show_problems(run: Run) -> None:
-    problems = json.loads(run.problems_file.read_text())
+    try:
+        problems = [{name: str(row[name]) for name in REPORT} for row in _problems(run)]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        st.warning("The report of this import cannot be read.", icon=":material/warning:")
+        return
     if not problems:
         st.success("Every file was as expected.", icon=":material/check_circle:")
         return
-    st.dataframe([{name: row[name] for name in REPORT} for row in problems], hide_index=True, height=250)
+    st.dataframe(problems, hide_index=True, height=250)
     st.caption("What was not as expected, and what was done about it; everything else was imported.")
     st.download_button(
         "Report as CSV",
@@ -118,6 +189,10 @@ def _show_problems(run: Run) -> None:
         icon=":material/table_view:",
         on_click="ignore",
     )
+
+
+def _problems(run: Run) -> Any:
+    return json.loads(run.problems_file.read_text())
 
 
 def _csv(problems: list[dict[str, str]]) -> str:

@@ -50,12 +50,12 @@ def _progress(run: Run, seen: list[Event]) -> None:
     if last is None:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")
     elif last["total"] > 1:
-        share = min(1.0, last["done"] / last["total"])
+        share = min(1.0, max(0.0, last["done"] / last["total"]))
         st.progress(
             share, f"{escaped(last['what'])}: {last['done']:,} of {last['total']:,} · {elapsed:.0f} s"
         )
     else:
-        st.progress(1.0, f"{escaped(last['what'])} … {elapsed:.0f} s")
+        st.progress(min(1.0, max(0.0, float(last["done"]))), f"{escaped(last['what'])} … {elapsed:.0f} s")
 
 
 def events_of(run: Run) -> list[Event]:

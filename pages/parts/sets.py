@@ -18,11 +18,19 @@ def choose(label: str = "Image set") -> ImageSetRow:
     known = {row.key: row for row in cache.store().image_sets()}
     if runs.chosen() is not None:
         address.amend(**{keys.SET: None})  # a training stands for its set
-    bound = address.bound(keys.SET, address.one_of(list(known)), next(iter(known)))
+    bound = address.bound(keys.SET, lambda text: _key_of(text, known), next(iter(known)))
     key = st.selectbox(label, list(known), format_func=lambda key: title(known[key]), **bound)
     if address.get(keys.SET) is None:
         address.amend(**{keys.SET: key})  # also where it is only the newest: the link shall show it tomorrow
     return known[key]
+
+
+def _key_of(text: str, known: dict[str, ImageSetRow]) -> str:
+    """The key that `text` of the address is; ValueError that names the sets as a person knows them."""
+    if text not in known:
+        listed = ", ".join(row.title for row in list(known.values())[:12])
+        raise ValueError(f"there is no such image set; there are {listed}")
+    return text
 
 
 def title(row: ImageSetRow) -> str:

@@ -30,6 +30,12 @@ def test_the_contact_sheet_the_whole_image_and_the_classes(laboratory, open_page
     assert len(app.get("plotly_chart")) == 1
 
 
+def test_classes_that_are_numbers_are_drawn_in_their_order(laboratory, open_page):
+    app = open_page("image_sets", set=laboratory.digits)
+    axis = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["yaxis"]
+    assert axis["ticktext"][::-1] == [str(digit) for digit in range(10)], "the first is at the top"
+
+
 def test_the_pages_of_the_contact_sheet(laboratory, open_page):
     app = open_page("image_sets", set=laboratory.digits, sheet="38")
     assert [item["left"] for item in component(app, "ranking_image_grid")["items"]][-1] == "1796"
@@ -49,6 +55,8 @@ def test_unknown_sets_and_images_are_said_and_left_out(laboratory, open_page):
     app = open_page("image_sets", set="nothing")
     assert not app.exception
     assert "set \\= 'nothing'" in app.warning[0].value.replace("\\'", "'")
+    assert "Digits" in app.warning[0].value
+    assert laboratory.digits not in app.warning[0].value
     assert app.query_params["set"] in (laboratory.digits, laboratory.shapes)
     app = open_page("image_sets", set=laboratory.digits, image="-4", sheet="0")
     assert not app.exception
@@ -130,6 +138,71 @@ def test_an_import_that_failed_says_why(laboratory, open_page):
     laboratory.store.end_run(run.id, "failed", "expected *a folder*")
     app = open_page("image_sets", **{"import": run.id})
     assert "expected \\*a folder\\*" in app.error[0].value
+
+
+def test_an_import_that_waits_is_listed_until_it_is_decided_on(laboratory, open_page, imported):
+    app = open_page("image_sets", set=laboratory.digits)
+    assert "more: 18 images wait for your decision" in [button.label for button in app.button]
+    app.button(key=f"widget decide {imported.id}").click().run()
+    assert app.query_params["import"] == imported.id
+    app.button(key="discard import").click().run()
+    assert not [button for button in app.button if "wait for your decision" in button.label]
+
+
+def test_an_import_without_a_folder_is_asked_for_one(laboratory, started, open_page):
+    app = open_page("image_sets")
+    app.button(key="start import").click().run()
+    assert not started
+    assert app.error[0].value.startswith("**Folder** is empty.")
+
+
+def test_what_was_typed_is_there_after_a_failure(laboratory, started, open_page):
+    app = open_page("image_sets")
+    app.text_input(key="widget source.PASCAL VOC.folder").input("/some/where").run()
+    app.button(key="start import").click().run()
+    laboratory.store.end_run(started[0].id, "failed", "nothing there")
+    app.run()
+    assert "nothing there" in app.error[0].value
+    assert app.text_input(key="widget source.PASCAL VOC.folder").value == "/some/where"
+    app.button(key="close import").click().run()
+    assert app.text_input(key="widget source.PASCAL VOC.folder").value == "/some/where"
+    elsewhere = open_page("image_sets", **{"import": started[0].id})
+    assert elsewhere.text_input(key="widget source.PASCAL VOC.folder").value == "/some/where"
+
+
+@pytest.mark.parametrize("content", [None, "", '[{"file": "a', "[1]", "{}x", "[" * 100_000])
+def test_a_report_that_cannot_be_read_is_said(laboratory, open_page, imported, content):
+    if content is None:
+        imported.problems_file.unlink()
+    else:
+        imported.problems_file.write_text(content)
+    app = open_page("image_sets", **{"import": imported.id})
+    assert not app.exception
+    assert "report of this import cannot be read" in app.warning[0].value
+    assert app.button(key="keep import"), "the images are whole"
+
+
+def test_a_draft_that_is_gone_can_be_discarded(laboratory, open_page, imported):
+    shutil.rmtree(imported.draft)
+    app = open_page("image_sets", **{"import": imported.id})
+    assert not app.exception
+    assert "Discard it and import again" in app.error[0].value
+    assert "keep import" not in [button.key for button in app.button]
+    app.button(key="discard import").click().run()
+    assert not app.exception
+    assert "import" not in app.query_params
+
+
+def test_a_draft_that_goes_before_it_is_kept_is_said(laboratory, open_page, imported, monkeypatch):
+    app = open_page("image_sets", **{"import": imported.id})
+
+    def keep(store, run_id):
+        raise ValueError("the files are gone")
+
+    monkeypatch.setattr(Store, "keep", keep)
+    app.button(key="keep import").click().run()
+    assert not app.exception
+    assert "the files are gone" in app.error[0].value
 
 
 # -------------------------------------------------------------------------------------------- first start

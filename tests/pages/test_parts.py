@@ -91,6 +91,7 @@ def test_parsers_read_what_is_allowed(parse, text, value):
         (address.one_of(("a", "b")), "c", "expected one of a, b"),
         (address.one_of([str(number) for number in range(99)]), "c", "11, …"),
         (address.some_of(("a", "b")), "a,c", "expected one of a, b"),
+        (address.some_of(("a", "b")), "b,b", "expected each name once"),
     ],
 )
 def test_parsers_say_what_they_expected(parse, text, message):

@@ -108,6 +108,15 @@ def test_scores_that_are_gone_are_said(laboratory, open_page):
     assert "has no scores" in app.error[0].value
 
 
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half", b"\x93NUMPY"])
+def test_scores_that_cannot_be_read_are_said(laboratory, open_page, content):
+    (laboratory.store.run(laboratory.finished).folder / "scores.npy").write_bytes(content)
+    app = open_page("ranked_images", run=laboratory.finished)
+    assert not app.exception
+    assert "cannot be read" in app.error[0].value
+    assert "train again" in app.error[0].value
+
+
 def test_a_training_under_way_leads_to_where_it_is_watched(laboratory, started, open_page):
     app = open_page("train", set=laboratory.digits)
     app.button(key="train").click().run()

@@ -162,6 +162,24 @@ def test_no_feature_no_training(laboratory, open_page):
     assert "at least one feature" in app.info[0].value
 
 
+def test_a_feature_named_twice_is_said_and_the_default_shown(laboratory, open_page):
+    app = open_page("train", set=laboratory.digits, features="HOG,HOG")
+    assert not app.exception
+    assert "expected each name once" in app.warning[0].value
+    assert list(app.button_group[0].value) == ["HOG", "Colour"]
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, '{"event": "progress"}', '{"event": "iteration", "iteration": "1"}']
+)
+def test_events_that_cannot_be_read_are_left_out(laboratory, open_page, line):
+    with open(laboratory.store.run(laboratory.finished).events_file, "a") as file:
+        file.write(line + "\n")
+    app = open_page("train", run=laboratory.finished)
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 1
+
+
 def test_what_the_address_gets_wrong_is_said_and_left_out(laboratory, open_page):
     wrong = {"run": "nosuchrun0", "query": "no class", "method": "Magic", "features": "HOG,Smell"}
     app = open_page("train", set=laboratory.digits, **wrong, **{"method.AP-SVM.C": "-3"})
