@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -34,8 +35,8 @@ SAVING = "Saving the weights"  # what a worker reports when training has ended a
 def events(run: Run, offset: int = 0) -> tuple[list[Event], int]:
     """The events after byte `offset`, and the offset to ask from next time.
 
-    A half-written last line is left for next time. A whole line that is no event (a disk's error) comes as
-    {"event": "unreadable", "line": its text}.
+    A half-written last line is left for next time. A whole line that is no event, or lacks what events of its
+    kind say (a disk's error), comes as {"event": "unreadable", "line": its text}.
     """
     try:
         with open(run.events_file, "rb") as file:
@@ -50,11 +51,32 @@ def events(run: Run, offset: int = 0) -> tuple[list[Event], int]:
 def _parsed(line: bytes) -> Event:
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         event = None
-    if not isinstance(event, dict):
+    if not isinstance(event, dict) or not _is_whole(event):
         return {"event": "unreadable", "line": line.decode(errors="replace")}
     return event
+
+
+def _is_whole(event: Event) -> bool:
+    """Whether an event has what readers of its kind rely on; an unknown kind may be anything."""
+    if event.get("event") == "progress":
+        return isinstance(event.get("what"), str) and all(
+            map(_is_number, (event.get("done"), event.get("total")))
+        )
+    if event.get("event") == "iteration":
+        bounds = [event.get(name, "") for name in ("dual", "gap", "relative_gap")]
+        known = [
+            event.get("iteration"),
+            event.get("primal"),
+            *(bound for bound in bounds if bound is not None),
+        ]
+        return all(map(_is_number, known))
+    return isinstance(event.get("event"), str)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def last_events(run: Run) -> list[Event]:

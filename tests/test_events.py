@@ -14,6 +14,7 @@ import pytest
 
 from ranking import events
 from ranking.events import Cancelled, Report, json_numbers
+from ranking.run import Run
 from ranking.types import ProgressEvent, StopTraining
 
 
@@ -69,6 +70,38 @@ def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(
     assert numbers[-1] == 3000
     assert 58 <= len(numbers) <= 62
     assert numbers == sorted(set(numbers))
+
+
+ITERATION = {
+    "event": "iteration",
+    "iteration": 1,
+    "primal": 2.0,
+    "dual": None,
+    "gap": None,
+    "relative_gap": None,
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[" * 100_000,
+        json.dumps({"what": "no kind"}),
+        json.dumps({"event": "progress", "what": "Half"}),
+        json.dumps({"event": "progress", "what": "Text", "done": "1", "total": 2}),
+        json.dumps({name: value for name, value in ITERATION.items() if name != "dual"}),
+        json.dumps({**ITERATION, "primal": None}),
+        json.dumps({**ITERATION, "primal": "2.0"}),
+        json.dumps({**ITERATION, "dual": math.nan}),
+        json.dumps({**ITERATION, "iteration": 10**400}),
+    ],
+    ids=lambda line: line[:60],
+)
+def test_what_lacks_what_its_kind_says_is_unreadable(file: Path, line: str) -> None:
+    file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")
+    run = Run("a" * 10, "train", "running", {}, {}, "", 0.0, None, None, folder=file.parent)
+    found, _ = events.events(run)
+    assert found == [{"event": "unreadable", "line": line}, ITERATION]
 
 
 def test_slow_iterations_are_all_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
