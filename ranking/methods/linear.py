@@ -97,7 +97,8 @@ class LinearMethod(ABC):
         """Learn from `queries` until the duality gap is closed; returns self.
 
         on_progress is called after every iteration and may raise StopTraining. warm_start: a fitted method of
-        the same kind. On the same samples training continues from its cuts, else from its weights.
+        the same kind. On the same samples training continues from its cuts, on others from its weights (a solver
+        that works on the dual alone then begins anew).
         """
         samples = TrainingSet.of(queries)
         start = Start() if warm_start is None else self._starting_point(warm_start, samples)
