@@ -28,7 +28,7 @@ def steps() -> None:
     measures.show(ranked, k)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        place = show_grid(images, ranked, split)
+        place = show_grid(images, ranked, split, k)
     with right:
         show_selected(run, images, ranked, place)
         show_curve(ranked, k)
@@ -71,22 +71,43 @@ def choose_k(ranked: Ranking) -> int:
     return int(st.slider("k: how far down the ranking you look", 1, most, **bound))
 
 
-def show_grid(images: ImageSet, ranked: Ranking, split: str) -> int:
+def show_grid(images: ImageSet, ranked: Ranking, split: str, k: int) -> int:
     """One page of the ranking as thumbnails; the selected place, from 0: at first the first of the page."""
     pages = -(-len(ranked) // grid.PAGE_SIZE)
     page = address.read(keys.PAGE, address.number(int, 1, pages), 1)
     places = range((page - 1) * grid.PAGE_SIZE, min(page * grid.PAGE_SIZE, len(ranked)))
     place = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), places[0])
-    shown = tiles.ranked_tiles(images, ranked, places)
+    shown = tiles.ranked_tiles(images, ranked, places, k)
     label = f"Ranked {split} samples, best first"
     grid.image_grid(shown, name=keys.SAMPLE, selected=id_of(images, ranked, place), label=label)
-    address.pager(keys.PAGE, pages)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        address.pager(keys.PAGE, pages)
+        offer_first_irrelevant(images, ranked)
     st.caption(
         f"Best score first. {RELEVANT_GLYPH} and a whole border: relevant. {IRRELEVANT_GLYPH} and a broken "
         "border: not relevant. **Notice** the first broken border: everything before it is right. "
         "Click a picture, or walk with the arrow keys and press Enter."
     )
     return place
+
+
+def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
+    """A button to where the ranking goes wrong for the first time; nothing where it never does."""
+    wrong = np.flatnonzero(ranked.relevance == 0)
+    if len(wrong):
+        first = int(wrong[0])
+        page = first // grid.PAGE_SIZE + 1
+        st.button(
+            f"First {IRRELEVANT_GLYPH}, at rank {first + 1:,}",
+            key=keys.widget("first irrelevant"),
+            on_click=go_to,
+            args=(page, id_of(images, ranked, first)),
+        )
+
+
+def go_to(page: int, sample: str) -> None:
+    address.put(**{keys.PAGE: None if page == 1 else str(page)})
+    address.put(**{keys.SAMPLE: sample})
 
 
 def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:

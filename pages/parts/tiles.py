@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,10 +16,14 @@ from ranking.datasets import Thumbnails
 from ranking.types import ImageSet
 
 
-def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int]) -> list[Tile]:
-    """A tile a place (from 0): rank and score, marked by relevance."""
+def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], k: int) -> list[Tile]:
+    """A tile a place (from 0): rank and score, marked by relevance; the k-th says that it is the k-th."""
     thumbnails = cache.thumbnails(images.key)
-    return [_ranked_tile(images, thumbnails, ranked, place) for place in places]
+    shown = [_ranked_tile(images, thumbnails, ranked, place) for place in places]
+    return [
+        replace(tile, below=f"k = {k}") if place == k - 1 else tile
+        for place, tile in zip(places, shown, strict=True)
+    ]
 
 
 def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, place: int) -> Tile:

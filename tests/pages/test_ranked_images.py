@@ -76,6 +76,27 @@ def test_the_slider_for_k_writes_the_address(laboratory, open_page):
     assert "P@50" in [metric.label for metric in app.metric]
 
 
+def test_the_chosen_k_is_marked_in_the_grid(laboratory, open_page):
+    items = grid_of(open_page("ranked_images", run=laboratory.finished, k="20"))["items"]
+    assert {item["left"]: item["below"] for item in items if item["below"]} == {"20": "k = 20"}
+    assert not any(
+        item["below"]
+        for item in grid_of(open_page("ranked_images", run=laboratory.finished, page="2"))["items"]
+    )
+
+
+def test_the_first_irrelevant_is_one_press_away(laboratory, open_page):
+    app = open_page("ranked_images", run=laboratory.finished, page="3")
+    first = int(
+        np.flatnonzero(cache.ranking(laboratory.store.run(laboratory.finished), "test").relevance == 0)[0]
+    )
+    assert first < 200
+    app.button(key="widget first irrelevant").click().run()
+    assert not app.exception
+    assert "page" not in app.query_params
+    assert any(f"Rank {first + 1} · ✗" in element.value for element in app.markdown)
+
+
 def test_another_split_starts_at_its_first_page(laboratory, open_page):
     app = open_page("ranked_images", run=laboratory.finished, page="3")
     app.segmented_control(key="widget split").set_value("train").run()

@@ -33,6 +33,7 @@ class Tile:
     alt: str
     left: str = ""
     right: str = ""
+    below: str = ""  # says that something ends with this tile: a line after it, and this label
     mark: Literal["relevant", "irrelevant"] | None = None
 
 

@@ -1,7 +1,7 @@
 // A grid of pictures: a listbox whose options are tiles. Arrows, Home and End move the focus (one tile is in
 // the tab order), a click, Enter or Space selects. All text is set as text, never as markup.
 //
-// data: { token, items: [{ id, src, alt, left, right, mark }], told: [number, id], label, kind }. The tiles are
+// data: { token, items: [{ id, src, alt, left, right, mark, below }], told: [number, id], label, kind }. The tiles are
 // rebuilt when `token` changes; the told selection is adopted where its number is new, so that no echo of an
 // older state undoes a click.
 
@@ -40,6 +40,13 @@ function tile(item, index) {
     caption.append(text);
   }
   option.append(caption);
+  if (item.below) {
+    option.classList.add("last");
+    const label = document.createElement("span");
+    label.className = "below";
+    label.textContent = item.below;
+    option.append(label);
+  }
   return option;
 }
 
