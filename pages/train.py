@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import address, cache, certificate, charts, forms, frame, jobs_panel, keys, runs, sets
 from pages.parts.frame import escaped
-from ranking import method_class, method_names
+from ranking import jobs, method_class, method_names
 from ranking.features import default_names, feature_class, feature_names
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_of
@@ -96,7 +96,7 @@ def start(settings: TrainSettings) -> None:
         width="stretch",
         key="train",
     ):
-        run = jobs_panel.start_once("train", settings.to_json())
+        run = jobs.start_once(cache.store(), "train", settings.to_json())
         address.put(**{keys.RUN: run.id})
         st.rerun()
 

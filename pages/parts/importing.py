@@ -13,6 +13,7 @@ import streamlit as st
 
 from pages.parts import address, cache, forms, grid, jobs_panel, keys, tiles
 from pages.parts.frame import escaped
+from ranking import jobs
 from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
 from ranking.run_settings import ImportSettings
 from ranking.settings import Setting, settings_of
@@ -71,7 +72,7 @@ def _offer(again: Run | None = None) -> None:
             if empty:
                 _ask_for(empty[0])
                 return
-            run = jobs_panel.start_once("import", ImportSettings(source, values[source]).to_json())
+            run = jobs.start_once(cache.store(), "import", ImportSettings(source, values[source]).to_json())
             address.put(**{keys.IMPORT: run.id})
             st.rerun()
 

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts import cache, keys
 from pages.parts.frame import escaped
 from ranking import jobs
-from ranking.store import ENDED, Kind, Run
+from ranking.store import ENDED, Run
 
 POLL_SECONDS = 0.5
 
@@ -72,19 +72,6 @@ def events_of(run: Run) -> list[Event]:
 
 def iterations_of(seen: list[Event]) -> list[Event]:
     return [event for event in seen if event["event"] == "iteration"]
-
-
-def start_once(kind: Kind, settings: dict[str, Any]) -> Run:
-    """Start a worker, or find the one that does exactly this already: a button may be pressed twice."""
-    store = cache.store()
-    for run in store.runs(kind):
-        if (
-            run.state not in ENDED
-            and run.settings == settings
-            and jobs.poll(store, run.id).state not in ENDED
-        ):
-            return run
-    return jobs.start(store, kind, settings)
 
 
 def explain_end(run: Run) -> None:

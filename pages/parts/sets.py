@@ -69,10 +69,4 @@ def _bundled_import(source: str, again: bool = False) -> Run:
             if again and run.state in ENDED:
                 break
             return run
-    return _start(str(cache.store().home), source, len(cache.store().runs("import")))
-
-
-@st.cache_resource(show_spinner=False)
-def _start(home: str, source: str, attempt: int) -> Run:
-    """Two browsers that arrive at once start one import: the server runs this once for each attempt."""
-    return jobs.start(cache.store(), "import", ImportSettings(source).to_json())
+    return jobs.start_once(cache.store(), "import", ImportSettings(source).to_json())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +59,25 @@ def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
-    """The runs that pages start; no worker is started for them, so they stay queued."""
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
+    """The runs that pages start; this process holds them as a worker would, and leaves them queued."""
     runs: list[Run] = []
+    locks: list[int] = []
+
+    def hold(folder: Path) -> None:
+        locks.append(jobs.take_lock(folder))
 
     def start(store: Store, kind: Any, settings: dict[str, Any]) -> Run:
-        runs.append(store.create_run(kind, json.loads(json.dumps(settings))))
-        return runs[-1]
+        run = store.create_run(kind, json.loads(json.dumps(settings)), hold, once=True)
+        if run.id not in [known.id for known in runs]:
+            runs.append(run)
+        return run
 
-    monkeypatch.setattr(jobs, "start", start)
+    monkeypatch.setattr(jobs, "start_once", start)
     monkeypatch.setattr(jobs, "poll", lambda store, run_id: store.run(run_id))
-    return runs
+    yield runs
+    for lock in locks:
+        os.close(lock)
 
 
 @pytest.fixture
