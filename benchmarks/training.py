@@ -9,8 +9,8 @@ All times are medians over seeds, the competitors taking turns.
 - AP-SVM at C = 1000 to a 0.1% gap: against the same oracle and the same float32 products in dlib's structural
   solver, stopped at the same gap; against `greedy`; and the share of its time inside the two products.
 - SVM to a 0.1% gap: against LIBLINEAR's dual solver on the same objective (samples divided by their margin,
-  class weights), at the loosest of its tolerances that reaches our objective; ">" where it stopped at its
-  limit of 1,000 passes without reaching it.
+  class weights), at the loosest of its tolerances that reaches our objective; ">" where it had not reached
+  it after three times our time, or at its limit of 1,000 passes.
 - NDCG-SVM at C = 1000.
 """
 
@@ -155,7 +155,7 @@ def svm(query: Query, penalty: float) -> dict[str, float]:
     for epsilon in 10.0 ** -np.arange(0.0, 6.0, 0.5):
         seconds, objective = liblinear(query, penalty, epsilon)
         slowest, reached = max(slowest, seconds), objective <= certificate.primal
-        if reached or slowest > 10 * certificate.seconds:
+        if reached or slowest > 3 * certificate.seconds:  # a tighter tolerance would take longer still
             break
     return {
         "ours": certificate.seconds,
