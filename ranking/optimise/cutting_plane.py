@@ -48,7 +48,7 @@ def cutting_plane(
     best = _Point.at_start(risk, start)
     model.add(best.cut, risk.normal(best.cut.coefficients))
     iteration, passes, step, stalled, still = 0, 1 if start is None else 2, 1.0, False, 0
-    target = SAFETY * tolerance
+    target, stopped = SAFETY * tolerance, False
     try:
         while iteration < max_iterations and still < STANDSTILL and not model.stuck:
             clock.report(iteration, best.objective, model.bound, passes, len(model.losses))
@@ -56,7 +56,7 @@ def cutting_plane(
             if (iteration or start is not None) and relative_gap(best.objective, model.bound) <= target:
                 certificate = certified(risk, best.weights, model.dual, tolerance, iteration, clock.seconds)
                 if certificate.converged or target < 1e-9:
-                    return Solution(best.weights, model.dual, certificate, model.active)
+                    return Solution(best.weights, model.dual, certificate, model.active, stopped)
                 target *= 0.5  # single precision hid a part of the gap
             iteration += 1
             line = _Line(risk, best, model.weights)
@@ -69,10 +69,10 @@ def cutting_plane(
             stalled = model.bound - bound < STALLED * (best.objective - bound)
             still = still + 1 if step == 0.0 and model.bound <= bound else 0
     except StopTraining:
-        pass  # asked for: what was reached so far is the result, and its certificate says how far that is
+        stopped = True  # what was reached so far is the result, and its certificate says how far that is
     seconds = clock.seconds
     certificate = certified(risk, best.weights, model.dual, tolerance, iteration, seconds)
-    return Solution(best.weights, model.dual, certificate, model.active)
+    return Solution(best.weights, model.dual, certificate, model.active, stopped)
 
 
 @dataclass(frozen=True, eq=False)
