@@ -108,15 +108,19 @@ def lowest_bound(iterations: Sequence[Event]) -> float | None:
 
 
 def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> None:
-    """The curve with the chosen k marked on it."""
+    """The curve with the chosen k marked on it.
+
+    Its steps have the height of the precision at each relevant sample, so that the area below is the average
+    precision (up to what thinning leaves out of a long ranking).
+    """
     rows = thinned(range(len(precision)))
     figure = go.Figure()
     figure.add_scatter(
-        x=recall[rows],
-        y=precision[rows],
+        x=[0.0, *recall[rows]],
+        y=[precision[0], *precision[rows]],
         mode="lines",
         name="precision",
-        line={"color": BLUE, "width": 3},
+        line={"color": BLUE, "width": 3, "shape": "vh"},
         fill="tozeroy",
         fillcolor="rgba(0,114,178,.15)",
         hovertemplate="recall %{x:.3f}, precision %{y:.3f}<extra></extra>",

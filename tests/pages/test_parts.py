@@ -5,12 +5,14 @@ import doctest
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import address, charts, forms, frame, grid, keys
-from ranking import method_class, method_names
+from ranking import method_class, method_names, metrics
 from ranking.datasets import source_class, source_names
 from ranking.features import feature_class, feature_names
 from ranking.settings import settings_of
@@ -191,3 +193,16 @@ def test_no_page_renders_html_of_its_own(path):
 @pytest.mark.parametrize("path", sorted(PAGES.rglob("*.js")), ids=lambda path: path.stem)
 def test_no_component_sets_markup(path):
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", path.read_text())
+
+
+def test_the_area_below_the_drawn_curve_is_the_average_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(charts, "_show", lambda figure, *_, **__: drawn.append(figure))
+    rng = np.random.default_rng(0)
+    relevance, scores = rng.integers(0, 2, 60), rng.normal(size=60)
+    precision, recall, _ = metrics.precision_recall_curve(relevance, scores)
+    charts.precision_recall(precision, recall, 10, "curve")
+    curve = drawn[0].data[0]
+    assert curve.line.shape == "vh"  # each step is as high as where it ends
+    area = np.sum(np.diff(np.asarray(curve.x)) * np.asarray(curve.y)[1:])
+    assert area == pytest.approx(metrics.average_precision(relevance, scores))
