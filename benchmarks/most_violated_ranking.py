@@ -1,12 +1,12 @@
 """How fast is the most violated ranking? Four algorithms and numpy.sort of the same negative scores.
 
-    python benchmarks/most_violated_ranking.py [--quick]
+    python benchmarks/most_violated_ranking.py [--quick] [--cold]
 
 Scores are those of a random model ("start": relevance and score independent) or of a trained one ("end":
 relevant samples three standard deviations up, as after AP-SVM on separable features). Times include the
 checks of the input and all outputs (coefficients, loss, interleaving ranks, objective). Every time is the
-median over seeds of medians over rounds in which all algorithms take turns. "-": not run, it would take
-minutes (greedy, at |N||P| above 2 x 10^8) or is not defined (search, for the NDCG).
+median over seeds of medians over rounds in which all algorithms take turns, each once uncounted in its turn.
+"-": not run, it would take minutes (greedy, at |N||P| above 2 x 10^8) or is not defined (search, for the NDCG).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def scores_of(negatives: int, positives: int, stage: str, seed: int) -> tuple[np
     return generator.standard_normal(len(relevant)) + 3.0 * (stage == "end") * relevant, relevant
 
 
-def measure(negatives: int, positives: int, loss: str, stage: str, seed: int) -> dict[str, float]:
+def measure(negatives: int, positives: int, loss: str, stage: str, seed: int, cold: bool) -> dict[str, float]:
     """Median seconds of each algorithm that is run at this size, and of numpy.sort."""
     scores, relevant = scores_of(negatives, positives, stage, seed)
     negative_scores = scores[~relevant]
@@ -49,12 +49,12 @@ def measure(negatives: int, positives: int, loss: str, stage: str, seed: int) ->
             tasks[algorithm] = lambda algorithm=algorithm: run(algorithm)
     objectives = [run(name) for name in tasks if name != "numpy.sort"]
     assert np.ptp(objectives) <= 1e-9 * max(1.0, abs(objectives[0])), "the algorithms disagree"
-    rounds = int(np.clip(2e6 // negatives, 3, 51))
-    return medians(tasks, rounds)
+    rounds = int(np.clip(2e6 // negatives, 5, 51))
+    return medians(tasks, rounds, cold)
 
 
-def row(negatives: int, positives: int, loss: str, stage: str, seeds: range) -> list[str]:
-    runs = [measure(negatives, positives, loss, stage, seed) for seed in seeds]
+def row(negatives: int, positives: int, loss: str, stage: str, seeds: range, cold: bool) -> list[str]:
+    runs = [measure(negatives, positives, loss, stage, seed, cold) for seed in seeds]
     times = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
     greedy = f"{times['greedy'] / times['auto']:.0f}x" if "greedy" in times else "-"
     cells = [milliseconds(times.get(name)) for name in ("numpy.sort", *ALGORITHMS)]
@@ -76,12 +76,24 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="only the sizes that the README claims something of"
     )
+    parser.add_argument(
+        "--cold",
+        action="store_true",
+        help="every call right after another algorithm's, with caches of others",
+    )
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     sizes = CLAIMED if arguments.quick else [*CLAIMED, *SIZES]
-    header = ["|N|", "|P|", "loss", "scores", "numpy.sort, ms", *[f"{name}, ms" for name in ALGORITHMS]]
+    header = [
+        "\\|N\\|",
+        "\\|P\\|",
+        "loss",
+        "scores",
+        "numpy.sort, ms",
+        *[f"{name}, ms" for name in ALGORITHMS],
+    ]
     rows = [
-        row(negatives, positives, loss, stage, range(arguments.seeds))
+        row(negatives, positives, loss, stage, range(arguments.seeds), arguments.cold)
         for negatives, positives in sizes
         for loss in ("ap", "ndcg")
         for stage in ("start", "end")

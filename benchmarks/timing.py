@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 
-def medians(tasks: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = False) -> dict[str, float]:
     """Median seconds of each task; every round runs all of them in turn, so that a slow moment hits all.
 
-    A first round, not counted, compiles and fills caches.
+    In its turn a task runs once uncounted, so that each finds its own code and data in the caches as it does where
+    it is called again and again; not so if `cold`. A first round, not counted, compiles.
     """
     times: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(rounds + 1):
         for name, task in tasks.items():
+            if not cold:
+                task()
             start = time.perf_counter()
             task()
             if number:

@@ -219,3 +219,71 @@ def simplex_qp_optimum(quadratic_root: np.ndarray, linear: np.ndarray) -> float:
     x = cvxpy.Variable(len(linear), nonneg=True)
     value = linear @ x - cvxpy.sum_squares(quadratic_root @ x) / 2
     return float(cvxpy.Problem(cvxpy.Maximize(value), [cvxpy.sum(x) <= 1]).solve(solver=cvxpy.CLARABEL))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# GIST: Oliva and Torralba's definition with Fourier sums as sums
+# ---------------------------------------------------------------------------------------------------------
+
+
+def transform_of(plane: np.ndarray, sign: int = -1) -> np.ndarray:
+    """sum_xy plane(y, x) exp(sign 2 pi i (v y + u x) / n), for each frequency (v, u)."""
+    n = len(plane)
+    waves = np.array([[np.exp(sign * 2j * math.pi * (a * b % n) / n) for a in range(n)] for b in range(n)])
+    return waves @ plane @ waves
+
+
+def frequency(place: int, n: int) -> int:
+    """In cycles per picture; the upper half are the negative ones."""
+    return place if place < n / 2 else place - n
+
+
+def mirrored_of(plane: np.ndarray, border: int) -> np.ndarray:
+    n = len(plane)
+
+    def inner(place: int) -> int:
+        return -1 - place if place < 0 else 2 * n - 1 - place if place >= n else place
+
+    wide = [inner(place) for place in range(-border, n + border)]
+    return np.array([[plane[y, x] for x in wide] for y in wide])
+
+
+def prefiltered_of(grey: np.ndarray, margin: int = 5) -> np.ndarray:
+    wide = np.log(1 + mirrored_of(np.asarray(grey, float), margin))
+    n = len(wide)
+    s = 4 / math.sqrt(math.log(2))
+    squares = [frequency(place, n) ** 2 for place in range(n)]
+    low_pass = np.array([[math.exp(-(v + u) / s**2) for u in squares] for v in squares])
+
+    def smoothed(plane: np.ndarray) -> np.ndarray:
+        return transform_of(transform_of(plane) * low_pass, +1).real / n**2
+
+    detail = wide - smoothed(wide)
+    evened = detail / (0.2 + np.sqrt(np.abs(smoothed(detail**2))))
+    return evened[margin : n - margin, margin : n - margin]
+
+
+def gist_of(grey: np.ndarray, scales: int, orientations: int, blocks: int) -> np.ndarray:
+    """(scales, orientations, blocks, blocks), not yet of length 1, of a square of grey levels."""
+    side = len(grey)
+    border, part = side // 4, side // blocks
+    stretched = 255 * (grey - grey.min()) / (grey.max() - grey.min())
+    spectrum = transform_of(mirrored_of(prefiltered_of(stretched), border))
+    n = len(spectrum)
+    found = np.empty((scales, orientations, blocks, blocks))
+    for scale, orientation in np.ndindex(scales, orientations):
+        gain = np.empty((n, n))
+        for y, x in np.ndindex(n, n):
+            v, u = frequency(y, n), frequency(x, n)
+            turned = math.atan2(v, u) + math.pi * orientation / orientations
+            turned -= 2 * math.pi * (turned > math.pi)
+            ratio = math.hypot(v, u) / n / (0.3 / 1.85**scale)
+            gain[y, x] = math.exp(
+                -10 * 0.35 * (ratio - 1) ** 2 - 2 * math.pi * 16 * orientations**2 / 32**2 * turned**2
+            )
+        response = np.abs(transform_of(spectrum * gain, +1)) / n**2
+        inside = response[border : border + side, border : border + side]
+        for row, column in np.ndindex(blocks, blocks):
+            rows, columns = slice(row * part, (row + 1) * part), slice(column * part, (column + 1) * part)
+            found[scale, orientation, row, column] = inside[rows, columns].mean()
+    return found

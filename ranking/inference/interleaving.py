@@ -22,6 +22,8 @@ import numpy as np
 
 from ranking.types import Floats, Ints
 
+LARGEST = 1e301  # of a score: sums over all samples stay finite
+
 
 class Derivative(NamedTuple):
     """What the derivative of every f_j is made of.
@@ -44,6 +46,16 @@ def best_rank(j: int, score: float, low: int, high: int, derivative: Derivative)
         if value >= best:
             best, rank = value, i + 2
     return rank
+
+
+@nb.njit(cache=True, nogil=True)
+def coefficient_line(positives: int, negatives: int) -> tuple[float, float]:
+    """a, b with c = a + b r for an irrelevant sample of rank r: (|P| + 2 - 2r) / (|P||N|).
+
+    Quicksort, Lemma 6, with |P| and |N| put right.
+    """
+    unit = 1.0 / (float(positives) * float(negatives))
+    return (positives + 2) * unit, -2.0 * unit
 
 
 @nb.njit(cache=True, nogil=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ranking.types import Bools, Floats
+from ranking.types import Bools, Floats, Ints
 
 
 def misclassification_costs(relevant: Bools) -> Floats:
@@ -17,3 +17,19 @@ def misclassification_costs(relevant: Bools) -> Floats:
     negatives = len(relevant) - positives
     balance = negatives / positives
     return np.where(relevant, balance, 1.0) / (balance * positives + negatives)
+
+
+def weighted_zero_one(relevance: Ints, scores: Floats) -> float:
+    """The loss, from 0 to 1, of labels by the sign of scores (n,): above 0 is relevant, any other irrelevant.
+
+    One label for all costs 0.5. ValueError where relevance (n,) is not of both kinds.
+
+    >>> weighted_zero_one(np.array([1, 0, 0]), np.array([0.0, -1.0, 2.0]))
+    0.75
+    """
+    relevant = relevance > 0
+    if relevant.all() or not relevant.any():
+        raise ValueError(
+            f"expected relevant and irrelevant samples, got {np.count_nonzero(relevant)} relevant of {len(relevant)}"
+        )
+    return float(misclassification_costs(relevant)[(scores > 0) != relevant].sum())

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ranking.inference import most_violated_ranking
-from ranking.inference.buckets import bin_grid
+from ranking.inference.bins import bin_grid
 from ranking.losses import RankingLoss
 
 EPSILON = np.finfo(float).eps

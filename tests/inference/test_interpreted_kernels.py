@@ -26,7 +26,8 @@ CASES = [
     ("separated", "one relevant", 60),
 ]
 MODULES = [
-    sys.modules[f"ranking.inference.{name}"] for name in ("interleaving", "buckets", "most_violated_ranking")
+    sys.modules[f"ranking.inference.{name}"]
+    for name in ("interleaving", "bins", "buckets", "most_violated_ranking")
 ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import os
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ranking.inference import most_violated_ranking
+from ranking.inference.threads import A_PART, split
 from ranking.losses import RankingLoss
 
 Sample = tuple[np.ndarray, np.ndarray]
@@ -190,6 +193,36 @@ def test_unknown_names_list_the_known() -> None:
         most_violated_ranking([1.0, 2.0], [True, False], "ap", "sort")
     with pytest.raises(ValueError, match="no loss is called 'map'; choose one of: ap, ndcg"):
         most_violated_ranking([1.0, 2.0], [True, False], "map")
+
+
+@pytest.mark.parametrize("n", [450_000, 1_100_000])
+def test_many_samples_are_shared_among_threads(n: int) -> None:
+    """The parts meet inside a run of irrelevant samples; the larger case has bins that 16 bits cannot number."""
+    rng = np.random.default_rng(n)
+    relevant = np.zeros(n, bool)
+    relevant[rng.choice(n, 300, replace=False)] = True
+    scores = rng.standard_normal(n) + relevant
+    assert len(split(n, np.flatnonzero(relevant))) == min(n // A_PART, os.cpu_count(), 4)
+    found, expected = (most_violated_ranking(scores, relevant, "ap", name) for name in ("buckets", "select"))
+    np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
+    np.testing.assert_array_equal(found.coefficients, expected.coefficients)
+    assert found.objective == pytest.approx(scores @ found.coefficients + found.loss, rel=1e-12)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-12)
+
+
+def test_the_objective_keeps_its_digits_where_nearly_all_samples_are_relevant() -> None:
+    scores = 5.0 + np.random.default_rng(0).standard_normal(450_000)
+    relevant = np.ones(len(scores), bool)
+    relevant[7] = False
+    found = most_violated_ranking(scores, relevant, "ap", "buckets")
+    assert found.objective == pytest.approx(math.fsum(scores * found.coefficients) + found.loss, abs=1e-13)
+
+
+def test_a_bad_score_among_many_is_found_wherever_it_stands() -> None:
+    scores = np.linspace(-1.0, 1.0, 450_000)
+    scores[[301_003, 444_444]] = math.nan, 1e302
+    with pytest.raises(ValueError, match="at 2 places, first 301003"):
+        most_violated_ranking(scores, scores > 0.9)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

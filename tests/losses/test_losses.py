@@ -11,7 +11,7 @@ import reference
 
 from ranking.losses import RankingLoss, loss_names, make_loss
 from ranking.losses.base import loss_tables
-from ranking.losses.weighted_zero_one import misclassification_costs
+from ranking.losses.weighted_zero_one import misclassification_costs, weighted_zero_one
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,26 @@ def test_costs_are_the_loss_of_one_error(relevant: list[bool]) -> None:
     labellings = itertools.product([False, True], repeat=len(relevant))
     for labels, (_, loss) in zip(labellings, outputs, strict=True):
         assert costs[np.array(labels) != relevant].sum() == pytest.approx(loss, abs=1e-14)
+
+
+def test_labels_by_sign_cost_the_mean_of_the_shares_of_errors_of_both_kinds() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        relevance = np.array([0, 2, *rng.integers(0, 3, 12)])
+        scores = rng.integers(-2, 3, 14).astype(np.float64)  # with zeros, which say irrelevant
+        relevant, irrelevant = scores[relevance > 0], scores[relevance == 0]
+        expected = (np.mean(relevant <= 0) + np.mean(irrelevant > 0)) / 2
+        assert weighted_zero_one(relevance, scores) == pytest.approx(expected, abs=1e-14)
+        for same in (-1.0, 1.0):
+            assert weighted_zero_one(relevance, np.full(14, same)) == pytest.approx(0.5, abs=1e-14)
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_labels_of_one_kind_have_no_weighted_loss(kind: int) -> None:
+    with pytest.raises(
+        ValueError, match=f"expected relevant and irrelevant samples, got {3 * kind} relevant of 3"
+    ):
+        weighted_zero_one(np.full(3, kind), np.ones(3))
 
 
 def test_a_subclass_must_give_gains_and_discount() -> None:

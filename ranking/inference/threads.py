@@ -1,0 +1,56 @@
+"""Work on many samples in a few threads: contiguous parts, each with its own relevant samples.
+
+Not numba's prange: the threads that it has everywhere end the process if two threads of the program start work at
+the same time, as two visitors' pages may.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from ranking.types import Ints
+
+A_PART = 200_000  # samples, below which waking another thread takes longer than its share of the work
+MOST_PARTS = min(4, os.cpu_count() or 1)  # more would wait for the memory
+
+T = TypeVar("T")
+
+
+class Part(NamedTuple):
+    """Where one part stands among all samples, among the relevant, and among the irrelevant ones."""
+
+    samples: slice
+    positives: slice
+    irrelevant: slice
+
+
+def split(n: int, positives: Ints) -> list[Part]:
+    """0 ... n in as many parts as there are processors, and work for them. positives: ascending."""
+    number = max(1, min(MOST_PARTS, n // A_PART))
+    edges = np.linspace(0, n, number + 1).astype(np.int64)
+    passed = np.searchsorted(positives, edges)
+    return [
+        Part(
+            slice(edges[part], edges[part + 1]),
+            slice(passed[part], passed[part + 1]),
+            slice(edges[part] - passed[part], edges[part + 1] - passed[part + 1]),
+        )
+        for part in range(number)
+    ]
+
+
+def each(work: Callable[[Part], T], parts: Sequence[Part]) -> list[T]:
+    """`work` of every part, the first in this thread; worth it where `work` lets go of the interpreter's lock."""
+    others = [_threads().submit(work, part) for part in parts[1:]]
+    return [work(parts[0]), *[other.result() for other in others]]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, MOST_PARTS - 1), thread_name_prefix="most-violated-ranking")
