@@ -149,6 +149,17 @@ def evaluate(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> dict[str, float
     }
 
 
+def evaluate_or_count(relevance: Ints, scores: Floats) -> dict[str, float]:
+    """`evaluate`, or the counts alone where there is nothing relevant that could be ranked high.
+
+    >>> evaluate_or_count(np.array([0, 0]), np.array([0.9, 0.1]))
+    {'positives': 0.0, 'samples': 2.0}
+    """
+    if not relevance.any():
+        return {"positives": 0.0, "samples": float(len(relevance))}
+    return evaluate(relevance, scores)
+
+
 # ---------------------------------------------------------------------------------------------------------
 # What input may be
 # ---------------------------------------------------------------------------------------------------------

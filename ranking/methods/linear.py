@@ -19,17 +19,16 @@ from ranking.settings import check_settings, setting, settings_dict
 from ranking.types import Bools, Certificate, Floats, OnProgress, Query
 
 
-def penalty(default: float) -> Any:
-    """The setting C, at a `default` that suits L2-normalised features."""
+def penalty(default: float, mistake: str) -> Any:
+    """The setting C, what a `mistake` costs, at a `default` that suits L2-normalised features."""
     return setting(
         default,
-        label="C: how much a wrong ranking costs",
-        help="Small: short weights, more training errors. Large: fit the training samples closely. "
-        "Losses differ in size, so equal C of two methods do not mean the same.",
-        formula=r"\tfrac12\|w\|^2 + C\,\xi",
+        label=f"C: how much a {mistake} costs",
+        help="Small: short weights. Large: a close fit. Equal C of two methods do not mean the same.",
         minimum=1e-8,
         maximum=1e8,
         log=True,
+        usual=(1e-4, 1e6),
     )
 
 
@@ -50,7 +49,7 @@ class LinearMethod(ABC):
 
     name: ClassVar[str]
 
-    C: float = penalty(1000.0)
+    C: float = penalty(1000.0, "wrong ranking")
     tolerance: float = setting(
         1e-3,
         label="Stop at this duality gap",
@@ -65,6 +64,7 @@ class LinearMethod(ABC):
         5000,
         label="Iterations at most",
         help="Training that has not converged by then ends with the best weights so far, and says so.",
+        formula=r"t \le t_{\max}",
         minimum=1,
         maximum=1_000_000,
         advanced=True,

@@ -30,6 +30,7 @@ class StructuredRankSVM(LinearMethod):
         label="Most violated ranking by",
         help="All find a ranking of the same value; they differ in speed. greedy tries everything, search bisects "
         "(average precision only), select is quicksort-flavoured, buckets counts; auto takes the fastest.",
+        formula=r"\hat R = \arg\max_R\bigl[\Delta(R) + w^\top\Psi(R)\bigr]",
         choices=ALGORITHMS,
         advanced=True,
     )

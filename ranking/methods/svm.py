@@ -41,7 +41,7 @@ class SVM(LinearMethod):
     scale: ClassVar[float] = math.sqrt(2.0)
 
     # Its margins are 1/(2|P|) and 1/(2|N|), thousands of times shorter than those of rankings.
-    C: float = penalty(0.1)
+    C: float = penalty(0.1, "misclassified image")
 
     solver: str = setting(
         "auto",
@@ -49,6 +49,7 @@ class SVM(LinearMethod):
         help="Both end at the same optimum. Coordinate descent is fast where the classes can be told apart or C is "
         "small; one-slack cutting planes are what the paper uses. auto begins with the first and goes on with the "
         "second where that takes long.",
+        formula=r"\min_w\,\text{primal}(w) = \max_\alpha\,\text{dual}(\alpha)",
         choices=SOLVERS,
         advanced=True,
     )

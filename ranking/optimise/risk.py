@@ -88,8 +88,12 @@ class LinearRisk:
         normal = self.exact_normal(dual.coefficients)
         cut = self.oracle(scores)
         primal = self.objective(weights, scores, cut)
-        summands = cut.loss + float(np.abs(scores) @ np.abs(cut.coefficients))
-        return primal, dual.loss - 0.5 * float(normal @ normal), ROUNDING * self.C * summands
+        summands = self.C * (cut.loss + float(np.abs(scores) @ np.abs(cut.coefficients)))
+        lengths = np.sqrt(np.einsum("nd,nd->n", self.features, self.features, dtype=np.float64))
+        length = float(np.linalg.norm(normal))
+        # The normal is a sum of as many rows, which may nearly cancel: its error is in the size of those.
+        summands += length * self.scale * float(lengths @ np.abs(dual.coefficients))
+        return primal, dual.loss - 0.5 * length**2, ROUNDING * summands
 
 
 @dataclass(frozen=True, eq=False)

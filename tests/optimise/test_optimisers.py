@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
 
-from ranking import ProgressEvent, StopTraining
+from ranking import ProgressEvent, Query, StopTraining, make_method
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet, coordinate_descent, cutting_plane
 from ranking.optimise.clock import Clock
 from ranking.optimise.coordinate_descent import best_length
@@ -332,3 +332,14 @@ def test_products_of_single_precision_features_are_exact_in_double() -> None:
     assert risk.scores(weights).dtype == risk.normal(coefficients).dtype == np.float64
     np.testing.assert_allclose(risk.normal(coefficients), 3 * exact.T @ coefficients, rtol=1e-3)
     assert exact_product(features[:0], weights).shape == (0,)
+
+
+def test_rounding_of_a_normal_that_nearly_cancels_is_not_taken_for_a_false_dual() -> None:
+    """Features around 100 that differ by hundredths: X'c loses digits, and the dual may round above the primal."""
+    features = [
+        [100.0465316772461, 99.86648559570312, 99.96109008789062],
+        [99.99772644042969, 99.97247314453125, 100.03337097167969],
+        [99.95240020751953, 100.02790069580078, 99.93378448486328],
+    ]
+    query = Query(np.array(features, np.float32), np.array([1, 0, 0]))
+    assert make_method("NDCG-SVM", C=1e5, tolerance=1e-7).fit([query]).certificate is not None

@@ -1,0 +1,29 @@
+"""What a trained method looks at: the direction in the space of features along which its scores grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ranking.types import Floats
+
+
+def score_direction(method: Any) -> Floats | None:
+    """(d,) the weights w of a method whose scores grow with w.x; None where it has no weights.
+
+    Two rows of weights, of the relevant class and of the other (high-order, eq. 4), score by their difference.
+    Where there is a pairwise part too, this is the unary part alone. ValueError for weights of another shape.
+    """
+    weights = getattr(method, "weights", None)
+    if weights is None:
+        return None
+    unary = np.asarray(getattr(weights, "unary", weights), np.float64)
+    if unary.ndim == 1:
+        return unary
+    if unary.ndim == 2 and len(unary) == 2:
+        return np.asarray(unary[0] - unary[1], np.float64)
+    raise ValueError(
+        f"weights of a linear method must have shape (d,) or (2, d), got {unary.shape}; "
+        "only such weights have one direction"
+    )
