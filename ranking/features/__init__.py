@@ -10,11 +10,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ranking.features.extract import load_features
+from ranking.features.extract import cached_features, feature_columns, load_features
 from ranking.features.registry import FEATURES
 from ranking.types import Feature
 
-__all__ = ["FEATURES", "default_names", "feature_class", "feature_names", "load_features", "make_feature"]
+__all__ = [
+    "FEATURES",
+    "cached_features",
+    "default_names",
+    "feature_class",
+    "feature_columns",
+    "feature_names",
+    "load_features",
+    "make_feature",
+]
 
 
 def feature_names() -> list[str]:

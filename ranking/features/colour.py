@@ -50,9 +50,28 @@ class Colour:
     def size(self) -> int:
         return self.bins**3
 
+    @property
+    def middles(self) -> npt.NDArray[np.uint8]:
+        """(size, 3) RGB of the middle of every bin: what a picture of weights shows of it."""
+        places = np.stack(np.unravel_index(np.arange(self.size), (self.bins,) * 3), axis=1)
+        channels = ((places + 0.5) * 256 / self.bins).astype(np.uint8)
+        picture = Image.frombytes(self.space, (self.size, 1), channels.tobytes())
+        middles: npt.NDArray[np.uint8] = np.asarray(picture.convert("RGB"), np.uint8).reshape(-1, 3)
+        return middles
+
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
-        pixels = np.asarray(crop.convert(self.space)).reshape(-1, 3).astype(np.int64)
-        parts = pixels * self.bins // 256
-        place = (parts[:, 0] * self.bins + parts[:, 1]) * self.bins + parts[:, 2]
+        pixels = np.asarray(crop.convert(self.space)).reshape(-1, 3).astype(np.uint16)
+        parts = pixels * np.uint16(self.bins) >> 8
+        place = (parts[:, 0] * np.uint16(self.bins) + parts[:, 1]) * np.uint16(self.bins) + parts[:, 2]
         counts = np.bincount(place, minlength=self.size)
         return np.asarray(np.sqrt(counts / counts.sum()), np.float32)
+
+
+@FEATURES.register("Colour of the image")
+@dataclass
+class ImageColour(Colour):
+    """Colours of the whole image, which all its boxes share: what is around a box."""
+
+    order: ClassVar[int] = 11
+    default: ClassVar[bool] = False
+    whole_image: ClassVar[bool] = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +13,13 @@ import pytest
 from PIL import Image
 
 from ranking.datasets import build_image_set
-from ranking.features import FEATURES, extract, load_features, make_feature
+from ranking.features import FEATURES, cached_features, extract, feature_columns, load_features, make_feature
 from ranking.settings import setting
 from ranking.types import ImageSet, SourceBox, SourceImage
 
 BOTH = [("HOG", {}), ("Colour", {"bins": 4})]
+ALL = ["HOG", "Colour", "GIST", "HOG of the image", "Colour of the image", "GIST of the image"]
+BOXES, IMAGES = 9, 4  # of the set below
 
 
 class Noise:
@@ -62,6 +65,27 @@ def counted(monkeypatch):
 
 
 @pytest.fixture
+def described(monkeypatch):
+    """The names of the features that described something, in alphabetical order."""
+    calls = []
+    for cls in {FEATURES.get(name) for name in FEATURES.names()}:
+        if "describe" in vars(cls):  # the others inherit it
+
+            def noting(self, crop, really=cls.describe):
+                calls.append(self.name)
+                return really(self, crop)
+
+            monkeypatch.setattr(cls, "describe", noting)
+
+    def since():
+        told = sorted(calls)
+        calls.clear()
+        return told
+
+    return since
+
+
+@pytest.fixture
 def registered():
     """Registers a feature for one test."""
     before = dict(FEATURES._classes)
@@ -77,11 +101,12 @@ def slow(image_set, name, settings):
     rows = []
     for sample in range(len(image_set)):
         picture = image_set.open_image(int(image_set.image_of[sample]))
-        rows.append(feature.describe(picture.crop(tuple(image_set.boxes[sample].tolist()))))
+        crop = picture.crop(tuple(image_set.boxes[sample].tolist()))
+        rows.append(feature.describe(picture if feature.whole_image else crop))
     return np.array(rows)
 
 
-@pytest.mark.parametrize(("name", "settings"), BOTH)
+@pytest.mark.parametrize(("name", "settings"), [*BOTH, *((name, {}) for name in ALL)])
 def test_one_part_is_each_sample_described(noise, tmp_path, name, settings):
     matrix = load_features(noise, [(name, settings)], tmp_path)
     assert matrix.dtype == np.float32
@@ -126,17 +151,95 @@ def test_a_set_without_structure_stays_zero(noise, tmp_path, registered):
 
 def test_each_image_is_decoded_once_and_then_never(noise, tmp_path, counted):
     first = load_features(noise, BOTH, tmp_path)
-    assert counted == [0, 1, 2, 3]
+    assert sorted(counted) == [0, 1, 2, 3]
     assert (load_features(noise, BOTH, tmp_path) == first).all()
     load_features(noise, BOTH[:1], tmp_path)
     load_features(noise, BOTH[::-1], tmp_path)
-    assert counted == [0, 1, 2, 3]
+    assert sorted(counted) == [0, 1, 2, 3]
     load_features(noise, [*BOTH, ("Colour", {"bins": 3})], tmp_path)
-    assert counted == [0, 1, 2, 3] * 2
+    assert sorted(counted) == sorted([0, 1, 2, 3] * 2)
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_progress_names_what_is_missing(noise, tmp_path):
+def test_what_is_cached_is_given_whole_or_not_at_all_and_nothing_is_computed(noise, tmp_path, counted):
+    one = load_features(noise, BOTH[:1], tmp_path)
+    assert (cached_features(noise, BOTH[:1], tmp_path) == one).all()
+    counted.clear()
+    assert cached_features(noise, BOTH, tmp_path) is None
+    assert not counted
+    both = load_features(noise, BOTH, tmp_path)
+    assert (cached_features(noise, BOTH, tmp_path) == both).all()
+
+
+def test_changing_one_part_describes_with_that_part_only(noise, tmp_path, described):
+    parts = [("HOG", {}), ("GIST", {}), ("Colour of the image", {})]
+    load_features(noise, parts, tmp_path)
+    assert described() == ["Colour of the image"] * IMAGES + ["GIST"] * BOXES + ["HOG"] * BOXES
+    load_features(noise, parts, tmp_path)
+    assert described() == []
+    load_features(noise, [parts[0], ("GIST", {"blocks": 2}), parts[2]], tmp_path)
+    assert described() == ["GIST"] * BOXES
+    load_features(noise, [*parts, ("HOG of the image", {})], tmp_path)
+    assert described() == ["HOG of the image"] * IMAGES
+    load_features(noise, [*parts[:2], ("Colour of the image", {"bins": 2})], tmp_path)
+    assert described() == ["Colour of the image"] * IMAGES
+
+
+def test_boxes_of_one_image_share_the_vector_of_the_image(noise, tmp_path):
+    matrix = load_features(noise, [("GIST of the image", {})], tmp_path)
+    for image in range(IMAGES):
+        rows = matrix[noise.image_of == image]
+        assert (rows == rows[0]).all()
+    assert len(np.unique(matrix, axis=0)) == IMAGES
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_number_of_threads_changes_no_bit(noise, tmp_path, monkeypatch, threads):
+    parts = [(name, {}) for name in ALL]
+    usual = load_features(noise, parts, tmp_path / "usual")
+    monkeypatch.setattr(extract, "THREADS", threads)
+    assert (load_features(noise, parts, tmp_path / "other") == usual).all()
+
+
+def test_who_ends_it_while_an_image_is_described_is_heard_at_once(noise, tmp_path, registered):
+    """One image with many boxes: the exception comes between two of its boxes, and nothing goes on behind."""
+    calls = []
+
+    @registered("Endless")
+    @dataclass
+    class Endless:
+        version: ClassVar[int] = 1
+        whole_image: ClassVar[bool] = False
+        size: ClassVar[int] = 1
+
+        def describe(self, crop):
+            calls.append(crop)
+            time.sleep(0.05)
+            return np.ones(1, np.float32)
+
+    columns = {name: np.repeat(getattr(noise, name)[:1], 400, axis=0) for name in ("boxes", "image_of")}
+    others = {name: getattr(noise, name)[:400] for name in ("groups", "labels", "ids")}
+    images = {
+        f"image_{name}": getattr(noise, f"image_{name}")[:1] for name in ("names", "files", "sizes", "test")
+    }
+    many = ImageSet(key="many", title="", folder=noise.folder, classes=(), **columns, **others, **images)
+    start = time.monotonic()
+
+    def end(what, done, total):
+        assert (done, total) == (0, 1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load_features(many, [("Endless", {})], tmp_path, end)
+    assert time.monotonic() - start < 1
+    heard = len(calls)
+    time.sleep(0.2)
+    assert len(calls) == heard
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_names_what_is_missing(noise, tmp_path, monkeypatch):
+    monkeypatch.setattr(extract, "BEAT", 60)
     seen = []
     load_features(noise, BOTH, tmp_path, lambda *told: seen.append(told))
     assert seen == [("HOG and Colour", done, 4) for done in (1, 2, 3, 4)]
@@ -152,7 +255,7 @@ def test_the_cache_name_hangs_on_set_feature_version_and_settings(monkeypatch):
 
     assert name() == name(side=64)
     names = {name(), name("l"), name(feature="Colour"), name(side=32), name(cell=16)}
-    monkeypatch.setattr(type(make_feature("HOG")), "version", 2)
+    monkeypatch.setattr(type(make_feature("HOG")), "version", 99)
     names.add(name())
     assert len(names) == 6
 
@@ -203,8 +306,8 @@ def test_what_is_refused(noise, tmp_path):
         load_features(noise, [], tmp_path)
     with pytest.raises(ValueError, match="every feature once, got HOG, HOG"):
         load_features(noise, [("HOG", {}), ("HOG", {"side": 64})], tmp_path)
-    with pytest.raises(ValueError, match="no feature is called 'GIST'"):
-        load_features(noise, [("GIST", {})], tmp_path)
+    with pytest.raises(ValueError, match="no feature is called 'SIFT'"):
+        load_features(noise, [("SIFT", {})], tmp_path)
     with pytest.raises(ValueError, match="HOG has no setting 'sides'"):
         load_features(noise, [("HOG", {"sides": 3})], tmp_path)
 
@@ -241,3 +344,15 @@ def test_a_feature_that_breaks_its_word(noise, tmp_path, registered, wrong):
     with pytest.raises(ValueError, match="Wrong must describe a box by 2 finite numbers"):
         load_features(noise, [("Wrong", {})], tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_columns_of_a_part_are_those_of_the_part_alone(noise, tmp_path):
+    parts = [("Colour", {"bins": 3}), ("HOG", {"side": 32}), ("HOG of the image", {"cell": 16})]
+    together, end = load_features(noise, parts, tmp_path), 0
+    for (name, settings), (feature, columns) in zip(parts, feature_columns(parts), strict=True):
+        assert (feature.name, columns.start) == (name, end)
+        end = columns.stop
+        alone = load_features(noise, [(name, settings)], tmp_path)
+        lengths = np.linalg.norm(together[:, columns], axis=1, keepdims=True)
+        assert np.allclose(together[:, columns], lengths * alone, atol=1e-6)
+    assert end == together.shape[1]

@@ -7,8 +7,10 @@ import colorsys
 import numpy as np
 import pytest
 from PIL import Image
+from skimage.feature import hog as scikit_image_hog
 
 from ranking.features import FEATURES, default_names, feature_class, feature_names, make_feature
+from ranking.features.hog import _histograms
 from ranking.settings import settings_of
 
 
@@ -20,6 +22,9 @@ CROPS = {
     "a photograph": noise_of(70, 45),
     "one pixel": noise_of(1, 1),
     "a thin line": noise_of(300, 1),
+    "a thin column": noise_of(1, 50),
+    "a huge picture": noise_of(1500, 1100),
+    "grey": noise_of(40, 30).convert("L").convert("RGB"),
     "black": Image.new("RGB", (20, 20)),
     "white": Image.new("RGB", (20, 20), "white"),
 }
@@ -60,6 +65,22 @@ def test_a_new_feature_is_offered_and_used_only_if_it_says_so(monkeypatch):
         monkeypatch.setitem(FEATURES._classes, name, type(name, (), {"order": -1, **told}))
         assert name in feature_names()
     assert default_names() == ["Usual", *before]
+
+
+BOX_AND_IMAGE = [(name, f"{name} of the image") for name in ("HOG", "Colour", "GIST")]
+
+
+def test_features_are_asked_for_in_this_order():
+    of_boxes, of_images = zip(*BOX_AND_IMAGE, strict=True)
+    assert feature_names() == [*of_boxes, *of_images]
+
+
+@pytest.mark.parametrize(("of_box", "of_image"), BOX_AND_IMAGE)
+def test_what_describes_a_box_describes_the_whole_image_alike(of_box, of_image):
+    box, image = make_feature(of_box), make_feature(of_image)
+    assert (box.whole_image, image.whole_image) == (False, True)
+    assert settings_of(box) == settings_of(image)
+    assert (box.describe(CROPS["a photograph"]) == image.describe(CROPS["a photograph"])).all()
 
 
 @pytest.mark.parametrize("name", feature_names())
@@ -106,6 +127,42 @@ def test_hog_size_is_its_layout():
     assert hog.layout == (7, 7, 2, 2, 9)
     assert hog.size == 1764
     assert make_feature("HOG", block=1, cell=16, orientations=4).layout == (4, 4, 1, 1, 4)
+
+
+HOGS = [{}, {"side": 32, "orientations": 7, "block": 1}, {"cell": 16, "orientations": 5}, {"side": 128}]
+
+
+def scikit_hog(grey, feature):
+    vector = scikit_image_hog(
+        np.asarray(grey, np.float32) / 255,
+        orientations=feature.orientations,
+        pixels_per_cell=(feature.cell, feature.cell),
+        cells_per_block=(feature.block, feature.block),
+        block_norm="L2-Hys",
+    )
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("settings", HOGS, ids=str)
+def test_hog_is_scikit_images(settings):
+    feature = make_feature("HOG", **settings)
+    noise = noise_of(feature.side, feature.side).convert("L")
+    for grey in (noise, noise.resize((9, 9)).resize(noise.size), slope(0).convert("L").resize(noise.size)):
+        assert feature.describe(grey) == pytest.approx(scikit_hog(grey, feature), abs=1e-6)
+
+
+@pytest.mark.parametrize("orientations", [4, 8, 9, 12, 36])
+def test_hog_light_to_dark_is_as_dark_to_light(orientations):
+    """Also along diagonals, which are edges of bins where there is a multiple of four of them."""
+    grey = np.asarray(noise_of(64, 64).convert("L"))
+    np.testing.assert_array_equal(
+        _histograms(grey, 8, orientations), _histograms(255 - grey, 8, orientations)
+    )
+
+
+def test_hog_kernel_runs_uncompiled_alike():
+    grey = np.asarray(noise_of(16, 16).convert("L"))
+    assert _histograms.py_func(grey, 8, 9) == pytest.approx(_histograms(grey, 8, 9))
 
 
 def test_hog_of_a_flat_crop_is_zero():

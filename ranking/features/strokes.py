@@ -1,0 +1,40 @@
+"""Weights of HOG as strokes: each as the edge that it stands for, in the cell that it stands for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.features.hog import HOG
+from ranking.types import Floats
+
+LENGTH = 0.92  # of a stroke, in cells
+
+
+class Strokes(NamedTuple):
+    """ends: (n, 4) x1, y1, x2, y2 in cells, y downwards. weights: (n,) what each says, weakest first."""
+
+    ends: Floats
+    weights: Floats
+
+
+def strokes(hog: HOG, weights: npt.ArrayLike) -> Strokes:
+    """One stroke for every orientation of every cell, through the middle of the cell.
+
+    A stroke runs along the edge, at right angles to the gradient whose weight it shows (Dalal and Triggs, fig. 6).
+
+    >>> strokes(HOG(side=32), np.ones(324)).ends.shape
+    (144, 4)
+    """
+    cells = hog.cells(weights)
+    rows, columns, orientations = cells.shape
+    along = hog.angles + np.pi / 2
+    half = LENGTH / 2 * np.stack([np.cos(along), np.sin(along)], axis=1)
+    y, x = np.mgrid[:rows, :columns] + 0.5
+    middles = np.repeat(np.stack([x, y], axis=2)[:, :, None], orientations, axis=2)
+    ends = np.concatenate([middles - half, middles + half], axis=3).reshape(-1, 4)
+    told = cells.ravel()
+    order = np.argsort(np.abs(told), kind="stable")
+    return Strokes(ends[order], told[order])

@@ -1,0 +1,102 @@
+"""GIST: the fast one equals the definition, and its channels answer to the stripes that they are named after."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from PIL import Image
+
+from ranking.features import gist, make_feature
+from ranking.features.gist import prefiltered
+
+
+def noise_of(side, seed):
+    """Noise, smoothed differently from seed to seed."""
+    small = np.random.default_rng(seed).integers(0, 256, (side // (seed + 1), side // (seed + 1)), np.uint8)
+    return Image.fromarray(small).resize((side, side), Image.Resampling.BICUBIC)
+
+
+def grating(angle, wavelength, side=64):
+    """Stripes; brightness changes in direction `angle` (radians, y down)."""
+    y, x = np.mgrid[:side, :side]
+    wave = np.cos(2 * np.pi * (x * np.cos(angle) + y * np.sin(angle)) / wavelength)
+    return Image.fromarray(np.rint(128 + 100 * wave).astype(np.uint8)).convert("RGB")
+
+
+def energies(picture, **settings):
+    feature = make_feature("GIST", **settings)
+    return feature.describe(picture).reshape(feature.layout)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"scales": 2, "orientations": 3, "blocks": 2},
+        {"scales": 1, "orientations": 2, "blocks": 8},
+        {"side": 128, "scales": 1, "orientations": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", [0, 3])
+def test_gist_is_its_definition(settings, seed):
+    feature = make_feature("GIST", **settings)
+    picture = noise_of(feature.side, seed)
+    slow = reference.gist_of(np.asarray(picture, float), feature.scales, feature.orientations, feature.blocks)
+    assert feature.describe(picture) == pytest.approx(slow.ravel() / np.linalg.norm(slow), abs=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_prefilter_is_its_definition(seed):
+    grey = np.asarray(noise_of(32, seed), np.float32)
+    assert prefiltered(grey) == pytest.approx(reference.prefiltered_of(grey), abs=1e-4)
+
+
+def test_kernels_run_uncompiled_alike():
+    grey = np.asarray(noise_of(12, 0), np.float32)
+    smoother = gist._smoother(12)
+    slow = smoother.astype(float) @ grey @ smoother
+    for kernel in (gist._smoothed, gist._smoothed.py_func):
+        assert kernel(grey, smoother) == pytest.approx(slow, rel=1e-4, abs=1e-2)
+    assert gist._evened.py_func(grey, smoother) == pytest.approx(gist._evened(grey, smoother), abs=1e-5)
+
+
+def test_sizes():
+    assert make_feature("GIST").size == 512
+    assert make_feature("GIST").layout == (4, 8, 4, 4)
+    assert make_feature("GIST", scales=2, orientations=6, blocks=2).layout == (2, 6, 2, 2)
+
+
+@pytest.mark.parametrize("orientations", [4, 8])
+def test_a_grating_is_strongest_in_the_channel_of_its_direction(orientations):
+    found = []
+    for angle in make_feature("GIST", orientations=orientations).angles:
+        found.append(int(energies(grating(angle, 6), orientations=orientations).sum(axis=(0, 2, 3)).argmax()))
+    assert found == list(range(orientations))
+
+
+def test_a_grating_is_strongest_in_the_channel_of_its_size():
+    wavelengths = [1.85**scale / 0.3 for scale in range(4)]
+    found = [int(energies(grating(0.4, w, 128), side=128).sum(axis=(1, 2, 3)).argmax()) for w in wavelengths]
+    assert found == [0, 1, 2, 3]
+
+
+def test_stripes_are_seen_where_they_are():
+    picture = Image.new("RGB", (64, 64), "grey")
+    picture.paste(grating(0, 6).crop((0, 0, 16, 16)), (48, 16))
+    parts = energies(picture).sum(axis=(0, 1))
+    assert np.unravel_index(parts.argmax(), parts.shape) == (1, 3)
+
+
+def test_light_and_shade_are_taken_away():
+    picture = np.asarray(grating(0.5, 6), float)
+    shade = np.linspace(0.3, 1, 64)[:, None, None]
+    darker = Image.fromarray(np.rint(picture * shade).astype(np.uint8))
+    assert np.vdot(energies(grating(0.5, 6)), energies(darker)) > 0.98
+
+
+@pytest.mark.parametrize("name", ["GIST", "GIST of the image"])
+@pytest.mark.parametrize("colour", ["black", "white", "#804020"])
+def test_one_colour_is_zero(name, colour):
+    assert not make_feature(name).describe(Image.new("RGB", (30, 20), colour)).any()
