@@ -8,6 +8,7 @@ A new source is one new file here whose class carries ``@SOURCES.register("name"
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ranking.datasets.build import build_image_set
@@ -23,6 +24,7 @@ __all__ = [
     "bundled_names",
     "load_image_set",
     "make_source",
+    "ready_made_folder",
     "source_class",
     "source_names",
 ]
@@ -36,6 +38,12 @@ def source_names() -> list[str]:
 def bundled_names() -> list[str]:
     """The sources that say of themselves that they are `bundled`: their images come with the program."""
     return [name for name in SOURCES.names() if getattr(SOURCES.get(name), "bundled", False)]
+
+
+def ready_made_folder() -> Path | None:
+    """The image set in data/action_figures, for `Store.adopt`; None where the package came without data/."""
+    folder = Path(__file__).parents[2] / "data" / "action_figures"
+    return folder if folder.is_dir() else None
 
 
 def source_class(name: str) -> type[Source]:

@@ -2,7 +2,7 @@
 
 Decided here, once for all sources:
 
-- Bytes and pixels are capped before anything is decoded; only JPEG and PNG are decoded.
+- Bytes and pixels are capped before anything is decoded; only JPEG, PNG and WebP are decoded.
 - A box is rounded to whole pixels. Partly outside its image: clipped and reported. Not finite, inverted, less
   than a pixel or wholly outside: left out and reported.
 - An image whose annotation claims another size is left out: its boxes were drawn on something else.
@@ -27,11 +27,12 @@ from PIL import Image, UnidentifiedImageError
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
+from ranking.datasets.webp import is_animated, webp_size
 from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 
 MAX_BYTES = 50 * 2**20
 MAX_PIXELS = 50_000_000
-EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png"}
+EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
 LEFT_OUT = "image left out"
 BOX_LEFT_OUT = "box left out"
@@ -176,12 +177,13 @@ def _read(data: Path | bytes) -> bytes:
 
 def _decode(data: bytes) -> tuple[Image.Image, str]:
     """The picture as RGB and the file extension of its true format, whatever its name says."""
-    expected = "an intact JPEG or PNG image"
+    expected = "an intact JPEG, PNG or WebP image"
+    _check_pixels(webp_size(data) or (0, 0))
+    if is_animated(data):
+        raise Unusable("a picture that stands still", "an animated WebP")
     try:
-        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as picture:
-            width, height = picture.size
-            if width * height > MAX_PIXELS:
-                raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", f"{width} x {height} pixels")
+        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as picture:
+            _check_pixels(picture.size)
             if picture.mode.startswith(("I", "F")):  # Pillow would cut all levels above 255 to white
                 raise Unusable("8 bits a channel", f"more of them (Pillow's mode {picture.mode})")
             return picture.convert("RGB"), EXTENSIONS[picture.format or ""]
@@ -193,6 +195,12 @@ def _decode(data: bytes) -> tuple[Image.Image, str]:
         raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", str(error).partition(",")[0]) from error
     except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
         raise Unusable(expected, f"{type(error).__name__}: {error}") from error
+
+
+def _check_pixels(size: tuple[int, int]) -> None:
+    width, height = size
+    if width * height > MAX_PIXELS:
+        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", f"{width} x {height} pixels")
 
 
 def _check_size(told: SourceImage, picture: Image.Image) -> None:

@@ -28,7 +28,7 @@ class Digits:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int] = 0
+    order: ClassVar[int] = 1
     bundled: ClassVar[bool] = True
 
     test_share: float = setting(

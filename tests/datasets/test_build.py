@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 from ranking.datasets import Thumbnails, build, build_image_set, folder, load_image_set
+from ranking.datasets.webp import webp_size
 from ranking.types import Problem, SourceBox, SourceImage
 
 WHOLE = SourceBox((0, 0, 40, 30), ("cat",))
@@ -67,14 +68,60 @@ def huge_png(width, height):
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
+def huge_webp(width, height):
+    """A WebP of a few bytes whose header claims width x height."""
+    claim = bytes(4) + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    chunk = b"VP8X" + struct.pack("<I", len(claim)) + claim
+    return b"RIFF" + struct.pack("<I", len(chunk) + 4) + b"WEBP" + chunk
+
+
+@pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 50}, {"exif": b"Exif\0\0"}])
+@pytest.mark.parametrize("size", [(1, 1), (320, 240), (16383, 3)])
+def test_a_webp_says_its_size_before_it_is_opened(size, options):
+    stream = io.BytesIO()
+    Image.new("RGB", size).save(stream, "WEBP", **options)
+    assert webp_size(stream.getvalue()) == size
+    assert webp_size(stream.getvalue()[:29]) is None
+    assert webp_size(encoded(size)) is None
+
+
+def test_a_webp_is_never_opened_before_its_size_is_known(tmp_path, monkeypatch):
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("opened"))
+    assert (
+        build.check(image("bad", data=huge_webp(20_000, 20_000))).problems[0].came == "20000 x 20000 pixels"
+    )
+
+
+def test_an_animated_webp_is_left_out_unopened(monkeypatch):
+    frames = [Image.new("RGB", (30, 20), colour) for colour in ("red", "blue")]
+    stream = io.BytesIO()
+    frames[0].save(stream, "WEBP", save_all=True, append_images=frames[1:])
+    monkeypatch.setattr(build.Image, "open", None)
+    problem = build.check(image("bad", data=stream.getvalue())).problems[0]
+    assert (problem.expected, problem.came) == ("a picture that stands still", "an animated WebP")
+
+
+def test_a_webp_is_kept_as_it_is(tmp_path):
+    data = encoded(file_format="WEBP")
+    image_set, problems = build_with(tmp_path, image("new", data=data))
+    assert problems == []
+    assert image_set.image_files[2] == "images/000003.webp"
+    assert (image_set.folder / "images/000003.webp").read_bytes() == data
+    assert image_set.open_image(2).size == (40, 30)
+
+
 @pytest.mark.parametrize(
     ("data", "expected", "came"),
     [
-        (b"", "an intact JPEG or PNG image", "an empty file"),
-        (b"GIF89a or so", "an intact JPEG or PNG image", "another kind of file"),
-        (encoded(file_format="GIF"), "an intact JPEG or PNG image", "another kind of file"),
-        (encoded((400, 300), "JPEG")[:-700], "an intact JPEG or PNG image", "truncated"),
-        (encoded()[:60], "an intact JPEG or PNG image", "Error"),
+        (b"", "an intact JPEG, PNG or WebP image", "an empty file"),
+        (b"GIF89a or so", "an intact JPEG, PNG or WebP image", "another kind of file"),
+        (encoded(file_format="GIF"), "an intact JPEG, PNG or WebP image", "another kind of file"),
+        (encoded((400, 300), "JPEG")[:-700], "an intact JPEG, PNG or WebP image", "truncated"),
+        (encoded((400, 300), "WEBP")[:-20], "an intact JPEG, PNG or WebP image", "Error"),
+        (b"RIFF\x04\0\0\0WEBP", "an intact JPEG, PNG or WebP image", "another kind of file"),
+        (huge_webp(8_000, 7_000), "an image of at most 50,000,000 pixels", "8000 x 7000 pixels"),
+        (huge_webp(2**24, 2**24), "an image of at most 50,000,000 pixels", "16777216 x 16777216 pixels"),
+        (encoded()[:60], "an intact JPEG, PNG or WebP image", "Error"),
         (encoded(mode="I;16"), "8 bits a channel", "more of them"),
         (huge_png(8_000, 7_000), "an image of at most 50,000,000 pixels", "8000 x 7000 pixels"),
         (huge_png(12_000, 10_000), "an image of at most 50,000,000 pixels", "(120000000 pixels)"),
@@ -192,7 +239,8 @@ def test_images_without_usable_boxes_are_counted_in_one_row(tmp_path):
 def test_nothing_usable_is_an_error_that_counts_the_reasons(tmp_path):
     told = Told([image("a", data=b"?"), image("b", data=b"?"), Problem("c.xml", "a box", "none", "left out")])
     with pytest.raises(
-        ValueError, match=r"told has no usable box.*2 times: an intact JPEG or PNG image; 1 times: a box$"
+        ValueError,
+        match=r"told has no usable box.*2 times: an intact JPEG, PNG or WebP image; 1 times: a box$",
     ):
         build_image_set(told, tmp_path / "set")
     assert not (tmp_path / "set" / "manifest.json").exists()

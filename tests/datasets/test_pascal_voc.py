@@ -283,7 +283,7 @@ def test_broken_files_are_told_by_name(voc):
     voc.list("trainval", "a", "broken image", "broken xml")
     rows = report_of(voc)
     assert [(row[0], row[1], row[3]) for row in rows] == [
-        ("broken image.jpg", "an intact JPEG or PNG image", "image left out"),
+        ("broken image.jpg", "an intact JPEG, PNG or WebP image", "image left out"),
         ("broken xml.xml", "XML that can be read", "annotation left out"),
     ]
 

@@ -31,7 +31,9 @@ def voc(tmp_path_factory):
 @pytest.fixture(params=source_names(), scope="module")
 def make(request, voc):
     """A maker of one registered source; a source that needs input gets it here."""
-    needed = {"PASCAL VOC": {"folder": str(voc.root)}}.get(request.param, {})
+    needed = {"PASCAL VOC": {"folder": str(voc.root)}, "Action figures": {"images": 50}}.get(
+        request.param, {}
+    )
     return lambda **settings: make_source(request.param, **needed, **settings)
 
 
@@ -42,7 +44,7 @@ def built(make, tmp_path_factory):
 
 def test_a_new_source_is_offered_and_bundled_only_if_it_says_so(monkeypatch):
     before = bundled_names()
-    assert before == ["Digits"]
+    assert before == ["Action figures", "Digits"]
     for name, told in [("Silent", {}), ("Other", {"bundled": False}), ("Ours", {"bundled": True})]:
         monkeypatch.setitem(SOURCES._classes, name, type(name, (), {"order": -1, **told}))
         assert name in source_names()
@@ -142,7 +144,8 @@ def test_thumbnails(built):
 
 def test_unknown_source_lists_the_sources():
     with pytest.raises(
-        ValueError, match="no image-set source is called 'COCO'; choose one of: Digits, PASCAL VOC"
+        ValueError,
+        match="no image-set source is called 'COCO'; choose one of: Action figures, Digits, PASCAL VOC",
     ):
         source_class("COCO")
 

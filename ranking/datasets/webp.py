@@ -1,0 +1,37 @@
+"""The size that a WebP file claims, read from its first bytes.
+
+Pillow sets aside room for the whole picture when it opens a WebP, before anyone can ask how large it is; so
+its size is read here first (RFC 9649, sections 2.5 to 2.7).
+"""
+
+from __future__ import annotations
+
+HEAD = 30  # bytes that hold the size in all three forms
+
+
+def webp_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height in pixels; None where `data` is no WebP file, or not one that says its size.
+
+    >>> webp_size(b"RIFF....WEBPVP8X" + bytes(8) + b"\\x3f\\x01\\x00\\xef\\x00\\x00")
+    (320, 240)
+    """
+    if len(data) < HEAD or data[:4] != b"RIFF" or data[8:12] != b"WEBP":
+        return None
+    form = data[12:16]
+    if form == b"VP8X":
+        return _number(data, 24, 3) + 1, _number(data, 27, 3) + 1
+    if form == b"VP8L" and data[20] == 0x2F:
+        bits = _number(data, 21, 4)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if form == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
+        return _number(data, 26, 2) & 0x3FFF, _number(data, 28, 2) & 0x3FFF
+    return None
+
+
+def is_animated(data: bytes) -> bool:
+    """Whether `data` is a WebP that says it moves: Pillow holds several canvases of such a one at a time."""
+    return data[:4] == b"RIFF" and data[8:16] == b"WEBPVP8X" and len(data) >= HEAD and bool(data[20] & 0b10)
+
+
+def _number(data: bytes, start: int, length: int) -> int:
+    return int.from_bytes(data[start : start + length], "little")
