@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -18,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from ranking.run import Run, State
-from ranking.types import ProgressEvent, StopTraining
+from ranking.types import Certificate, ProgressEvent, StopTraining, is_number
 
 Event = dict[str, Any]
 
 EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
+FIRST_ITERATIONS = 50  # these are all written: a short training has a curve too
 TAIL_BYTES = 1 << 16
 SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
 
@@ -62,7 +62,7 @@ def _is_whole(event: Event) -> bool:
     """Whether an event has what readers of its kind rely on; an unknown kind may be anything."""
     if event.get("event") == "progress":
         return isinstance(event.get("what"), str) and all(
-            map(_is_number, (event.get("done"), event.get("total")))
+            map(is_number, (event.get("done"), event.get("total")))
         )
     if event.get("event") == "iteration":
         bounds = [event.get(name, "") for name in ("dual", "gap", "relative_gap")]
@@ -71,12 +71,8 @@ def _is_whole(event: Event) -> bool:
             event.get("primal"),
             *(bound for bound in bounds if bound is not None),
         ]
-        return all(map(_is_number, known))
+        return all(map(is_number, known))
     return isinstance(event.get("event"), str)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def last_events(run: Run) -> list[Event]:
@@ -119,14 +115,15 @@ class Cancelled(Exception):
 class Report:
     """Appends events to a file, and is where a SIGTERM reaches the work: `stop` only sets a flag.
 
-    Events of one kind come at most every EVENT_SECONDS; the last one of a kind is always written, at the
-    latest by `flush`.
+    Events of one kind come at most every EVENT_SECONDS, except the FIRST_ITERATIONS; the last one of a kind is
+    always written, at the latest by `flush`.
     """
 
     def __init__(self, file: Path) -> None:
         self.stopped = False
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._kind = ""
+        self._iterations = 0
         self._time = -math.inf
         self._waiting: Callable[[], Event] | None = None
 
@@ -145,7 +142,8 @@ class Report:
 
     def iteration(self, event: ProgressEvent) -> None:
         """Where the optimiser stands. Raises StopTraining after a SIGTERM."""
-        self._thin("iteration", lambda: _iteration(event))
+        self._iterations += 1
+        self._thin("iteration", lambda: _iteration(event), whole=self._iterations <= FIRST_ITERATIONS)
         if self.stopped:
             raise StopTraining
 
@@ -171,9 +169,9 @@ class Report:
             os.ftruncate(self._file, size)
             raise
 
-    def _thin(self, kind: str, event: Callable[[], Event]) -> None:
+    def _thin(self, kind: str, event: Callable[[], Event], whole: bool = False) -> None:
         now = time.monotonic()
-        if kind == self._kind and now - self._time < EVENT_SECONDS:
+        if not whole and kind == self._kind and now - self._time < EVENT_SECONDS:
             self._waiting = event
             return
         if kind != self._kind:
@@ -199,3 +197,10 @@ def json_numbers(values: dict[str, Any]) -> dict[str, Any]:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     return {name: convert(value) for name, value in values.items()}
+
+
+def certificate_numbers(certificate: Certificate | None) -> dict[str, Any] | None:
+    """A certificate and its relative gap as a run's result holds them; None where nothing is proven."""
+    if certificate is None:
+        return None
+    return json_numbers({**asdict(certificate), "relative_gap": certificate.relative_gap})

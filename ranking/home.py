@@ -32,6 +32,11 @@ create table image_set (
     source text not null, images integer not null, samples integer not null, classes text not null,
     created real not null);
 """,
+    """
+alter table run add column name text not null default '';
+alter table run add column star integer not null default 0;
+alter table run add column deleted real;
+""",
 )
 LAYOUT = len(MIGRATIONS)
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes

@@ -18,13 +18,25 @@ from pathlib import Path
 from typing import Any
 
 from ranking.events import SAVING, TAIL_BYTES, events, last_events, last_gap, with_last_gap
+from ranking.home import HomeError
 from ranking.run import ENDED, Kind, Run, take_lock
 from ranking.store import Store
 
-__all__ = ["cancel", "events", "last_gap", "poll", "recover", "start", "start_once", "take_lock"]
+__all__ = [
+    "cancel",
+    "events",
+    "last_gap",
+    "poll",
+    "recover",
+    "start",
+    "start_once",
+    "take_lock",
+    "waits_for",
+]
 
 WORKER = (sys.executable, "-m", "ranking.worker")
 LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's lock
+MOST_AT_ONCE = max(2, os.cpu_count() or 2)  # trainings that work at the same time; others wait their turn
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
 
@@ -88,8 +100,20 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
 def _await_end(store: Store, run_id: str, child: subprocess.Popen[bytes]) -> None:
     """Reap a worker and have its run settled, also when no browser is looking."""
     child.wait()
-    poll(store, run_id)
-    _children.pop(run_id, None)
+    with contextlib.suppress(
+        HomeError
+    ):  # whoever looks when the home is back settles it, and how it died is kept
+        poll(store, run_id)
+        _children.pop(run_id, None)  # of one that settled itself
+
+
+def waits_for(store: Store, run: Run) -> int:
+    """How many other trainings must end before it is the turn of `run`; 0 for an import, which never waits.
+
+    The first MOST_AT_ONCE live trainings work. A worker that waits looks for itself whether it is one of them:
+    the lock on its run is its place in the queue, which the system gives up for it however it dies.
+    """
+    return 0 if run.kind == "import" else max(0, store.live_before(run) - MOST_AT_ONCE + 1)
 
 
 def poll(store: Store, run_id: str) -> Run:
@@ -107,6 +131,7 @@ def poll(store: Store, run_id: str) -> Run:
         store.end_run(run_id, "cancelled", with_last_gap(run, "cancelled before any weights were saved"))
     else:
         store.end_run(run_id, "failed", with_last_gap(run, _cause_of_death(run)))
+    _children.pop(run_id, None)
     if run.kind == "import":
         store.clear_draft(run)
     return store.run(run_id)
@@ -127,8 +152,9 @@ def cancel(store: Store, run_id: str) -> None:
 
 
 def _see_off(store: Store, run_id: str) -> None:
-    while poll(store, run_id).state not in ENDED:
-        time.sleep(0.02)
+    with contextlib.suppress(HomeError):
+        while poll(store, run_id).state not in ENDED:
+            time.sleep(0.02)
 
 
 def recover(store: Store) -> None:

@@ -6,8 +6,10 @@ Set-up runs this once, so that the first training does not wait some fifteen sec
 from __future__ import annotations
 
 import numpy as np
+from PIL import Image
 
 from ranking import Query, make_method, method_class, method_names
+from ranking.features import feature_names, make_feature
 from ranking.inference import ALGORITHMS, most_violated_ranking
 from ranking.settings import settings_of
 
@@ -15,9 +17,14 @@ from ranking.settings import settings_of
 def compile_kernels() -> None:
     """Run each kernel once on a few samples, for both precisions of the features."""
     generator = np.random.default_rng(0)
+    picture = Image.fromarray(generator.integers(0, 256, (8, 8, 3), np.uint8))
+    for name in feature_names():
+        make_feature(name).describe(picture)
     relevance = np.arange(200) % 10 == 0
     for algorithm in ALGORITHMS:
         most_violated_ranking(generator.standard_normal(200), relevance, "ap", algorithm)
+    many = generator.standard_normal(1_100_000)  # whose bins' numbers need 32 bits
+    most_violated_ranking(many, np.arange(len(many)) % 1000 == 0, "ap")
     for precision in (np.float32, np.float64):
         query = Query(generator.standard_normal((200, 3)).astype(precision), relevance)
         for name in method_names():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +12,9 @@ from typing import Any, Literal
 Kind = Literal["import", "train"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
+# The columns of a run that go along to another home, and those that are of this one; a new one joins either.
+TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
+STAYS = ("id", "pid", "cancelled", "deleted")
 LOCK = "lock"  # the one name that is needed before there is a Run
 
 
@@ -20,6 +24,7 @@ class Run:
 
     Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
     the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
+    name, star: a person's; deleted: when a person deleted it, None where nobody did.
     """
 
     id: str
@@ -34,6 +39,20 @@ class Run:
     folder: Path
     pid: int | None = None
     cancelled: float | None = None
+    name: str = ""
+    star: bool = False
+    deleted: float | None = None
+
+    @property
+    def imported(self) -> dict[str, Any] | None:
+        """Where a run that was trained elsewhere comes from (see `ranking.run_archive`), None for one of ours."""
+        told = self.result.get("imported")
+        return told if isinstance(told, dict) else None
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether a training has ended with something to rank by: its scores and their metrics."""
+        return self.state in ENDED and "test" in self.result and self.scores_file.exists()
 
     @property
     def lock_file(self) -> Path:
@@ -84,6 +103,16 @@ class Run:
         finally:
             os.close(lock)
         return False
+
+
+def is_run_id(text: str) -> bool:
+    """Whether `text` could be the id of a run: only such a text may become part of a path."""
+    return re.fullmatch(r"[a-z0-9]{10}", text) is not None
+
+
+def is_set_key(text: str) -> bool:
+    """Whether `text` could be the key of an image set: only such a text may become part of a path."""
+    return re.fullmatch(r"[0-9a-zA-Z_-]{8,128}", text) is not None
 
 
 def take_lock(folder: Path) -> int:

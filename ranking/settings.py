@@ -13,7 +13,7 @@ class Setting:
     """One field of a plug-in: what it is called, what it means, what it may be.
 
     formula: where the setting enters the objective, as LaTeX. log: steps are powers of ten.
-    advanced: shown on request only.
+    usual: the range that a form offers, where the one allowed is wider. advanced: shown on request only.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Setting:
     minimum: float | None = None
     maximum: float | None = None
     log: bool = False
+    usual: tuple[float, float] | None = None
     advanced: bool = False
 
     @property

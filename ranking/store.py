@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
-import secrets
+import shutil
 import sqlite3
-import string
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from ranking.home import Home, move_durably
-from ranking.run import ENDED, Kind, Run, State
+from ranking.home import move_durably
+from ranking.run import Run, is_set_key
+from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, RunStore
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
     from ranking.types import ImageSet
-
-__all__ = ["ENDED", "ImageSetRow", "Kind", "Run", "State", "Store"]
-
-UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
-# Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
-READABLE = """case when json_valid(settings) and json_valid(result)
-    then json_type(settings) = 'object' and json_type(result) = 'object' else 0 end"""
-UNREADABLE = "its settings cannot be read"
 
 
 @dataclass(frozen=True)
@@ -42,112 +32,15 @@ class ImageSetRow:
     created: float
 
 
-class Store:
+class Store(RunStore):
     """Image sets and runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
     Raises ranking.home.HomeError, an OSError, where the folder cannot be written.
     """
 
     def __init__(self, home: Path | str | None = None) -> None:
-        self._home = Home(home)
-        self.home = self._home.path
+        super().__init__(home)
         self.features = self._home.features
-
-    # -------------------------------------------------------------------------------------------- runs
-
-    def create_run(
-        self,
-        kind: Kind,
-        settings: dict[str, Any],
-        prepare: Callable[[Path], None] | None = None,
-        once: bool = False,
-    ) -> Run:
-        """A new run in state "queued" with its empty folder, which `prepare` sees before anyone else can.
-
-        once: where a live run of the same kind and settings is not asked to stop, that one instead; nothing is
-        prepared then. Looking and creating are one transaction, so of two equal calls one creates.
-        """
-        if kind not in get_args(Kind):
-            raise ValueError(f"no run is of kind {kind!r}; choose one of: {', '.join(get_args(Kind))}")
-        run_id = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(10))
-        written = json.dumps(settings, allow_nan=False)
-        with self._home.change() as database:
-            equal = self._live_equal(database, kind, json.loads(written)) if once else None
-            if equal is not None:
-                return equal
-            folder = self._home.runs / run_id
-            folder.mkdir()
-            if prepare is not None:
-                prepare(folder)
-            database.execute(
-                "insert into run (id, kind, state, settings, created) values (?, ?, 'queued', ?, ?)",
-                (run_id, kind, written, time.time()),
-            )
-        return self.run(run_id)
-
-    def _live_equal(self, database: sqlite3.Connection, kind: Kind, settings: dict[str, Any]) -> Run | None:
-        rows = database.execute(
-            "select * from run where kind = ? and state in ('queued', 'running') and cancelled is null"
-            f" and {READABLE} order by number desc",
-            (kind,),
-        )
-        equal = (run for run in map(self._as_run, rows) if run.settings == settings and run.alive)
-        return next(equal, None)
-
-    def run(self, run_id: str) -> Run:
-        """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
-        if not re.fullmatch(r"[a-z0-9]{10}", run_id):
-            raise ValueError(f"{run_id[:40]!r} is not the id of a run: expected 10 letters a-z and digits")
-        with self._home.read() as database:
-            row = database.execute(
-                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
-            ).fetchone()
-        if row is None:
-            raise ValueError(f"there is no run {run_id!r} in {self.home}; choose one from the list of runs")
-        if not row["readable"]:
-            raise ValueError(f"run {run_id} has failed: {UNREADABLE}; start it again")
-        return self._as_run(row)
-
-    def runs(self, kind: Kind | None = None, set_key: str | None = None) -> list[Run]:
-        """All runs, newest first; of one kind, and of one image set (trained on it, or imported it).
-
-        Rows that are damaged are passed over; `run` tells of each that its settings cannot be read.
-        """
-        with self._home.read() as database:
-            rows = database.execute(
-                f"select * from run where (:kind is null or kind = :kind) and case when not {READABLE} then 0"
-                " else :key is null or json_extract(settings, '$.set') = :key"
-                " or json_extract(result, '$.key') = :key end order by number desc",
-                {"kind": kind, "key": set_key},
-            ).fetchall()
-        return [self._as_run(row) for row in rows]
-
-    def update_run(self, run_id: str, **columns: Any) -> None:
-        """Write some of a run's columns (UPDATABLE)."""
-        unknown = [name for name in columns if name not in UPDATABLE]
-        if unknown or not columns:
-            raise ValueError(f"cannot update {unknown or 'nothing'} of a run; choose among {UPDATABLE}")
-        if columns.get("state", "queued") not in get_args(State):
-            raise ValueError(f"no state is called {columns['state']!r}; valid: {', '.join(get_args(State))}")
-        for name in {"settings", "result"} & columns.keys():
-            columns[name] = json.dumps(columns[name], allow_nan=False)
-        assignments = ", ".join(f"{name} = :{name}" for name in columns)
-        self.run(run_id)
-        with self._home.change() as database:
-            database.execute(f"update run set {assignments} where id = :id", {**columns, "id": run_id})
-
-    def end_run(
-        self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
-    ) -> bool:
-        """Give a run its final state; False, and nothing changes, where it already has one."""
-        written = None if result is None else json.dumps(result, allow_nan=False)
-        with self._home.change() as database:
-            changed = database.execute(
-                "update run set state = ?, reason = ?, result = coalesce(?, result),"
-                " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
-                (state, reason, written, time.time(), run_id),
-            ).rowcount
-        return changed == 1
 
     # -------------------------------------------------------------------------------------- image sets
 
@@ -178,6 +71,33 @@ class Store:
         if not folder.is_dir():
             raise ValueError(f"the files of {rows[key].title} are gone from {folder}; import it again")
         return folder
+
+    def adopt(self, folder: Path, source: str) -> str:
+        """Make a copy of the image set that was built in `folder` one of this home, and return its key.
+
+        `source` is what its row says it came from. Repeating it is harmless. ValueError where `folder` holds no
+        image set or a damaged one.
+        """
+        from ranking.datasets import load_image_set
+
+        image_set = load_image_set(folder)
+        target, part = (self._home.sets / f"{image_set.key}{end}" for end in ("", ".part"))
+        with self._home.change() as database:  # which keeps `sweep` of other processes away from the part
+            if not target.is_dir():
+                self._home.throw_away(part)  # of one that crashed
+                shutil.copytree(folder, part)
+                move_durably(part, target)
+            counts = zip(image_set.classes, image_set.labels.sum(axis=0).tolist(), strict=True)
+            told: dict[str, Any] = {
+                "key": image_set.key,
+                "title": image_set.title,
+                "source": source,
+                "classes": dict(counts),
+            }
+            told |= {"images": len(image_set.image_names), "samples": len(image_set)}
+            _insert(database, told)
+        self._home.empty_trash()
+        return image_set.key
 
     # ----------------------------------------------------------------------- an import is a transaction
 
@@ -218,22 +138,19 @@ class Store:
         """
         result = run.result
         key = str(result["key"])
-        if not re.fullmatch(r"[0-9a-zA-Z_-]{8,128}", key):
+        if not is_set_key(key):
             raise ValueError(f"an image set's key must be 8 to 128 letters and digits, got {key[:140]!r}")
         target = self._home.sets / key
-        if target.is_dir():
-            self._home.throw_away(run.draft)  # equal keys are equal sets
-        elif run.draft.is_dir():
+        if run.draft.is_dir() and _files(run.draft) != _files(target):
+            self._home.throw_away(
+                target
+            )  # equal keys are equal sets, so files are missing there, or cut short
             move_durably(run.draft, target)
+        elif target.is_dir():
+            self._home.throw_away(run.draft)
         else:
             raise ValueError(f"the files of import {run.id} are gone from {run.draft}; import it again")
-        columns = {name: result[name] for name in ("title", "images", "samples")}
-        columns |= {"key": key, "source": run.settings["source"], "created": time.time()}
-        database.execute(
-            "insert or ignore into image_set (key, title, source, images, samples, classes, created)"
-            " values (:key, :title, :source, :images, :samples, :classes, :created)",
-            {**columns, "classes": json.dumps(list(result["classes"]))},
-        )
+        _insert(database, {**result, "source": run.settings["source"]})
         self._decide(database, run, "kept")
         return key
 
@@ -252,6 +169,7 @@ class Store:
                 f" where state in ('queued', 'running') and not {READABLE}",
                 (UNREADABLE,),
             )
+            self._remove_deleted(database, before=time.time() - DELETED_DAYS * 86400)
             runs = {run.id: run for run in self.runs()}
             known_ids = {row["id"] for row in database.execute("select id from run")}
             for folder in self._home.runs.iterdir():
@@ -276,10 +194,26 @@ class Store:
                     self._home.throw_away(folder)
         self._home.empty_trash()
 
-    def _as_run(self, row: sqlite3.Row) -> Run:
-        columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
-        columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
-        return Run(folder=self._home.runs / row["id"], **columns)
+
+def _files(folder: Path) -> dict[str, int]:
+    """The files below a folder with their sizes in bytes; none where there is no folder."""
+    return {
+        str(path.relative_to(folder)): path.stat().st_size for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def _insert(database: sqlite3.Connection, told: dict[str, Any]) -> None:
+    """The row of an image set, unless there is one of its key."""
+    names = ("key", "title", "source", "images", "samples", "classes")
+    database.execute(
+        f"insert or ignore into image_set ({', '.join(names)}, created)"
+        " values (:key, :title, :source, :images, :samples, :classes, :created)",
+        {
+            **{name: told[name] for name in names},
+            "classes": json.dumps(list(told["classes"])),
+            "created": time.time(),
+        },
+    )
 
 
 def _as_image_set_row(row: sqlite3.Row) -> ImageSetRow:

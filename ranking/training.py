@@ -15,10 +15,10 @@ from pathlib import Path
 
 from ranking import make_method
 from ranking.features import load_features, make_feature
-from ranking.metrics import evaluate
+from ranking.metrics import evaluate_or_count
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
-from ranking.types import Certificate, Floats, ImageSet, Ints, Method, OnProgress, Query
+from ranking.types import Certificate, Floats, ImageSet, Method, OnProgress, Query
 
 OnStep = Callable[[str, int, int], None]  # (what, done, total)
 
@@ -69,17 +69,10 @@ def train(
         on_fitted()
     scores = method.score(Query(features, ids=image_set.ids))
     metrics = {
-        "train": _evaluated(relevance[learn], scores[learn]),
-        "test": _evaluated(relevance[~learn], scores[~learn]),
+        "train": evaluate_or_count(relevance[learn], scores[learn]),
+        "test": evaluate_or_count(relevance[~learn], scores[~learn]),
     }
     return Trained(method, scores, metrics, getattr(method, "certificate", None))
-
-
-def _evaluated(relevance: Ints, scores: Floats) -> dict[str, float]:
-    """`evaluate`, or the counts alone where there is nothing relevant that could be ranked high."""
-    if not relevance.any():
-        return {"positives": 0.0, "samples": float(len(relevance))}
-    return evaluate(relevance, scores)
 
 
 def what_is_learnt(settings: TrainSettings) -> str:

@@ -7,6 +7,7 @@ are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,6 +109,11 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
 def is_real(array: npt.NDArray[Any]) -> bool:
     """Whether numbers come as bool, integer or float: not complex, text, dates or objects."""
     return array.dtype.kind in "biuf"
+
+
+def is_number(value: object) -> bool:
+    """Whether JSON gave a number that a float can hold: finite, and no bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -244,7 +250,7 @@ class Source(Protocol):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
     A source that cannot be read at all (no such folder, no annotations) raises ValueError.
-    `bundled`: its images come with the program, and one such set is made at the first start unasked.
+    `bundled`: its images come with the program; such sets are made at the first start unasked.
     """
 
     name: ClassVar[str]
@@ -301,9 +307,17 @@ class ImageSet:
         return self.labels[:, self.classes.index(query)].astype(np.int64)
 
     def open_image(self, image: int) -> Image.Image:
-        """Image number `image`, decoded as RGB."""
-        with Image.open(self.folder / str(self.image_files[image])) as picture:
-            return picture.convert("RGB")
+        """Image number `image`, decoded as RGB; ValueError where its file is gone or damaged."""
+        file = self.folder / str(self.image_files[image])
+        try:
+            with Image.open(file) as picture:
+                return picture.convert("RGB")
+        except (OSError, SyntaxError) as error:  # what Pillow says of a damaged file
+            name = self.image_names[image]
+            came = "is gone" if isinstance(error, FileNotFoundError) else f"cannot be read ({error})"
+            raise ValueError(
+                f"image {name} of {self.title} {came}: expected it in {file}; import the image set again"
+            ) from error
 
 
 class Feature(Protocol):
@@ -325,5 +339,8 @@ class Feature(Protocol):
         ...
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
-        """The vector of an RGB crop, finite and L2-normalised (all zeros where the crop has no structure)."""
+        """The vector of an RGB crop, finite and L2-normalised (all zeros where the crop has no structure).
+
+        Several threads call it at once: it changes nothing that they share.
+        """
         ...

@@ -6,6 +6,8 @@ Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs` tells 
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import faulthandler
 import json
 import os
@@ -20,14 +22,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ranking.events import Cancelled, Report, json_numbers, with_last_gap
-from ranking.jobs import LOCK_VARIABLE
+from ranking.events import Cancelled, Report, certificate_numbers, with_last_gap
+from ranking.jobs import LOCK_VARIABLE, waits_for
 from ranking.run import ENDED, Run, State, take_lock
 from ranking.run_settings import ImportSettings, TrainSettings
 from ranking.store import Store
-from ranking.types import Certificate, Floats, Method, StopTraining
+from ranking.types import Floats, Method, StopTraining
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
 Result = dict[str, Any]
 
@@ -46,11 +50,15 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     report = Report(run.events_file)
     signal.signal(signal.SIGTERM, report.stop)
-    store.update_run(run.id, state="running", started=time.time(), pid=os.getpid())
+    store.update_run(run.id, pid=os.getpid())
     report.stopped |= store.run(run.id).cancelled is not None
+    while waits_for(store, run) and not report.stopped:
+        time.sleep(TURN_SECONDS)
+    store.update_run(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
-    report.state(state, reason)
+    with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
+        report.state(state, reason)
     store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
     return 0
 
@@ -74,7 +82,8 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
         _lift_memory_limit()
         if run.kind == "import":
             store.clear_draft(run)
-        report.flush()
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", "cancelled before there was anything to keep", {}
         traceback.print_exc()
@@ -98,7 +107,15 @@ def _reason(error: Exception) -> str:
         allowed = f" (it may use {int(limit) / 1e9:.3g} GB, set by {MEMORY_VARIABLE})" if limit else ""
         details = f": {said}" if said else ""
         return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"
+    if _lacks_space(error):
+        return f"there is no space left on the disk of the home folder ({said}); free some, then start again"
     return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
+
+
+def _lacks_space(error: Exception) -> bool:
+    """Whether a file could not grow; numpy tells it in words, without a number."""
+    short = re.fullmatch(r"[0-9]+ requested and [0-9]+ written", str(error)) is not None
+    return isinstance(error, OSError) and (short or error.errno in NO_SPACE)
 
 
 def _lost_memory(error: BaseException | None) -> bool:
@@ -155,13 +172,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
     )
     _write_whole(run.model_file, trained.method.save)
     _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
-    return {"certificate": _as_json(trained.certificate), **trained.metrics}
-
-
-def _as_json(certificate: Certificate | None) -> Result | None:
-    if certificate is None:
-        return None
-    return json_numbers({**asdict(certificate), "relative_gap": certificate.relative_gap})
+    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
 
 
 def _warm_start(store: Store, settings: TrainSettings) -> Method | None:

@@ -12,7 +12,8 @@ from typing import Any
 
 from ranking import worker
 from ranking.events import SAVING, Report
-from ranking.store import Run, Store
+from ranking.run import Run
+from ranking.store import Store
 from ranking.types import ProgressEvent, StopTraining
 
 CERTIFICATE = {"primal": 2.0, "dual": 1.0, "gap": 1.0, "iterations": 1, "seconds": 0.1, "relative_gap": 0.5}

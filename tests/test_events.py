@@ -56,6 +56,18 @@ def test_an_iteration_is_written_whole(file: Path) -> None:
     ]
 
 
+def test_the_first_iterations_are_all_written_so_that_a_short_training_has_a_curve(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    report = Report(file)
+    for number in range(60):
+        report.iteration(event(number))
+    assert [line["iteration"] for line in lines(file)] == list(range(50))
+    report.flush()
+    assert lines(file)[-1]["iteration"] == 59
+
+
 def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,12 +75,14 @@ def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(
     for number in range(3001):
         report.iteration(event(number))
         clock.now += 0.001
+    written = events.FIRST_ITERATIONS
     report.flush()
     report.flush()
     numbers = [line["iteration"] for line in lines(file)]
     assert numbers[0] == 0
     assert numbers[-1] == 3000
-    assert 58 <= len(numbers) <= 62
+    assert numbers[:written] == list(range(written))
+    assert 57 <= len(numbers) - written <= 61
     assert numbers == sorted(set(numbers))
 
 

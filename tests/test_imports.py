@@ -16,12 +16,12 @@ LAYERS: tuple[set[str], ...] = (
     {"app"},
     {"pages"},
     {"pages.parts"},
-    {"experiments", "worker", "jobs", "events", "training", "kernels"},
-    {"store", "run", "run_settings", "home"},
+    {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"},
+    {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
-    {"methods", "datasets", "features"},
-    {"optimise", "inference", "losses", "metrics"},
-    {"registry", "settings", "types"},
+    {"methods", "datasets", "features", "moving"},
+    {"optimise", "inference", "losses", "metrics", "ranked"},
+    {"registry", "settings", "types", "archives"},
 )
 
 # The only imports between parts of one layer.
@@ -30,11 +30,17 @@ SIDEWAYS = {
     ("worker", "events"),
     ("worker", "training"),
     ("jobs", "events"),
+    ("run_archive", "run_json"),
+    ("run_archive", "events"),
     ("store", "run"),
     ("store", "home"),
+    ("store", "run_store"),
+    ("run_store", "home"),
+    ("run_store", "run"),
     ("optimise", "inference"),
     ("optimise", "losses"),
     ("inference", "losses"),
+    ("ranked", "metrics"),
     ("registry", "settings"),
 }
 

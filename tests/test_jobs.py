@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from ranking import events, jobs
-from ranking.store import ENDED, Kind, Run, Store
+from ranking.run import ENDED, Kind, Run
+from ranking.store import Store
 
 SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 FOREVER = ["iterate", 100_000, 0.01]
@@ -133,6 +134,64 @@ def test_what_differs_or_is_not_live_is_a_new_run(store: Store) -> None:
     after_death = jobs.start_once(store, "train", settings)
     assert len({run.id for run in (first, other, imported, after_cancel, after_death)}) == 5
     assert after_death.alive
+
+
+# -------------------------------------------------------------------------------------------------- queue
+
+
+@pytest.fixture
+def full(store: Store) -> Iterator[list[int]]:
+    """Locks of as many live trainings as may work at once; closing one is its end."""
+    locks: list[int] = []
+    for _ in range(jobs.MOST_AT_ONCE):
+        store.create_run("train", {}, lambda folder: locks.append(jobs.take_lock(folder)))
+    yield locks
+    for lock in locks:
+        os.close(lock)
+
+
+def working(store: Store, run: Run) -> bool:
+    return store.run(run.id).state != "queued"
+
+
+def test_trainings_beyond_the_cores_wait_and_start_in_order(store: Store, full: list[int]) -> None:
+    first, second = (start(store, ["count", 1000, 0.01]) for _ in range(2))
+    time.sleep(1.0)
+    assert [jobs.waits_for(store, run) for run in (first, second)] == [1, 2]
+    assert not working(store, first)
+    assert not working(store, second)
+    os.close(full.pop())
+    wait(lambda: working(store, first))
+    assert jobs.waits_for(store, second) == 1
+    time.sleep(0.3)
+    assert not working(store, second)
+    os.kill(store.run(first.id).pid, signal.SIGKILL)
+    wait(lambda: working(store, second))
+    assert store.run(second.id).started > store.run(first.id).started
+
+
+def test_who_dies_in_the_queue_gives_its_place_up(store: Store, full: list[int]) -> None:
+    first, second = (start(store, ["iterate", 1, 0.0]) for _ in range(2))
+    os.kill(first.pid, signal.SIGKILL)
+    assert ended(store, first).state == "failed"
+    assert jobs.waits_for(store, second) == 1
+    os.close(full.pop())
+    assert ended(store, second).state == "finished"
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.8])
+def test_cancel_while_it_waits(store: Store, full: list[int], moment: float) -> None:
+    run = start(store, FOREVER)
+    time.sleep(moment)
+    run, seconds = cancel(store, run)
+    assert run.state == "cancelled"
+    assert seconds < 2
+
+
+def test_an_import_never_waits(store: Store, full: list[int]) -> None:
+    run = start(store, ["iterate", 1, 0.0], kind="import")
+    assert jobs.waits_for(store, run) == 0
+    assert ended(store, run).state == "finished"
 
 
 # ------------------------------------------------------------------------------------------------- deaths

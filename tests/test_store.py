@@ -16,11 +16,12 @@ from typing import ClassVar
 import pytest
 from PIL import Image
 
-from ranking import home, jobs, store
-from ranking.datasets import build_image_set
+from ranking import home, jobs, run_store, store
+from ranking.datasets import build_image_set, ready_made_folder
 from ranking.home import HomeError
 from ranking.jobs import take_lock
-from ranking.store import Run, Store
+from ranking.run import Run, State
+from ranking.store import Store
 from ranking.types import SourceBox, SourceImage
 
 
@@ -123,7 +124,7 @@ def test_runs_are_listed_newest_first_whatever_the_clock_says(
     here: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(range(1000, 0, -100))
-    monkeypatch.setattr(store.time, "time", lambda: float(next(clock)))
+    monkeypatch.setattr(run_store.time, "time", lambda: float(next(clock)))
     ids = [here.create_run("train", {}).id for _ in range(3)]
     assert [run.id for run in here.runs()] == ids[::-1]
     here.update_run(ids[0], started=5000.0)
@@ -141,6 +142,36 @@ def test_runs_are_filtered_by_kind_and_image_set(here: Store) -> None:
     assert [run.id for run in here.runs(set_key="k1")] == [second.id, first.id]
     assert [run.id for run in here.runs("train", "k1")] == [second.id]
     assert here.runs(set_key="' or 1 --") == []
+
+
+def test_equal_runs_are_those_asked_for_the_same(here: Store) -> None:
+    settings = {"set": "abc", "features": (("HOG", {}),)}
+    first = here.create_run("train", settings)
+    here.end_run(first.id, "failed")
+    here.create_run("train", {**settings, "set": "other"})
+    here.create_run("train", {**settings, "query": "more"})
+    here.create_run("import", settings)
+    gone = here.create_run("train", settings)
+    here.end_run(gone.id, "finished")
+    here.delete_run(gone.id)
+    last = here.create_run("train", {"features": [["HOG", {}]], "set": "abc"})
+    assert [run.id for run in here.equal_runs("train", settings)] == [last.id, first.id]
+    source = here.create_run("import", {"source": "Digits"})
+    assert [run.id for run in here.equal_runs("import", {"source": "Digits"})] == [source.id]
+
+
+def test_a_run_has_scores_once_it_has_ended_with_their_metrics_and_their_file(here: Store) -> None:
+    run = here.create_run("train", {"set": "abc"})
+    run.scores_file.touch()
+    here.update_run(run.id, result={"test": {"AP": 1.0}})
+    assert not here.run(run.id).has_scores  # it still goes on
+    here.end_run(run.id, "cancelled")
+    assert here.run(run.id).has_scores
+    run.scores_file.unlink()
+    assert not here.run(run.id).has_scores
+    run.scores_file.touch()
+    here.update_run(run.id, result={})
+    assert not here.run(run.id).has_scores
 
 
 def test_update_run_writes_what_is_a_column_and_nothing_else(here: Store) -> None:
@@ -176,7 +207,142 @@ def test_a_run_lives_while_its_lock_is_held(here: Store) -> None:
     assert not run.alive
 
 
+# ------------------------------------------------------------------------- names, stars, deleting and undo
+
+
+def ended_training(here: Store, state: State = "finished") -> Run:
+    run = here.create_run("train", {"set": "abc"})
+    (run.folder / "model.npz").write_text("weights")
+    here.end_run(run.id, state)
+    return here.run(run.id)
+
+
+@pytest.mark.parametrize("name", ["", "first try", "=1+1", "Größe 🏅 排序", "👩‍🔬", "*" * 80, "<b>'--"])
+def test_a_run_is_called_what_a_person_says(here: Store, name: str) -> None:
+    run = ended_training(here)
+    assert run.name == ""
+    here.name_run(run.id, f"  {name} ")
+    assert Store(here.home).run(run.id).name == name
+
+
+@pytest.mark.parametrize("bad", ["a\nb", "a\0", "\x7f", "\x85", "\ud800", "\u2028", "a\u202eb", "\u2066x"])
+def test_a_name_has_no_control_characters(here: Store, bad: str) -> None:
+    run = ended_training(here)
+    with pytest.raises(ValueError, match="a name must be plain text on one line, got the control character"):
+        here.name_run(run.id, f"x{bad}y")
+    with pytest.raises(ValueError, match="a name must have at most 80 characters, got 81; shorten it"):
+        here.name_run(run.id, "x" * 81)
+    assert here.run(run.id).name == ""
+
+
+def test_a_star_is_given_and_taken(here: Store) -> None:
+    run = ended_training(here)
+    for star in (True, True, False):
+        here.star_run(run.id, star)
+        assert here.run(run.id).star is star
+
+
+def test_a_deleted_run_is_in_no_list_and_comes_back_whole(here: Store) -> None:
+    run, other = ended_training(here), ended_training(here)
+    here.name_run(run.id, "kept in mind")
+    before = here.run(run.id)
+    here.delete_run(run.id)
+    deleted = here.run(run.id).deleted
+    here.delete_run(run.id)
+    assert here.run(run.id).deleted == deleted == pytest.approx(time.time(), abs=10), "the first time counts"
+    for found in (here.runs(), here.runs("train"), here.runs(set_key="abc")):
+        assert [one.id for one in found] == [other.id]
+    assert [one.id for one in here.runs("train", deleted=True)] == [run.id]
+    here.restore_run(run.id)
+    assert here.run(run.id) == before
+    assert (run.folder / "model.npz").read_text() == "weights"
+    assert here.runs(deleted=True) == []
+
+
+def test_a_live_run_must_be_cancelled_before_it_is_deleted(here: Store) -> None:
+    run = here.create_run("train", {})
+    with pytest.raises(
+        ValueError, match=f"training {run.id} is still queued; cancel it first, then delete it"
+    ):
+        here.delete_run(run.id)
+    with pytest.raises(ValueError, match="is an import; keep or discard it, only trainings are deleted"):
+        here.delete_run(imported(here).id)
+    assert here.runs(deleted=True) == []
+
+
+def test_deleted_runs_go_for_good_after_thirty_days_or_at_once(
+    here: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day, now = 86400.0, time.time()
+
+    def deleted_at(moment: float) -> Run:
+        with monkeypatch.context() as patch:
+            patch.setattr(run_store.time, "time", lambda: moment)
+            run = ended_training(here)
+            here.delete_run(run.id)
+        return run
+
+    old, new = deleted_at(now - 30.01 * day), deleted_at(now - 29.99 * day)
+    kept = ended_training(here)
+    here.sweep()
+    with pytest.raises(ValueError, match="there is no run"):
+        here.restore_run(old.id)
+    assert not old.folder.exists()
+    assert new.folder.exists()
+    assert here.empty_deleted() == 1
+    assert here.empty_deleted() == 0
+    assert not new.folder.exists()
+    assert kept.folder.exists()
+    assert [run.id for run in here.runs()] == [kept.id]
+    assert folders(here) == []
+
+
+def test_a_clock_that_went_back_costs_no_deleted_run(here: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ended_training(here)
+    with monkeypatch.context() as patch:
+        patch.setattr(run_store.time, "time", lambda: 0.0)
+        here.delete_run(run.id)
+    here.sweep()
+    here.restore_run(run.id)
+    assert here.run(run.id).deleted is None
+
+
+def test_runs_of_the_first_layout_have_no_name_and_no_star(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:1])
+        patch.setattr(home, "LAYOUT", 1)
+        old = Store(tmp_path)
+        with closing(sqlite3.connect(tmp_path / "ranking.sqlite")) as database, database:
+            database.execute(
+                "insert into run (id, kind, state, settings, created) values ('aaaaaaaaaa', 'train',"
+                " 'finished', '{}', 1.0)"
+            )
+    run = Store(old.home).run("aaaaaaaaaa")
+    assert (run.name, run.star, run.deleted, run.imported) == ("", False, None, None)
+
+
 # -------------------------------------------------------------------------------------------- image sets
+
+
+def test_importing_again_mends_an_image_set_that_lost_files(here: Store) -> None:
+    key = here.keep(imported(here).id)
+    images = here.image_set(key)
+    lost = images.folder / str(images.image_files[2])
+    lost.unlink()
+    with pytest.raises(
+        ValueError, match=r"image square 2 of Squares is gone: expected it in .*; import the image set again"
+    ):
+        images.open_image(2)
+    lost.write_bytes(b"half")
+    with pytest.raises(
+        ValueError, match=r"image square 2 of Squares cannot be read \(.*import the image set"
+    ):
+        images.open_image(2)
+    assert here.keep(imported(here).id) == key
+    assert here.image_set(key).open_image(2).size == (20, 20)
+    assert folders(here) == [key]
 
 
 def test_a_kept_import_is_an_image_set(here: Store) -> None:
@@ -265,6 +431,85 @@ def test_an_unknown_image_set_is_answered_with_what_there_is(here: Store, ask: s
     shutil.rmtree(here.home / "sets" / key)
     with pytest.raises(ValueError, match=r"the files of Squares are gone from .*; import it again"):
         getattr(here, ask)(key)
+
+
+# ------------------------------------------------------------------------------------------- ready-made sets
+
+
+def test_a_prepared_folder_is_adopted_as_a_copy(here: Store, tmp_path: Path) -> None:
+    built, _ = build_image_set(Squares("Prepared"), tmp_path / "prepared")
+    key = here.adopt(tmp_path / "prepared", "ready-made")
+    [row] = here.image_sets()
+    assert (
+        (row.key, row.title, row.source)
+        == (key, "Prepared", "ready-made")
+        == (built.key, "Prepared", row.source)
+    )
+    assert (row.images, row.samples, row.classes) == (4, 4, ("dark", "light"))
+    shutil.rmtree(tmp_path / "prepared")
+    here.sweep()
+    assert here.image_set(key).open_image(3).size == (20, 20)
+    assert here.thumbnails(key).crop(3)
+
+
+def test_adopting_again_is_harmless_and_fast(here: Store) -> None:
+    folder = ready_made_folder()
+    assert folder is not None
+    begin = time.monotonic()
+    key = here.adopt(folder, "ready-made")
+    assert time.monotonic() - begin < 1
+    inode = (here.home / "sets" / key).stat().st_ino
+    assert here.adopt(folder, "something else") == key
+    assert [row.source for row in here.image_sets()] == ["ready-made"]
+    assert folders(here) == [key]
+    assert (here.home / "sets" / key).stat().st_ino == inode
+
+
+def test_what_is_no_image_set_is_not_adopted(here: Store, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected an image set in"):
+        here.adopt(tmp_path, "ready-made")
+    build_image_set(Squares(), tmp_path / "damaged")
+    (tmp_path / "damaged" / "columns.npz").write_bytes(b"PK")
+    with pytest.raises(ValueError, match="is damaged"):
+        here.adopt(tmp_path / "damaged", "ready-made")
+    assert here.image_sets() == []
+    assert folders(here) == []
+
+
+def test_a_copy_that_fails_leaves_no_set_and_can_be_repeated(
+    here: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_image_set(Squares(), tmp_path / "prepared")
+    copytree = shutil.copytree
+
+    def half(source: Path, target: Path) -> None:
+        target.mkdir()
+        shutil.copy(source / "manifest.json", target)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copytree", half)
+    with pytest.raises(HomeError, match="No space left on device; free some space"):
+        here.adopt(tmp_path / "prepared", "ready-made")
+    assert here.image_sets() == []
+    monkeypatch.setattr(shutil, "copytree", copytree)
+    key = here.adopt(tmp_path / "prepared", "ready-made")
+    assert folders(here) == [key]
+    assert len(here.image_set(key)) == 4
+
+
+def test_several_processes_may_adopt_at_once(here: Store, tmp_path: Path) -> None:
+    build_image_set(Squares(), tmp_path / "prepared")
+    code = (
+        "import sys; from pathlib import Path; from ranking.store import Store; "
+        "print(Store(sys.argv[1]).adopt(Path(sys.argv[2]), 'ready-made'))"
+    )
+    command = [sys.executable, "-c", code, str(here.home), str(tmp_path / "prepared")]
+    children = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    keys = {child.communicate()[0].decode().strip() for child in children}
+    assert {child.returncode for child in children} == {0}
+    assert keys == {row.key for row in here.image_sets()}
+    assert len(keys) == len(here.image_sets()) == 1
+    assert folders(here) == list(keys)
 
 
 # ------------------------------------------------------------------------------------- crashes and sweeps

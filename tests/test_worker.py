@@ -25,7 +25,8 @@ from ranking.jobs import take_lock
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
-from ranking.store import ENDED, Run, Store
+from ranking.run import ENDED, Run
+from ranking.store import Store
 from ranking.types import ImageSet, Problem, SourceBox, SourceImage
 
 COLOUR = [["Colour", {}]]
@@ -162,6 +163,23 @@ def test_a_cancelled_import_leaves_nothing(store: Store) -> None:
     assert not run.draft.exists()
     with pytest.raises(ValueError, match="only a finished import can be kept"):
         store.keep(run.id)
+
+
+def test_drawing_scenes_stops_at_once_and_leaves_no_process(store: Store) -> None:
+    settings = {"source": "Action figures", "source_settings": {"images": 100_000}}
+    run = jobs.start(store, "import", settings)
+    drawn = heard(run, what="Importing images")
+    assert drawn["total"] == 100_000
+    if sys.platform == "linux":  # it is drawn in the worker itself, so there is nobody to be left behind
+        children = [file.read_text() for file in Path(f"/proc/{run.pid}/task").glob("*/children")]
+        assert children
+        assert not any(children)
+    begin = time.monotonic()
+    jobs.cancel(store, run.id)
+    run = ended(store, run)
+    assert time.monotonic() - begin < 1.5
+    assert run.state == "cancelled"
+    assert not run.draft.exists()
 
 
 # ------------------------------------------------------------------------------------------------- train
@@ -345,7 +363,10 @@ def test_files_are_whole_or_not_there(
     monkeypatch.setattr(LinearMethod, "save", half)
     run = here(store, training(digits))
     assert run.state == "failed"
-    assert run.reason.startswith("OSError: [Errno 28] No space left on device; last heard of: iteration ")
+    assert run.reason.startswith(
+        "there is no space left on the disk of the home folder ([Errno 28] No space left on device); "
+        "free some, then start again; last heard of: iteration "
+    )
     assert not (run.folder / "model.npz").exists()
 
 

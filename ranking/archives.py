@@ -1,0 +1,96 @@
+"""ZIP files and arrays from strangers: looked over before anything in them is expanded."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import IO
+
+import numpy as np
+
+END = b"PK\x05\x06"  # the record that ends a ZIP file, of END_SIZE bytes
+END_SIZE = 22
+LONG_END = b"PK\x06\x07"  # what stands before it in a file that is too long for the short one
+LONG_END_SIZE = 20
+LOCAL_HEADER = 30  # bytes before an entry's name and content
+MOST_DIRECTORY = 1 << 14  # bytes of a table of contents
+LONGEST_HEADER = 10_000  # characters of an array's header
+
+Room = Callable[[str], int | None]  # the bytes that an entry of a name may have; None: there is no such entry
+
+
+def open_zip(data: bytes, room: Room, ratio: float, spare: int = 0) -> zipfile.ZipFile:
+    """A ZIP file whose entries have names and sizes that `room` allows, lie apart, and expand to at most `ratio`
+    times the file, or to `spare` bytes. A ValueError says what is wrong with it.
+
+    Nothing of it is to be extracted by name: read it entry by entry, with `read_entry`.
+    """
+    end = data[-END_SIZE:]
+    directory = int.from_bytes(end[12:16], "little")
+    long = data[-END_SIZE - LONG_END_SIZE :].startswith(LONG_END)
+    if len(end) < END_SIZE or not end.startswith(END) or end[20:] != b"\0\0" or long:
+        raise ValueError("it is not a whole ZIP file without comment")
+    if directory > MOST_DIRECTORY:  # before zipfile makes an object of each entry
+        raise ValueError(
+            f"its table of contents has {directory:,} bytes, expected at most {MOST_DIRECTORY:,}"
+        )
+    try:
+        file = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise ValueError(f"it cannot be read as a ZIP file ({error})") from error
+    _check_entries(file.infolist(), room, most=max(ratio * len(data), spare))
+    return file
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], room: Room, most: float) -> None:
+    names: set[str] = set()
+    free_from = expanded = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        shown, allowed = repr(entry.filename)[:80], room(entry.filename)
+        if allowed is None:
+            raise ValueError(f"it holds {shown}, which is not expected in it")
+        if entry.filename in names:
+            raise ValueError(f"it holds {shown} twice")
+        if entry.file_size > allowed:
+            raise ValueError(f"{shown} has {entry.file_size:,} bytes, expected at most {allowed:,}")
+        if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{shown} is encrypted or compressed in an unusual way")
+        if entry.header_offset < free_from:
+            raise ValueError(f"{shown} overlaps another entry")
+        names.add(entry.filename)
+        free_from = entry.header_offset + LOCAL_HEADER + len(entry.filename) + entry.compress_size
+        expanded += entry.file_size
+    if expanded > most:
+        raise ValueError(
+            f"it expands to {expanded:,} bytes, expected at most {int(most):,} of a file of its size"
+        )
+
+
+def read_entry(file: zipfile.ZipFile, name: str) -> bytes:
+    """The content of an entry; ValueError where it is damaged."""
+    try:
+        return file.read(name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ValueError(f"{name} in it is damaged ({error})") from error
+
+
+def check_array(stream: IO[bytes], size: int, what: str) -> None:
+    """ValueError unless the `size` bytes of `stream` are one array of plain numbers or text, as its header says.
+
+    A header may claim any shape, and numpy would make room for it before it reads.
+    """
+    try:
+        version = np.lib.format.read_magic(stream)
+        if version != (1, 0):
+            raise ValueError(f"format {version}")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream, LONGEST_HEADER)
+    except (ValueError, SyntaxError, EOFError, TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{what} is not an array ({str(error)[:80]})") from error
+    if dtype.hasobject or dtype.kind not in "biufU":
+        raise ValueError(f"{what} must hold numbers or text, got {dtype}")
+    claimed = math.prod(shape) * dtype.itemsize
+    if claimed != size - stream.tell():
+        raise ValueError(f"{what} claims {claimed:,} bytes, it holds {size - stream.tell():,}")

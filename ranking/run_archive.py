@@ -1,0 +1,274 @@
+"""One training as one file to take along: a ZIP that another home can read back.
+
+It holds ``run.json`` (what the training was asked for and what came of it), ``events.jsonl`` (its curve),
+``model.npz`` and ``scores.npy`` where it left them, and views for people, ``ranking.csv`` and ``ranking.png``,
+which are never read back: the scores of ``scores.npy`` are exact, in the order of the image set's samples. Images
+stay out; the set is named by its title and its key, a hash of all its content.
+
+An archive comes from strangers. Nothing in it is run or extracted by name, sizes are checked before anything
+is expanded, and what it tells of itself is checked as far as it can be at once: always that its parts agree with
+each other; its metrics against its scores where the image set is here; its scores against its model where the
+features are in the cache too. `Run.imported` says under "checked" which of these was done. That its lower bound is
+one is never checked: it would have to be trained again.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ranking import make_method, method_class
+from ranking.archives import check_array, open_zip, read_entry
+from ranking.events import certificate_numbers
+from ranking.features import cached_features, feature_columns
+from ranking.methods import score_direction
+from ranking.metrics import evaluate_or_count
+from ranking.run import ENDED, Run
+from ranking.run_json import read_run, written_run
+from ranking.run_settings import TrainSettings
+from ranking.settings import settings_dict
+from ranking.store import Store
+from ranking.types import Features, Floats, ImageSet, Method, Query
+
+MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
+RUN, EVENTS, SCORES, MODEL = "run.json", "events.jsonl", "scores.npy", "model.npz"
+VIEWS = ("ranking.csv", "ranking.png")
+ROOM = {RUN: 2_000_000, EVENTS: 20_000_000, SCORES: 60_000_000, MODEL: MOST_BYTES}
+ROOM |= dict.fromkeys(VIEWS, 60_000_000)
+MOST_EVENTS = 100_000  # lines of a curve: an hour of them, at twenty a second, and room
+MOST_RATIO = 200.0  # what an archive expands to, in its own size; curves compress to about a twentieth
+SAME_SCORE = 1e-4  # of the largest score: features are single precision, elsewhere summed in another order
+MODEL_RATIO, MODEL_SPARE = 300.0, 16_000_000  # a model's arrays may be mostly zeros
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Out
+# ---------------------------------------------------------------------------------------------------------
+
+
+def export_run(store: Store, run_id: str, views: Mapping[str, bytes] | None = None) -> bytes:
+    """The archive of a training that has ended; `views` (VIEWS) are added for people to look at.
+
+    ValueError for an import, for a training that goes on, and where its files are gone.
+    """
+    run = store.run(run_id)
+    if run.kind != "train" or run.state not in ENDED:
+        raise ValueError(
+            f"only a training that has ended can be exported; run {run_id} is a {run.state} {run.kind}"
+        )
+    files = {EVENTS: run.events_file, MODEL: run.model_file, SCORES: run.scores_file}
+    needed = (MODEL, SCORES) if "test" in run.result else ()
+    for name in needed:
+        if not files[name].exists():
+            raise ValueError(f"{name} of training {run_id} is gone from {run.folder}; train again")
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(RUN, written_run(run, store.image_sets()))
+        for name, file in files.items():
+            if name in needed:  # numbers hardly compress, and an honest size lets a reader be strict
+                archive.writestr(name, file.read_bytes(), zipfile.ZIP_STORED)
+            elif name == EVENTS and file.exists():
+                archive.writestr(name, file.read_bytes())
+        for name, content in (views or {}).items():
+            if name not in VIEWS:
+                raise ValueError(f"no view is called {name!r}; choose among {', '.join(VIEWS)}")
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# In
+# ---------------------------------------------------------------------------------------------------------
+
+
+def import_run(store: Store, data: bytes) -> Run:
+    """Add the training of an archive to `store`, under a new id; `Run.imported` says that it comes from elsewhere.
+
+    ValueError, and nothing is added, where it is not such an archive or contradicts itself.
+    """
+    try:
+        return _import_run(store, data)
+    except (OSError, sqlite3.Error, MemoryError):  # of this machine, not of the file
+        raise
+    except Exception as error:  # a stranger's bytes may fail the readers of ZIP, JSON and arrays in any way
+        said = error if isinstance(error, ValueError) else f"it cannot be read ({type(error).__name__})"
+        raise ValueError(
+            f"this file cannot be imported: {said}. Expected a training that a ranking laboratory has exported"
+        ) from error
+
+
+def _import_run(store: Store, data: bytes) -> Run:
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"it has {len(data):,} bytes, expected at most {MOST_BYTES:,}")
+    with open_zip(data, ROOM.get, MOST_RATIO) as archive:
+        names = set(archive.namelist())
+        if RUN not in names:
+            raise ValueError(f"it lacks {RUN}")
+        run = read_run(read_entry(archive, RUN))
+        files = {name: read_entry(archive, name) for name in (EVENTS, MODEL, SCORES) if name in names}
+    if {MODEL, SCORES} & names != ({MODEL, SCORES} if "test" in run.result else set()):
+        raise ValueError(f"it must hold {MODEL} and {SCORES} exactly where the training was evaluated")
+    lines = files.get(EVENTS, b"").count(b"\n")
+    if lines > MOST_EVENTS:
+        raise ValueError(f"{EVENTS} has {lines:,} lines, expected at most {MOST_EVENTS:,}")
+    settings = TrainSettings.from_json(run.settings)
+    here = _what_is_here(store, settings) if SCORES in files else Here()
+    run.result["imported"]["checked"] = here.checks
+    if SCORES in files:
+        scores = _scores(files[SCORES])
+        _check_names(run, len(scores))
+        if here.images is not None:
+            _check_metrics(run, scores, here.images)
+        _check_model_file(files[MODEL])
+
+    def write(folder: Path) -> None:
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        if MODEL in files:
+            method = _loaded(run, folder / MODEL)
+            _check_weights(method, settings)
+            if here.images is not None and here.features is not None:
+                _check_scores(method, scores, Query(here.features, ids=here.images.ids))
+
+    return store.admit_run(run, write)
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """What this home has to check a training with: its image set, and its features as they lie in the cache."""
+
+    images: ImageSet | None = None
+    features: Features | None = None
+
+    @property
+    def checks(self) -> dict[str, bool]:
+        return {"metrics": self.images is not None, "scores": self.features is not None}
+
+
+def _what_is_here(store: Store, settings: TrainSettings) -> Here:
+    if settings.set not in {row.key for row in store.image_sets()}:
+        return Here()
+    images = store.image_set(settings.set)
+    return Here(images, cached_features(images, settings.features, store.features))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Metrics and scores
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _scores(data: bytes) -> Floats:
+    check_array(io.BytesIO(data), len(data), SCORES)
+    scores: Floats = np.load(io.BytesIO(data), allow_pickle=False)
+    if scores.dtype != np.float64 or scores.ndim != 1 or not len(scores) or not np.isfinite(scores).all():
+        raise ValueError(f"{SCORES} must be (n,) finite float64, got {scores.dtype} of shape {scores.shape}")
+    return scores
+
+
+def _check_names(run: Run, samples: int) -> None:
+    """ValueError unless the metrics are those that `evaluate_or_count` gives for as many samples, by their names."""
+    parts = {part: run.result[part] for part in ("train", "test")}
+    for part, told in parts.items():
+        relevant, all_of_it = told.get("positives", -1), told.get("samples", -1)
+        if not (0 <= relevant <= all_of_it <= samples and relevant == int(relevant)):
+            raise ValueError(f"the metrics of {part} must count its positives and its samples")
+    if sum(told["samples"] for told in parts.values()) != samples:
+        raise ValueError(f"{SCORES} has {samples} numbers, the metrics of train and test count others")
+    for part, told in parts.items():
+        relevance = (np.arange(int(told["samples"])) < told["positives"]).astype(np.int64)
+        expected = evaluate_or_count(relevance, np.zeros(len(relevance)))
+        if told.keys() != expected.keys():
+            raise ValueError(
+                f"the metrics of {part} must be {', '.join(expected)}, got {', '.join(told):.200}"
+            )
+        for name in expected.keys() - {"positives", "samples"}:
+            if not 0 <= told[name] <= 1 + 1e-9:
+                raise ValueError(f"its {part} {name} must be from 0 to 1, got {told[name]:g}")
+
+
+def _check_metrics(run: Run, scores: Floats, images: ImageSet) -> None:
+    """ValueError unless the metrics are those of the scores on the image set."""
+    if scores.shape != (len(images),):
+        raise ValueError(
+            f"{SCORES} must have {len(images)} numbers, one a sample of {images.title}, got {len(scores)}"
+        )
+    relevance = images.relevance(run.settings["query"])
+    for part, rows in (("train", ~images.test), ("test", images.test)):
+        told = run.result[part]
+        for name, found in evaluate_or_count(relevance[rows], scores[rows]).items():
+            if not math.isclose(found, told.get(name, math.nan), rel_tol=1e-9, abs_tol=1e-12):
+                raise ValueError(f"its {part} {name} is {told.get(name)}, its scores give {found:g}")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The model
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _check_model_file(data: bytes) -> None:
+    """ValueError unless it is a file of plain arrays of the sizes that they claim."""
+
+    def room(name: str) -> int | None:
+        return MOST_BYTES if re.fullmatch(r"[a-zA-Z_]{1,40}\.npy", name) else None
+
+    try:
+        with open_zip(data, room, MODEL_RATIO, MODEL_SPARE) as file:
+            for entry in file.infolist():
+                with file.open(entry) as stream:
+                    check_array(stream, entry.file_size, entry.filename)
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{MODEL}: {error}") from error
+
+
+def _loaded(run: Run, file: Path) -> Method:
+    """The method in `file`; ValueError unless it is that of `run`, with its settings and its certificate."""
+    settings = TrainSettings.from_json(run.settings)
+    try:
+        method: Method = method_class(settings.method).load(file)
+        proof = certificate_numbers(method.certificate)
+    except Exception as error:  # a stranger's arrays may fail a method in any way
+        said = str(error).replace(str(file), "the file")[:80]  # a path tells nothing, and is long
+        raise ValueError(f"{MODEL} is not a trained {settings.method} ({said})") from error
+    if settings_dict(method) != settings_dict(make_method(settings.method, **settings.method_settings)):
+        raise ValueError(f"{MODEL} was trained with other settings than {RUN} says")
+    if proof != run.result["certificate"]:
+        raise ValueError(f"{MODEL} holds another certificate than {RUN}")
+    return method
+
+
+def _check_weights(method: Method, settings: TrainSettings) -> None:
+    """ValueError unless the method scores samples of its features, with finite weights, one a column of them."""
+    columns = feature_columns(settings.features)
+    size = columns[-1][1].stop if columns else 0
+    try:
+        direction = score_direction(method)
+        with np.errstate(all="ignore"):
+            scores = np.asarray(method.score(Query(np.zeros((1, size), np.float32))))  # NaN times 0 is NaN
+    except Exception as error:  # a stranger's arrays may fail a method in any way
+        raise ValueError(f"{MODEL} does not fit {size} columns of features ({str(error)[:120]})") from error
+    if direction is not None and (direction.shape != (size,) or not np.isfinite(direction).all()):
+        raise ValueError(f"{MODEL} must have {size} finite weights, one a column of its features")
+    if scores.shape != (1,) or scores.dtype != np.float64 or not np.isfinite(scores).all():
+        raise ValueError(f"{MODEL} must give every sample one finite score")
+
+
+def _check_scores(method: Method, told: Floats, query: Query) -> None:
+    """ValueError unless the method gives the samples of `query` the scores that the archive tells."""
+    with np.errstate(all="ignore"):  # what overflows differs from what is finite
+        found = method.score(query)
+        wrong = np.flatnonzero(~(np.abs(found - told) <= SAME_SCORE * np.abs(told).max()))
+    if len(wrong):
+        row = wrong[0]
+        raise ValueError(
+            f"{SCORES} gives sample {row} the score {told[row]:g}, {MODEL} gives it {found[row]:g} "
+            "with the features that are here"
+        )

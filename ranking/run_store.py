@@ -1,0 +1,239 @@
+"""The runs of a home: their rows and folders, what people call them, and what was deleted."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+import string
+import time
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+from ranking.home import Home
+from ranking.run import ENDED, TRAVELS, Kind, Run, State, is_run_id
+
+UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
+# Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
+READABLE = """case when json_valid(settings) and json_valid(result)
+    then json_type(settings) = 'object' and json_type(result) = 'object' else 0 end"""
+UNREADABLE = "its settings cannot be read"
+LONGEST_NAME = 80
+DELETED_DAYS = 30  # how long a deleted run can be restored
+# Control characters, halves of characters, and ends of lines; then what turns the direction of the text around it.
+NOT_IN_NAMES = ("Cc", "Cs", "Zl", "Zp")
+TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+Prepare = Callable[[Path], None]
+
+
+class RunStore:
+    """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+
+    Raises ranking.home.HomeError, an OSError, where the folder cannot be written.
+    """
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        self._home = Home(home)
+        self.home = self._home.path
+
+    # ---------------------------------------------------------------------------------------- rows
+
+    def create_run(
+        self, kind: Kind, settings: dict[str, Any], prepare: Prepare | None = None, once: bool = False
+    ) -> Run:
+        """A new run in state "queued" with its empty folder, which `prepare` sees before anyone else can.
+
+        once: where a live run of the same kind and settings is not asked to stop, that one instead; nothing is
+        prepared then. Looking and creating are one transaction, so of two equal calls one creates.
+        """
+        if kind not in get_args(Kind):
+            raise ValueError(f"no run is of kind {kind!r}; choose one of: {', '.join(get_args(Kind))}")
+        written = json.dumps(settings, allow_nan=False)
+        with self._home.change() as database:
+            for equal in self.equal_runs(kind, settings) if once else ():
+                if equal.state not in ENDED and equal.cancelled is None and equal.alive:
+                    return equal
+            row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
+            run_id = self._insert(database, row, prepare)
+        return self.run(run_id)
+
+    def admit_run(self, run: Run, prepare: Prepare) -> Run:
+        """A new run that ended elsewhere as `run` says (its id, folder and worker excepted); `prepare` fills its
+        folder. All of it is there afterwards, or nothing."""
+        if run.state not in ENDED:
+            raise ValueError(f"only a run that has ended can be admitted, this one is {run.state}")
+        row = {name: getattr(run, name) for name in TRAVELS} | {"name": checked_name(run.name)}
+        for name in ("settings", "result"):
+            row[name] = json.dumps(row[name], allow_nan=False)
+        with self._home.change() as database:
+            run_id = self._insert(database, row, prepare)
+        return self.run(run_id)
+
+    def _insert(self, database: sqlite3.Connection, row: dict[str, Any], prepare: Prepare | None) -> str:
+        run_id = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(10))
+        folder = self._home.runs / run_id
+        folder.mkdir()
+        try:
+            if prepare is not None:
+                prepare(folder)
+            columns = ", ".join(row)
+            marks = ", ".join(f":{name}" for name in row)
+            database.execute(f"insert into run (id, {columns}) values (:id, {marks})", {"id": run_id, **row})
+        except BaseException:
+            self._home.throw_away(folder)
+            self._home.empty_trash()
+            raise
+        return run_id
+
+    def run(self, run_id: str) -> Run:
+        """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
+        if not is_run_id(run_id):
+            raise ValueError(f"{run_id[:40]!r} is not the id of a run: expected 10 letters a-z and digits")
+        with self._home.read() as database:
+            row = database.execute(
+                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+            ).fetchone()
+        if row is None:
+            raise ValueError(f"there is no run {run_id!r} in {self.home}; choose one from the list of runs")
+        if not row["readable"]:
+            raise ValueError(f"run {run_id} has failed: {UNREADABLE}; start it again")
+        return self._as_run(row)
+
+    def runs(self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False) -> list[Run]:
+        """All runs, newest first; of one kind, and of one image set (trained on it, or imported it).
+
+        deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged
+        are passed over; `run` tells of each that its settings cannot be read.
+        """
+        with self._home.read() as database:
+            rows = database.execute(
+                f"select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
+                f" and case when not {READABLE} then 0"
+                " else :key is null or json_extract(settings, '$.set') = :key"
+                " or json_extract(result, '$.key') = :key end order by number desc",
+                {"kind": kind, "key": set_key, "deleted": deleted},
+            ).fetchall()
+        return [self._as_run(row) for row in rows]
+
+    def equal_runs(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
+        """The runs of a kind that were asked for exactly `settings`, as JSON says them; newest first, none deleted."""
+        asked = json.loads(json.dumps(settings, allow_nan=False))
+        return [run for run in self.runs(kind, asked.get("set")) if run.settings == asked]
+
+    def update_run(self, run_id: str, **columns: Any) -> None:
+        """Write some of a run's columns (UPDATABLE)."""
+        unknown = [name for name in columns if name not in UPDATABLE]
+        if unknown or not columns:
+            raise ValueError(f"cannot update {unknown or 'nothing'} of a run; choose among {UPDATABLE}")
+        if columns.get("state", "queued") not in get_args(State):
+            raise ValueError(f"no state is called {columns['state']!r}; valid: {', '.join(get_args(State))}")
+        for name in {"settings", "result"} & columns.keys():
+            columns[name] = json.dumps(columns[name], allow_nan=False)
+        assignments = ", ".join(f"{name} = :{name}" for name in columns)
+        self.run(run_id)
+        with self._home.change() as database:
+            database.execute(f"update run set {assignments} where id = :id", {**columns, "id": run_id})
+
+    def end_run(
+        self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
+    ) -> bool:
+        """Give a run its final state; False, and nothing changes, where it already has one."""
+        written = None if result is None else json.dumps(result, allow_nan=False)
+        with self._home.change() as database:
+            changed = database.execute(
+                "update run set state = ?, reason = ?, result = coalesce(?, result),"
+                " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
+                (state, reason, written, time.time(), run_id),
+            ).rowcount
+        return changed == 1
+
+    def live_before(self, run: Run) -> int:
+        """How many live runs of its kind were asked for before `run`."""
+        with self._home.read() as database:
+            rows = database.execute(
+                "select * from run where kind = ? and state in ('queued', 'running')"
+                f" and number < (select number from run where id = ?) and {READABLE}",
+                (run.kind, run.id),
+            ).fetchall()
+        return sum(self._as_run(row).alive for row in rows)
+
+    # ------------------------------------------------------------------- what people call and delete
+
+    def name_run(self, run_id: str, name: str) -> None:
+        """Call a run `name`, at most LONGEST_NAME characters; an empty name takes its name away."""
+        checked = checked_name(name)
+        self.run(run_id)
+        with self._home.change() as database:
+            database.execute("update run set name = ? where id = ?", (checked, run_id))
+
+    def star_run(self, run_id: str, star: bool = True) -> None:
+        """Give a run a star, or take it away."""
+        self.run(run_id)
+        with self._home.change() as database:
+            database.execute("update run set star = ? where id = ?", (bool(star), run_id))
+
+    def delete_run(self, run_id: str) -> None:
+        """Take a training out of all lists; `restore_run` brings it back within DELETED_DAYS days.
+
+        Repeating it is harmless. ValueError for a training that goes on, and for an import.
+        """
+        with self._home.change() as database:
+            run = self.run(run_id)
+            if run.kind != "train":
+                raise ValueError(
+                    f"run {run_id} is an {run.kind}; keep or discard it, only trainings are deleted"
+                )
+            if run.state not in ENDED:
+                raise ValueError(f"training {run_id} is still {run.state}; cancel it first, then delete it")
+            database.execute(
+                "update run set deleted = ? where id = ? and deleted is null", (time.time(), run_id)
+            )
+
+    def restore_run(self, run_id: str) -> None:
+        """Undo `delete_run`. ValueError where the run is gone for good."""
+        self.run(run_id)
+        with self._home.change() as database:
+            database.execute("update run set deleted = null where id = ?", (run_id,))
+
+    def empty_deleted(self) -> int:
+        """Remove all deleted runs and their files for good, at once; how many there were."""
+        with self._home.change() as database:
+            removed = self._remove_deleted(database, before=None)
+        self._home.empty_trash()
+        return removed
+
+    def _remove_deleted(self, database: sqlite3.Connection, before: float | None) -> int:
+        """Remove the runs that were deleted before that time; None: whenever.
+
+        A run that seems to have been deleted before it was made met a clock that had gone back, and is kept.
+        """
+        rows = database.execute(
+            "delete from run where deleted is not null"
+            " and (:before is null or (deleted < :before and deleted >= created)) returning id",
+            {"before": before},
+        ).fetchall()
+        for row in rows:
+            self._home.throw_away(self._home.runs / row["id"])
+        return len(rows)
+
+    def _as_run(self, row: sqlite3.Row) -> Run:
+        columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
+        columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
+        columns["star"] = bool(row["star"])
+        return Run(folder=self._home.runs / row["id"], **columns)
+
+
+def checked_name(name: str) -> str:
+    """A run's name without the spaces around it; ValueError where it is too long or cannot be shown as it is."""
+    name = name.strip()
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"a name must have at most {LONGEST_NAME} characters, got {len(name)}; shorten it")
+    bad = next((c for c in name if unicodedata.category(c) in NOT_IN_NAMES or c in TURNS), None)
+    if bad is not None:
+        raise ValueError(
+            f"a name must be plain text on one line, got the control character {bad!a}; leave it out"
+        )
+    return name
