@@ -2,77 +2,175 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, charts, frame, grid, importing, keys, sets, tiles
+from pages.parts import address, cache, charts, frame, grid, importing, keys, selection, sets, tiles
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
-from ranking.types import ImageSet
+from ranking.types import ImageSet, Ints
 
 SHEET_SIZE = 48  # images of a contact sheet: larger than crops, so fewer
+UNEVEN = 2  # times as frequent as the rarest class is the most frequent one, where they are told apart
+MOST_SELECTED = 12  # samples, of those that are selected, are shown
 
 
 def steps() -> None:
-    sets.await_bundled()
+    sets.prepare()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()
+        sets.show_preparing()
     with right:
         frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
     importing.show()
     images = cache.image_set(row.key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        image = show_contact_sheet(images)
+        numbers = choose_images(images)
+        sheet = sheet_of(images, numbers)
+        with frame.in_place():
+            show_contact_sheet(images, numbers, sheet)
     with right:
-        show_image(images, image)
+        with frame.in_place():
+            show_image(images, sheet.sample)
+            selection.show_crops(images, MOST_SELECTED)
         show_classes(images)
 
 
-def show_contact_sheet(images: ImageSet) -> int:
-    """One page of all images; the number of the chosen one: at first the first of the page."""
-    count = len(images.image_names)
-    pages = max(1, -(-count // SHEET_SIZE))
-    sheet = address.read(keys.SHEET, address.number(int, 1, pages), 1)
-    numbers = range((sheet - 1) * SHEET_SIZE, min(sheet * SHEET_SIZE, count))
-    image = int(address.read(keys.IMAGE, address.number(int, 0, count - 1), numbers[0]))
-    shown = tiles.image_tiles(images, numbers)
+def choose_images(images: ImageSet) -> Ints:
+    """(m,) numbers of the images that the contact sheet shows: of one split, with one class, or all."""
+    wide, narrow = st.columns([3, 2], vertical_alignment="bottom")
+    splits = [split for split in ("train", "test") if (images.image_test == (split == "test")).any()]
+    with wide:
+        counts = images.labels.sum(axis=0)
+        shown = {
+            name: f"{name} — {count:,} samples" for name, count in zip(images.classes, counts, strict=True)
+        }
+        bound = address.bound(keys.SHEET_CLASS, address.one_of(images.classes), None)
+        of_class = st.selectbox(
+            "Images that show",
+            images.classes,
+            index=None,
+            format_func=lambda name: shown[name],
+            placeholder="any class",
+            **bound,
+        )
+    with narrow:
+        bound = address.bound(keys.SHEET_SPLIT, address.one_of(splits), None)
+        split = st.segmented_control("Only of the split", splits, **bound)
+    kept = np.ones(len(images.image_names), bool)
+    if of_class is not None:
+        kept[:] = False
+        kept[images.image_of[images.relevance(of_class) > 0]] = True
+    if split is not None:
+        kept &= images.image_test == (split == "test")
+    return np.flatnonzero(kept)
+
+
+class Sheet(NamedTuple):
+    """A page of the contact sheet, from 1, of how many; the page of the selected image; its images; the sample."""
+
+    page: int
+    pages: int
+    here: int
+    shown: list[int]
+    sample: int
+
+
+def sheet_of(images: ImageSet, numbers: Ints) -> Sheet:
+    """The page of the address, else that of the selected sample; without one the first of the page is selected."""
+    chosen = selection.row(images)
+    pages = max(1, -(-len(numbers) // SHEET_SIZE))
+    at = [] if chosen is None else np.flatnonzero(numbers == images.image_of[chosen])
+    here = int(at[0]) // SHEET_SIZE + 1 if len(at) else 1
+    page = address.read(keys.SHEET, address.number(int, 1, pages), here)
+    shown = [int(one) for one in numbers[(page - 1) * SHEET_SIZE : page * SHEET_SIZE]]
+    if chosen is None:
+        chosen = tiles.samples_of(images, shown[0])[0] if shown else 0
+    return Sheet(page, pages, here, shown, chosen)
+
+
+def show_contact_sheet(images: ImageSet, numbers: Ints, sheet: Sheet) -> None:
+    """One page of the images `numbers`."""
+    if not len(numbers):
+        st.info("No image of this split shows this class. Choose another class or split.", icon="🔍")
+        return
+    sheet_tiles = tiles.image_tiles(images, sheet.shown)
+    marked = str(images.ids[tiles.samples_of(images, int(images.image_of[sheet.sample]))[0]])
     label = f"Images of {images.title}"
-    grid.image_grid(shown, name=keys.IMAGE, selected=str(image), label=label, kind="images")
-    address.pager(keys.SHEET, pages)
-    st.caption("All images, with their split and number of boxes. Click one to see its boxes.")
-    return image
+    grid.image_grid(
+        sheet_tiles, name=keys.SAMPLE, selected=marked, label=label, kind="images", key="contact sheet"
+    )
+    address.pager(keys.SHEET, sheet.pages, sheet.here)
+    st.caption(
+        f"{len(numbers):,} of {len(images.image_names):,} images, with their split and number of boxes. "
+        "Click one to see its boxes."
+    )
 
 
-def show_image(images: ImageSet, image: int) -> None:
-    """The chosen image, whole, with its boxes."""
+def show_image(images: ImageSet, sample: int) -> None:
+    """The image of a sample, whole, with its boxes, that of the sample drawn thicker; and the boxes to choose from."""
+    image = int(images.image_of[sample])
     name = str(images.image_names[image])
     width, height = (int(side) for side in images.image_sizes[image])
-    boxes = tiles.class_boxes(images, image)
+    boxes = tiles.class_boxes(images, image, sample)
     split = "test" if images.image_test[image] else "train"
     st.markdown(f"#### Image {escaped(name)}")
-    picture(
-        cache.whole_image(images.key, image),
-        (width, height),
-        boxes,
-        alt=f"Image {name} with {len(boxes)} boxes: {', '.join(box.label for box in boxes[:20])}",
-        key=keys.widget("whole image"),
-    )
+    with frame.in_place():
+        picture(
+            cache.whole_image(images.key, image),
+            (width, height),
+            boxes,
+            alt=f"Image {name} with {len(boxes)} boxes: {', '.join(box.label for box in boxes[:20])}",
+            key=keys.widget("whole image"),
+        )
     st.caption(
         f"{width} × {height} pixels, in the {split} split. **Notice** that a sample is a box, not an image: "
         f"this image has {len(boxes)}."
     )
+    rows = tiles.samples_of(images, image)
+    if len(rows) > 1:
+        crops = tiles.sample_tiles(images, cache.thumbnails(images.key), rows[: grid.PAGE_SIZE])
+        chosen, label = str(images.ids[sample]), f"Boxes of image {name}"
+        grid.image_grid(
+            crops, name=keys.SAMPLE, selected=chosen, label=label, kind="row", several=True, key="boxes"
+        )
+        st.caption(
+            "Its boxes, each a sample. The selected one is drawn thicker above, and is selected on all pages."
+        )
 
 
 def show_classes(images: ImageSet) -> None:
-    """Classes with their counts, and the split."""
+    """Classes with their counts, and the split. A click on a bar has the sheet show that class."""
     st.subheader("Classes and split", anchor=False)
     test_images, test = int(images.image_test.sum()), int(images.test.sum())
-    charts.class_counts(images, keys.widget("class counts"))
+    chosen = address.get(keys.SHEET_CLASS)
+    charts.class_counts(
+        images,
+        keys.widget(f"class counts {chosen}"),
+        chosen,
+        on_choose=lambda name: address.put(**{keys.SHEET_CLASS: None if name == chosen else name}),
+    )
     st.caption(
         f"{len(images.image_names) - test_images:,} images with {len(images) - test:,} samples to train on, "
-        f"{test_images:,} images with {test:,} samples to test on; no image is in both. "
-        "**Notice** which classes are rare: there, accuracy says little and a ranking says more."
+        f"{test_images:,} images with {test:,} samples to test on; no image is in both. Click a bar to see the images "
+        f"of that class. **Notice**: {how_even(images)}"
+    )
+
+
+def how_even(images: ImageSet) -> str:
+    """Whether the classes are about equally frequent, or which is the rarest and which the most frequent."""
+    counts = images.labels.sum(axis=0)
+    least, most = int(counts.argmin()), int(counts.argmax())
+    if counts[most] < UNEVEN * counts[least]:
+        return f"each class is about 1 in {len(images) / counts.mean():.0f} of the samples; none is rare."
+    rarest, commonest = escaped(images.classes[least]), escaped(images.classes[most])
+    return (
+        f"“{rarest}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, “{commonest}” the most "
+        f"frequent with {counts[most]:,}. Where a class is rare, accuracy says little and a ranking says more."
     )
 
 

@@ -2,63 +2,130 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, charts, export, frame, grid, keys, measures, runs, sets, tiles
-from pages.parts.cache import Ranking
+from pages.parts import (
+    address,
+    cache,
+    charts,
+    export,
+    frame,
+    grid,
+    keys,
+    measures,
+    runs,
+    selection,
+    sets,
+    tiles,
+    weights,
+)
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
-from ranking.store import ENDED, Run
-from ranking.types import ImageSet
+from ranking.ranked import Ranking, first_irrelevant
+from ranking.run import ENDED, Run
+from ranking.types import ImageSet, Ints
 
 DEFAULT_K = 10
+MOST_SHOWN = 10  # errors, and misses
+VIEWS = {"crop": "Crop", "whole": "Whole image with its box"}
 
 
 def steps() -> None:
-    wide, narrow, slider = st.columns([5, 2, 4], gap="medium")
+    wide, narrow = st.columns([5, 2], gap="medium")
     with wide:
         run = choose_run()
     images = cache.image_set(run.settings["set"])
     with narrow:
         split, ranked = choose_split(run, images)
-    with slider:
-        k = choose_k(ranked)
-    measures.show(ranked, k)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        place = show_grid(images, ranked, split, k)
-    with right:
-        show_selected(run, images, ranked, place)
-        show_curve(ranked, k)
+    look(run, images, ranked, split)
+    with frame.in_place():
+        show_errors(images, ranked)
+    weights.show(run, images, ranked)
     take_along(run, images, ranked, split)
+
+
+@st.fragment
+def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
+    """What answers to k and to a click, without the rest of the page running again."""
+    with frame.in_place():
+        left, right = st.columns([2, 3], gap="large", vertical_alignment="bottom")
+        with left:
+            k = choose_k(ranked)
+        with right:
+            measures.show(ranked, k)
+        shown = where(images, ranked)
+        left, right = st.columns([3, 2], gap="medium")
+        with right:  # first what answers to a click: the browser has painted the grid's part of it already
+            show_selected(run, images, ranked, shown.place)
+        with left:
+            show_grid(images, ranked, split, k, shown)
+        with right:
+            selection.show(images, ranked)
+            show_curve(ranked, k)
+    frame.show_menu()
+
+
+class Shown(NamedTuple):
+    """The page of the grid and the page that the selected place is on, both from 1; that place, from 0."""
+
+    page: int
+    here: int
+    place: int
+
+    def places(self, ranked: Ranking) -> range:
+        return range((self.page - 1) * grid.PAGE_SIZE, min(self.page * grid.PAGE_SIZE, len(ranked)))
+
+
+def where(images: ImageSet, ranked: Ranking) -> Shown:
+    """The page of the address, else that of the selected sample; without one the first of the page is selected."""
+    chosen = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), None)
+    here = 1 if chosen is None else chosen // grid.PAGE_SIZE + 1
+    page = address.read(keys.PAGE, address.number(int, 1, pages_of(ranked)), here)
+    return Shown(page, here, (page - 1) * grid.PAGE_SIZE if chosen is None else chosen)
+
+
+def pages_of(ranked: Ranking) -> int:
+    return -(-len(ranked) // grid.PAGE_SIZE)
 
 
 def choose_run() -> Run:
     """The training of the address, or the newest that left scores."""
-    sets.await_bundled()
+    sets.prepare()
     run = runs.chosen()
     scored = runs.with_scores()
+    if run is not None and run.deleted:
+        runs.offer_undo(run)
+        st.stop()
+    if run is not None and not runs.set_is_here(run):
+        frame.way_on(runs.missing_set(run), "Import images", "image_sets")
     if run is not None and run.state not in ENDED:
         frame.way_on("This training is still going on", "Watch it train", "train", run=run.id)
     if not scored:
         frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
     known = {one.id: one for one in scored}
     if run is not None and run.id not in known:
-        address.complain(f"Training {run.id} has {run.state} and left no ranking. Showing another one.")
+        address.complain(
+            f"Training {run.id} has {run.state} and has no scores. Train it again. Showing another one."
+        )
         address.amend(**{keys.RUN: None})
     bound = address.bound(keys.RUN, address.one_of(list(known)), scored[0].id)
-    chosen = st.selectbox("Training", list(known), format_func=lambda key: runs.name_of(known[key]), **bound)
+    labels = runs.labels(list(known.values()))
+    chosen = st.selectbox("Training", list(known), format_func=labels.__getitem__, **bound)
     if address.get(keys.RUN) is None:
         address.put(**{keys.RUN: chosen})  # also where it is only the newest: the link shall show it tomorrow
     return known[chosen]
 
 
 def choose_split(run: Run, images: ImageSet) -> tuple[str, Ranking]:
-    """Test or train, whichever has samples."""
-    splits = [split for split in ("test", "train") if (images.test == (split == "test")).any()]
-    bound = address.bound(keys.SPLIT, address.one_of(splits), splits[0])
+    """Test or train, whichever has samples: of the address, else that of the selected sample."""
+    splits = cache.splits(images)
+    row = selection.row(images)
+    default = splits[0] if row is None else ("test" if images.test[row] else "train")
+    bound = address.bound(keys.SPLIT, address.one_of(splits), default)
     split = st.segmented_control("Split", splits, required=True, **bound)
     return split, cache.ranking(run, split)
 
@@ -71,43 +138,50 @@ def choose_k(ranked: Ranking) -> int:
     return int(st.slider("k: how far down the ranking you look", 1, most, **bound))
 
 
-def show_grid(images: ImageSet, ranked: Ranking, split: str, k: int) -> int:
-    """One page of the ranking as thumbnails; the selected place, from 0: at first the first of the page."""
-    pages = -(-len(ranked) // grid.PAGE_SIZE)
-    page = address.read(keys.PAGE, address.number(int, 1, pages), 1)
-    places = range((page - 1) * grid.PAGE_SIZE, min(page * grid.PAGE_SIZE, len(ranked)))
-    place = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), places[0])
-    shown = tiles.ranked_tiles(images, ranked, places, k)
-    label = f"Ranked {split} samples, best first"
-    grid.image_grid(shown, name=keys.SAMPLE, selected=id_of(images, ranked, place), label=label)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        address.pager(keys.PAGE, pages)
-        offer_first_irrelevant(images, ranked)
+def show_grid(images: ImageSet, ranked: Ranking, split: str, k: int, shown: Shown) -> None:
+    """One page of the ranking as thumbnails, the k-th with a line after it."""
+    view = choose_view(images, ranked)
+    grid.image_grid(
+        tiles.ranked_tiles(images, ranked, shown.places(ranked), whole=view == "whole"),
+        name=keys.SAMPLE,
+        selected=id_of(images, ranked, shown.place),
+        label=f"Ranked {split} samples, best first",
+        several=True,
+    )
+    grid.draw_line(keys.SAMPLE, id_of(images, ranked, k - 1), f"k = {k}")
+    address.pager(keys.PAGE, pages_of(ranked), shown.here)
     st.caption(
         f"Best score first. {RELEVANT_GLYPH} and a whole border: relevant. {IRRELEVANT_GLYPH} and a broken "
         "border: not relevant. **Notice** the first broken border: everything before it is right. "
-        "Click a picture, or walk with the arrow keys and press Enter."
+        "Click a picture, or walk with the arrow keys and press Enter; with Shift several, with Ctrl one more."
     )
-    return place
+
+
+def choose_view(images: ImageSet, ranked: Ranking) -> str:
+    """What a tile shows, one of VIEWS; beside it the way to the first irrelevant sample."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        bound = address.bound(keys.VIEW, address.one_of(list(VIEWS)), "crop")
+        view = st.segmented_control(
+            "What a tile shows",
+            list(VIEWS),
+            format_func=lambda one: VIEWS[one],
+            required=True,
+            label_visibility="collapsed",
+            **bound,
+        )
+        offer_first_irrelevant(images, ranked)
+    return str(view)
 
 
 def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
     """A button to where the ranking goes wrong for the first time; nothing where it never does."""
-    wrong = np.flatnonzero(ranked.relevance == 0)
-    if len(wrong):
-        first = int(wrong[0])
-        page = first // grid.PAGE_SIZE + 1
+    first = first_irrelevant(ranked.relevance)
+    if first is not None:
         st.button(
-            f"First {IRRELEVANT_GLYPH}, at rank {first + 1:,}",
+            f"First {IRRELEVANT_GLYPH}, at rank {first:,}",
             key=keys.widget("first irrelevant"),
-            on_click=go_to,
-            args=(page, id_of(images, ranked, first)),
+            on_click=lambda: address.put(**{keys.SAMPLE: id_of(images, ranked, first - 1)}),
         )
-
-
-def go_to(page: int, sample: str) -> None:
-    address.put(**{keys.PAGE: None if page == 1 else str(page)})
-    address.put(**{keys.SAMPLE: sample})
 
 
 def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:
@@ -119,11 +193,11 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     st.markdown(f"#### Rank {place + 1} · {glyph} · score {ranked.scores[place]:+.4g}")
     name, query = str(images.image_names[image]), run.settings["query"]
     width, height = (int(side) for side in images.image_sizes[image])
-    shown = ", ".join(tiles.classes_of(images, row)) or "no class"
+    shown = tiles.shows(images, row)
     crop, whole = st.columns([1, 3]) if is_part(images, row) else (None, st.container())
     if crop is not None:
         crop.image(cache.thumbnails(images.key).crop(row), width="content", alt=f"The sample alone: {shown}")
-    with whole:
+    with whole, frame.in_place():
         picture(
             cache.whole_image(images.key, image),
             (width, height),
@@ -166,14 +240,45 @@ def show_curve(ranked: Ranking, k: int) -> None:
     )
 
 
+def show_errors(images: ImageSet, ranked: Ranking) -> None:
+    """The irrelevant samples of the highest ranks, and the relevant ones of the lowest."""
+    first = np.flatnonzero(ranked.relevance == 0)[:MOST_SHOWN]
+    last = np.flatnonzero(ranked.relevance)[-MOST_SHOWN:][::-1]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("First errors", anchor=False)
+        show_few(images, ranked, first, "First errors", "No sample of this split is irrelevant.")
+        st.caption(
+            f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant ones: "
+            "shape, colour, or what stands around them? Is one of them labelled wrongly?"
+        )
+    with right:
+        st.subheader("Misses", anchor=False)
+        show_few(images, ranked, last, "Misses", "No sample of this split is relevant.")
+        st.caption(
+            f"The last {RELEVANT_GLYPH}, the lowest first. **Notice** why they are hard to find: an unusual view, "
+            "something in front, a tiny box?"
+        )
+
+
+def show_few(images: ImageSet, ranked: Ranking, places: Ints, name: str, otherwise: str) -> None:
+    """A few places as tiles; a click selects the sample everywhere."""
+    if not len(places):
+        st.caption(otherwise)
+        return
+    shown = tiles.ranked_tiles(images, ranked, places.tolist())
+    selected = address.get(keys.SAMPLE)
+    grid.image_grid(shown, name=keys.SAMPLE, selected=selected, label=name, kind="row", key=name)
+
+
 def take_along(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
     """Downloads, made when they are asked for. The charts have their own camera button."""
     name = f"ranking-{run.id}-{split}"
-    title = f"{runs.short_name(run)}, {split}"
+    title = export.title_of(run, images, ranked, split)
     with st.container(horizontal=True):
         st.download_button(
             "Ranking as CSV",
-            lambda: export.csv_text(images, ranked),
+            lambda: export.csv_text(images, {split: ranked}),
             f"{name}.csv",
             "text/csv",
             icon=":material/table_view:",

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, certificate, charts, forms, frame, jobs_panel, keys, runs, sets
+from pages.parts import (
+    address,
+    cache,
+    certificate,
+    charts,
+    forms,
+    frame,
+    jobs_panel,
+    keys,
+    run_table,
+    runs,
+    sets,
+)
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
 from ranking.features import default_names, feature_class, feature_names
+from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
-from ranking.settings import settings_of
-from ranking.store import ENDED, ImageSetRow, Run
+from ranking.store import ImageSetRow
 
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
 FIRST_METHOD = "AP-SVM"
@@ -22,23 +33,30 @@ FIRST_QUERY = "8"
 
 def steps() -> None:
     run = runs.chosen()
-    form, view = st.columns([2, 3], gap="large")
-    with form:
+    with st.container(key="train-layout"):  # frame.css places them; on a phone they follow one another
+        task, view, details = st.container(), st.container(), st.container()
+    with task:
         row = sets.choose()
-        settings = choose(row)
-        start(settings)
+        query, method = choose_task(row)
+    with details:
+        settings = choose_details(row, query, method)
+    changes = [] if run is None else runs.differences(runs.settings_given(run), settings)
+    with task:
+        start(settings, run, changes)
     with view:
         if run is None:
             invite()
+        elif run.deleted:
+            runs.offer_undo(run, elsewhere=run.id in st.session_state.get(keys.JUST_DELETED, []))
         elif run.state in ENDED:
-            show_ended(run, settings)
+            show_ended(run, obvious=not changes)
         else:
-            show_live(run, settings)
-    list_earlier(row)
+            show_live(run)
+    run_table.show(row)
 
 
-def choose(row: ImageSetRow) -> TrainSettings:
-    """What a person wants to train, and how."""
+def choose_task(row: ImageSetRow) -> tuple[str, str]:
+    """Which class a person wants to rank first, and by which method."""
     images = cache.image_set(row.key)
     counts = {name: int(count) for name, count in zip(images.classes, images.labels.sum(axis=0), strict=True)}
     query = st.selectbox(
@@ -47,16 +65,21 @@ def choose(row: ImageSetRow) -> TrainSettings:
         format_func=lambda name: f"{name} — {counts[name]:,} of {len(images):,} samples",
         **address.bound(keys.QUERY, address.one_of(row.classes), preferred(FIRST_QUERY, row.classes)),
     )
+    method = st.selectbox(
+        "Method",
+        method_names(),
+        **address.bound(keys.METHOD, address.one_of(method_names()), preferred(FIRST_METHOD, method_names())),
+    )
+    return query, method
+
+
+def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
+    """What the method sees of an image, what it minimises, and its settings."""
     features = st.pills(
         "Features",
         feature_names(),
         selection_mode="multi",
         **address.bound(keys.FEATURES, address.some_of(feature_names()), default_names(), ",".join),
-    )
-    method = st.selectbox(
-        "Method",
-        method_names(),
-        **address.bound(keys.METHOD, address.one_of(method_names()), preferred(FIRST_METHOD, method_names())),
     )
     describe(method_class(method))
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
@@ -81,8 +104,14 @@ def describe(method: type) -> None:
         st.markdown(f"${objective}$")
 
 
-def start(settings: TrainSettings) -> None:
-    """The button that starts a training; pressed twice it starts one."""
+def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
+    """The button that starts a training; pressed twice it starts one. `changes`: how it differs from `run`."""
+    if run is not None and changes:
+        st.info(
+            f"Like **{escaped(runs.short_name(run))}** but **{escaped('; '.join(changes))}**: "
+            "press **Train** to see what that does.",
+            icon=":material/compare_arrows:",
+        )
     ready = bool(settings.features)
     if not ready:
         st.info(
@@ -96,9 +125,11 @@ def start(settings: TrainSettings) -> None:
         width="stretch",
         key="train",
     ):
-        run = jobs.start_once(cache.store(), "train", settings.to_json())
-        address.put(**{keys.RUN: run.id})
+        started = jobs.start_once(cache.store(), "train", settings.to_json())
+        address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
+    if (tolerance := settings.method_settings.get("tolerance")) is not None:
+        st.caption(f"It {certificate.stops(tolerance)} (see *More settings*).")
 
 
 def invite() -> None:
@@ -111,35 +142,9 @@ def invite() -> None:
         st.latex(certificate.FORMULA)
 
 
-def differs(run: Run, settings: TrainSettings) -> bool:
-    """Whether `run` was given other settings than those; what it was not given had its default."""
-    given = TrainSettings.from_json(run.settings)
-    if _names(given) != _names(settings):
-        return True
-    theirs = {name: complete(feature_class(name), values) for name, values in given.features}
-    method = complete(method_class(given.method), given.method_settings)
-    return (theirs, method) != (dict(settings.features), settings.method_settings)
-
-
-def _names(settings: TrainSettings) -> tuple[str, str, str, set[str]]:
-    return settings.set, settings.query, settings.method, {name for name, _ in settings.features}
-
-
-def complete(plugin: type, values: dict[str, Any]) -> dict[str, Any]:
-    return {item.name: item.default for item in settings_of(plugin)} | values
-
-
-def say_difference() -> None:
-    st.info(
-        "The settings at the left differ from this training's: press **Train** to see what they do.",
-        icon=":material/compare_arrows:",
-    )
-
-
-def show_live(run: Run, settings: TrainSettings) -> None:
-    if differs(run, settings):
-        say_difference()
+def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
+    say_what_changed(run)
     logarithmic = log_choice()
     jobs_panel.watch(run, lambda seen: draw(run, seen, logarithmic))
 
@@ -147,7 +152,10 @@ def show_live(run: Run, settings: TrainSettings) -> None:
 def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
     iterations = jobs_panel.iterations_of(seen)
     if iterations:
-        charts.training_curve(iterations, certificate.tolerance_of(run), logarithmic, "training curve")
+        tolerance = runs.tolerance_of(run)
+        if run.state not in ENDED and tolerance is not None:
+            certificate.show_gap(iterations[-1]["relative_gap"], tolerance)
+        charts.training_curve(iterations, tolerance, logarithmic, "training curve")
         floor = charts.lowest_bound(iterations)
         scale = (
             ""
@@ -163,18 +171,40 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
         )
 
 
-def show_ended(run: Run, settings: TrainSettings) -> None:
-    changed = differs(run, settings)
-    if changed:
-        say_difference()
+def say_what_changed(run: Run) -> None:
+    """Where a training was started as another with something changed: what, and what came of it."""
+    other = address.read(keys.LIKE, cache.store().run, None)
+    if other is None or other.kind != "train":
+        return
+    changes = runs.differences(runs.settings_given(other), runs.settings_given(run))
+    said = f"Like **{escaped(runs.short_name(other))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."
+    if run.has_scores and other.has_scores:
+        before, after = runs.average_precision(other), runs.average_precision(run)
+        said += f" T{before[1:]} → {after.removeprefix('test AP ')}."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(said, width="content")
+        link = address.changed(**{keys.RUN: other.id})
+        st.page_link("pages/train.py", label="Show that one", query_params=link, width="content")
+
+
+def show_ended(run: Run, obvious: bool) -> None:
+    """A training that has ended: `obvious`, whether the next step is to look at its ranking."""
     st.markdown(f"#### {escaped(runs.short_name(run))}")
+    say_what_changed(run)
+    if run.imported:
+        certificate.say_origin(run)
     jobs_panel.explain_end(run)
-    if runs.has_scores(run):
+    if run.has_scores and runs.has_numbers(run):
         certificate.show(run)
+    elif run.has_scores:
+        st.warning(
+            "What this training says it measured is not in numbers that can be shown: delete it in the table below.",
+            icon=":material/warning:",
+        )
     seen = jobs_panel.events_of(run)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if runs.has_scores(run):
-            frame.next_step("Look at the ranked images", "ranked_images", obvious=not changed, run=run.id)
+        if run.has_scores:
+            frame.next_step("Look at the ranked images", "ranked_images", obvious=obvious, run=run.id)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and log_choice()
     draw(run, seen, logarithmic)
     if run.state == "failed":
@@ -183,16 +213,6 @@ def show_ended(run: Run, settings: TrainSettings) -> None:
 
 def log_choice() -> bool:
     return st.toggle("Logarithmic iterations", key=keys.widget("logarithmic iterations"))
-
-
-def list_earlier(row: ImageSetRow) -> None:
-    earlier = cache.store().runs("train", row.key)
-    if earlier:
-        st.subheader("Trainings on this image set", anchor=False)
-        runs.table(earlier, keys.widget("earlier trainings"))
-        st.caption(
-            "Choose a row to come back to it. The address of this page opens the same training anywhere."
-        )
 
 
 frame.show_page("train", "Learn to rank one class of images before all others.", steps)

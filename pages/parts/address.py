@@ -31,7 +31,7 @@ def imply(told: dict[str, str]) -> None:
 
 
 def put(**changes: str | None) -> None:
-    """Change the address; None drops a name. What depended on a changed name is dropped (keys.dependents)."""
+    """Change the address; None drops a name. What depended on a changed name is dropped (keys.depends)."""
     _set(changed(**changes))
 
 
@@ -89,11 +89,11 @@ def bound(name: str, parse: Parse, default: Any, show: Show = str) -> dict[str, 
     return {"key": key, "on_change": _write, "args": (name, show)}
 
 
-def pager(name: str, pages: int) -> int:
+def pager(name: str, pages: int, default: int = 1) -> int:
     """Choose one of `pages` pages, from 1; nothing is shown where there is only one."""
     if pages <= 1:
         return 1
-    return int(st.pagination(pages, **bound(name, number(int, 1, pages), 1)))
+    return int(st.pagination(pages, **bound(name, number(int, 1, pages), default)))
 
 
 def one_of(choices: Sequence[T], show: Show = str) -> Callable[[str], T]:

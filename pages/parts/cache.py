@@ -7,8 +7,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
@@ -16,11 +15,13 @@ import streamlit as st
 from PIL import Image
 
 from pages.parts.picture import data_url
-from ranking import jobs
-from ranking.datasets import Thumbnails
-from ranking.metrics import average_precision, ndcg, precision_recall_curve, ranking_order
-from ranking.store import ENDED, Run, Store
-from ranking.types import Floats, ImageSet, Ints
+from ranking import jobs, method_class
+from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
+from ranking.methods import score_direction
+from ranking.ranked import Ranking
+from ranking.run import Run
+from ranking.store import Store
+from ranking.types import Floats, ImageSet
 
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
 
@@ -60,6 +61,18 @@ def _image_set(home: str, key: str) -> ImageSet:
     return Store(home).image_set(key)
 
 
+class GuardedThumbnails(Thumbnails):
+    """Thumbnails whose files may go away between two reads: what cannot be read comes as Gone."""
+
+    def crop(self, i: int) -> bytes:
+        with or_gone():
+            return super().crop(i)
+
+    def image(self, j: int) -> bytes:
+        with or_gone():
+            return super().image(j)
+
+
 def thumbnails(key: str) -> Thumbnails:
     with or_gone():
         return _thumbnails(str(store().home), key)
@@ -67,7 +80,24 @@ def thumbnails(key: str) -> Thumbnails:
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _thumbnails(home: str, key: str) -> Thumbnails:
-    return Store(home).thumbnails(key)
+    return GuardedThumbnails(_image_set(home, key).folder)
+
+
+def ready_made() -> tuple[ImageSet, Thumbnails]:
+    """The scenes that come with the program, from where they lie, which needs no home; Gone where they did not."""
+    folder = ready_made_folder()
+    if folder is None:
+        raise Gone(
+            "the scenes of data/action_figures did not come with this installation; run the laboratory from its "
+            "own folder, as README.md says"
+        )
+    with or_gone():
+        return _ready_made(str(folder))
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _ready_made(folder: str) -> tuple[ImageSet, Thumbnails]:
+    return load_image_set(Path(folder)), GuardedThumbnails(Path(folder))
 
 
 def whole_image(key: str, image: int) -> str:
@@ -86,42 +116,14 @@ def _whole_image(home: str, key: str, image: int) -> str:
     return data_url(stream.getvalue())
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """The samples of one split in the order of a run's scores, best first.
-
-    samples (n,) rows of the image set; relevance (n,) and scores (n,) of them in this order.
-    """
-
-    samples: Ints
-    relevance: Ints
-    scores: Floats
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    @property
-    def positives(self) -> int:
-        return int(np.count_nonzero(self.relevance))
-
-    @cached_property
-    def average_precision(self) -> float:
-        return average_precision(self.relevance, self.scores)
-
-    @cached_property
-    def ndcg(self) -> float:
-        return ndcg(self.relevance, self.scores)
-
-    @cached_property
-    def curve(self) -> tuple[Floats, Floats]:
-        """Precision (n,) and recall (n,) at every k; ValueError where nothing is relevant."""
-        precision, recall, _ = precision_recall_curve(self.relevance, self.scores)
-        return precision, recall
+def splits(images: ImageSet) -> list[str]:
+    """Test and train, whichever has samples."""
+    return [split for split in ("test", "train") if (images.test == (split == "test")).any()]
 
 
 def ranking(run: Run, split: str) -> Ranking:
     """The ranking of an ended run; Gone where it left no scores."""
-    if run.state not in ENDED or not run.scores_file.exists():
+    if not run.has_scores:
         raise Gone(f"training {run.id} is {run.state} and has no scores; train again")
     with or_gone():
         return _ranking(str(store().home), run.id, split)
@@ -141,6 +143,21 @@ def _ranking(home: str, run_id: str, split: str) -> Ranking:
             f"it has {scores.shape}; train again"
         )
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
-    relevance = images.relevance(run.settings["query"])[rows]
-    order = ranking_order(relevance, scores[rows])
-    return Ranking(rows[order], relevance[order], scores[rows[order]])
+    return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
+
+
+def direction(run: Run) -> Floats | None:
+    """(d,) the direction in which the scores of a run's method grow; None where it has no weights.
+
+    Gone where the run left no method, or one that cannot be read.
+    """
+    if not run.model_file.exists():
+        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    with or_gone():
+        return _direction(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _direction(home: str, run_id: str) -> Floats | None:
+    run = Store(home).run(run_id)
+    return score_direction(method_class(run.settings["method"]).load(run.model_file))

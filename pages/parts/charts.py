@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,16 +29,29 @@ def training_curve(
     """Primal and dual with the gap between them; below it the relative gap and its tolerance. At least one
     iteration."""
     shown = thinned(iterations)
-    steps = [event["iteration"] for event in shown]
     floor = lowest_bound(iterations)
     low = -math.inf if floor is None else floor
     bounded = [event for event in shown if event["dual"] is not None and event["dual"] >= low]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.08)
-    bounds = [event["iteration"] for event in bounded]
-    dual = [event["dual"] for event in bounded]
+    _add_bounds(figure, shown, bounded)
+    _add_gap(figure, shown, bounded, tolerance)
+    if floor is None:
+        figure.update_yaxes(title_text="objective", rangemode="tozero", row=1, col=1)
+    else:
+        figure.update_yaxes(title_text="objective", type="log", exponentformat="power", row=1, col=1)
+    figure.update_yaxes(title_text="gap / primal", type="log", exponentformat="power", row=2, col=1)
+    figure.update_xaxes(type="log" if log_iterations else "linear")
+    figure.update_xaxes(title_text="iteration", row=2, col=1)
+    where = f"{shown[-1]['iteration']} iterations, primal {shown[-1]['primal']:.4g}"
+    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=440)
+
+
+def _add_bounds(figure: go.Figure, shown: Sequence[Event], bounded: Sequence[Event]) -> None:
+    """The primal of all iterations and the dual of the `bounded` ones, filled between."""
+    bounds = _column(bounded, "iteration")
     figure.add_scatter(
         x=bounds,
-        y=dual,
+        y=_column(bounded, "dual"),
         name="dual (lower bound)",
         legendrank=2,
         line={"color": VERMILLION, "width": 3, "dash": "dash"},
@@ -46,7 +59,7 @@ def training_curve(
     # The gap is filled between equally long lines, so the upper one is drawn once more without a legend.
     figure.add_scatter(
         x=bounds,
-        y=[event["primal"] for event in bounded],
+        y=_column(bounded, "primal"),
         fill="tonexty",
         fillcolor="rgba(128,128,128,.22)",
         line={"width": 0},
@@ -54,16 +67,22 @@ def training_curve(
         hoverinfo="skip",
     )
     figure.add_scatter(
-        x=steps,
-        y=[event["primal"] for event in shown],
+        x=_column(shown, "iteration"),
+        y=_column(shown, "primal"),
         name="primal (best so far)",
         legendrank=1,
         line={"color": BLUE, "width": 3},
     )
-    gaps = [(event["iteration"], event["relative_gap"]) for event in bounded if event["relative_gap"]]
+
+
+def _add_gap(
+    figure: go.Figure, shown: Sequence[Event], bounded: Sequence[Event], tolerance: float | None
+) -> None:
+    """The relative gap where a logarithm can show it, and the tolerance over all iterations."""
+    gaps = [event for event in bounded if event["relative_gap"]]
     figure.add_scatter(
-        x=[step for step, _ in gaps],
-        y=[gap for _, gap in gaps],
+        x=_column(gaps, "iteration"),
+        y=_column(gaps, "relative_gap"),
         name="relative gap",
         legendrank=3,
         line={"color": PURPLE, "width": 3},
@@ -72,7 +91,7 @@ def training_curve(
     )
     if tolerance is not None:
         figure.add_scatter(
-            x=[steps[0], steps[-1]],
+            x=[shown[0]["iteration"], shown[-1]["iteration"]],
             y=[tolerance, tolerance],
             name=f"tolerance {tolerance:g}",
             legendrank=4,
@@ -81,18 +100,10 @@ def training_curve(
             row=2,
             col=1,
         )
-    if floor is None:
-        figure.update_yaxes(title_text="objective", rangemode="tozero", row=1, col=1)
-    else:
-        figure.update_yaxes(title_text="objective", type="log", exponentformat="power", row=1, col=1)
-    figure.update_yaxes(title_text="gap / primal", type="log", exponentformat="power", row=2, col=1)
-    figure.update_xaxes(type="log" if log_iterations else "linear")
-    figure.update_xaxes(title_text="iteration", row=2, col=1)
-    last = shown[-1] if shown else None
-    where = (
-        "no iteration yet" if last is None else f"{last['iteration']} iterations, primal {last['primal']:.4g}"
-    )
-    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=440)
+
+
+def _column(events: Sequence[Event], name: str) -> list[Any]:
+    return [event[name] for event in events]
 
 
 def lowest_bound(iterations: Sequence[Event]) -> float | None:
@@ -107,17 +118,30 @@ def lowest_bound(iterations: Sequence[Event]) -> float | None:
     return floor if floor > 0 and last is not None and last >= floor else None
 
 
+def _steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
+    """The corners of the curve: one for each relevant sample, or each group of them, and one at place k."""
+    relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
+    x, y = [0.0], [float(precision[relevant[0]])]
+    for part, place in ((relevant[relevant < k], k - 1), (relevant[relevant >= k], len(recall) - 1)):
+        for group in np.array_split(part, min(len(part), MOST_POINTS)) if len(part) else ():
+            x.append(float(recall[group[-1]]))
+            y.append(float(precision[group].mean()))
+        x.append(float(recall[place]))
+        y.append(float(precision[place]))
+    return x, y
+
+
 def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> None:
     """The curve with the chosen k marked on it.
 
     Its steps have the height of the precision at each relevant sample, so that the area below is the average
-    precision (up to what thinning leaves out of a long ranking).
+    precision; where there are more than can be drawn, a step is as high as the mean of those it stands for.
     """
-    rows = thinned(range(len(precision)))
+    x, y = _steps(precision, recall, k)
     figure = go.Figure()
     figure.add_scatter(
-        x=[0.0, *recall[rows]],
-        y=[precision[0], *precision[rows]],
+        x=x,
+        y=y,
         mode="lines",
         name="precision",
         line={"color": BLUE, "width": 3, "shape": "vh"},
@@ -146,41 +170,114 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
     _show(figure, key, alt, "precision-recall", height=300)
 
 
-def class_counts(images: ImageSet, key: str) -> None:
-    """How many samples show each class, in train and test."""
+def measure_by_place(
+    values: Sequence[float], place: int, name: str, colour: str, key: str, stepped: bool = False
+) -> None:
+    """A measure (n,) of rankings that differ in the place of one image, 1 ... n; `place` is marked."""
+    places = list(range(1, len(values) + 1))
+    line = {"color": colour, "width": 4, "shape": "hvh" if stepped else "linear"}
+    figure = go.Figure()
+    figure.add_scatter(
+        x=places,
+        y=list(values),
+        mode="lines+markers",
+        line=line,
+        marker={"size": 7},
+        hovertemplate=f"place %{{x}}: {name} %{{y:.3f}}<extra></extra>",
+    )
+    now = values[place - 1]
+    figure.add_scatter(
+        x=[place],
+        y=[now],
+        mode="markers",
+        hoverinfo="skip",
+        marker={"color": colour, "size": 18, "symbol": "diamond", "line": {"color": "white", "width": 2}},
+    )
+    figure.update_xaxes(title_text="place of the image", range=[0.5, len(values) + 0.5], dtick=1, tickangle=0)
+    figure.update_yaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1])
+    figure.update_layout(showlegend=False)
+    listed = ", ".join(f"{value:.3f}" for value in values)
+    alt = f"{name} with the image at place {place}: {now:.3f}; at places 1 to {len(values)}: {listed}"
+    _show(figure, key, alt, name, height=190, top=4)
+
+
+def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float], key: str) -> None:
+    """What moving one image down by one place costs: the fall of AP, the rise of the share of wrong labels at the
+    cut, (n,) by place."""
+    figure = go.Figure()
+    falls, rises = -np.diff(average_precision), np.diff(zero_one)
+    steps = [f"{place} → {place + 1}" for place in range(1, len(average_precision))]
+    for name, heights, colour, pattern in (
+        ("AP loses", falls, BLUE, ""),
+        ("share of wrong labels at the cut grows by", rises, VERMILLION, "/"),
+    ):
+        figure.add_bar(
+            x=steps,
+            y=heights,
+            name=name,
+            marker={
+                "color": colour,
+                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.5)"},
+            },
+            hovertemplate=f"place %{{x}}: {name} %{{y:.3f}}<extra></extra>",
+        )
+    figure.update_layout(barmode="group", bargap=0.25)
+    figure.update_xaxes(title_text="the image moves from place … to place …")
+    listed = ", ".join(f"{step} {fall:.3f}" for step, fall in zip(steps, falls, strict=True))
+    _show(figure, key, f"What each step down costs. AP loses: {listed}", "cost-of-a-place", height=340)
+
+
+def class_counts(
+    images: ImageSet, key: str, chosen: str | None = None, on_choose: Callable[[str], None] | None = None
+) -> None:
+    """How many samples show each class, in train and test; `chosen` is pointed at.
+
+    on_choose hears of the class whose bar is clicked. The key should differ for another `chosen`.
+    """
     train, test = images.labels[~images.test].sum(axis=0), images.labels[images.test].sum(axis=0)
     order = np.argsort(-(train + test), kind="stable")[:MOST_CLASSES]
     order = _natural(order, images.classes)[::-1]
-    names = [html.escape(_short(images.classes[i])) for i in order]
     figure = go.Figure()
-    for split, counts, colour, pattern in (("train", train, BLUE, ""), ("test", test, VERMILLION, "/")):
-        figure.add_bar(
-            y=list(range(len(order))),
-            x=counts[order],
-            name=split,
-            orientation="h",
-            text=counts[order],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": "white"},
-            marker={
-                "color": colour,
-                "pattern": {
-                    "shape": pattern,
-                    "fillmode": "overlay",
-                    "fgcolor": "rgba(255,255,255,.4)",
-                    "size": 6,
-                },
-            },
-            hovertemplate="%{x} samples<extra>" + split + "</extra>",
-        )
+    _add_split(figure, "train", train[order], BLUE, "")
+    _add_split(figure, "test", test[order], VERMILLION, "/")
     figure.update_layout(barmode="stack", bargap=0.22)
     figure.update_xaxes(title_text="samples")
+    names = [_tick(images.classes[i], images.classes[i] == chosen) for i in order]
     figure.update_yaxes(tickvals=list(range(len(order))), ticktext=names)
     listed = ", ".join(f"{images.classes[i]} {train[i]} and {test[i]}" for i in order[::-1][:10])
     alt = f"Samples of each class in train and test: {listed}"
-    _show(figure, key, alt, "classes", height=110 + 26 * len(order))
+    on_select = on_choose and (lambda: _tell(key, images, order, on_choose))
+    _show(figure, key, alt, "classes", 110 + 26 * len(order), on_select)
+
+
+def _add_split(figure: go.Figure, split: str, counts: Ints, colour: str, pattern: str) -> None:
+    """A bar a class, as long as its count in the split."""
+    shape = {"shape": pattern, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.4)", "size": 6}
+    figure.add_bar(
+        y=list(range(len(counts))),
+        x=counts,
+        name=split,
+        orientation="h",
+        text=counts,
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        textfont={"color": "white"},
+        marker={"color": colour, "pattern": shape},
+        hovertemplate="%{x} samples<extra>" + split + "</extra>",
+    )
+
+
+def _tick(name: str, chosen: bool) -> str:
+    short = html.escape(_short(name))
+    return f"<b>▸ {short}</b>" if chosen else short
+
+
+def _tell(key: str, images: ImageSet, order: Ints, on_choose: Callable[[str], None]) -> None:
+    """Say which class was clicked; nothing where a click took a selection back."""
+    points = st.session_state[key]["selection"]["points"]
+    if points:
+        on_choose(images.classes[int(order[points[0]["y"]])])
 
 
 def _natural(order: Ints, classes: Sequence[str]) -> Ints:
@@ -201,10 +298,18 @@ def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:23] + "…"
 
 
-def _show(figure: go.Figure, key: str, alt: str, file: str, height: int) -> None:
+def _show(
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    file: str,
+    height: int,
+    on_select: Callable[[], None] | None = None,
+    top: int = 34,
+) -> None:
     figure.update_layout(
         height=height,
-        margin={"l": 8, "r": 12, "t": 34, "b": 8},
+        margin={"l": 8, "r": 12, "t": top, "b": 8},
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         hovermode="closest",
     )
@@ -213,4 +318,6 @@ def _show(figure: go.Figure, key: str, alt: str, file: str, height: int) -> None
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"filename": file, "scale": 2},
     }
-    st.plotly_chart(figure, key=key, config=config, alt=alt)
+    st.plotly_chart(
+        figure, key=key, config=config, alt=alt, on_select=on_select or "ignore", selection_mode="points"
+    )

@@ -1,49 +1,111 @@
-"""A ranking to take along: as a table (CSV) and as a picture (PNG)."""
+"""A ranking to take along: as a table (CSV), as a picture (PNG), and with all of its training (ZIP)."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 
 from PIL import Image, ImageDraw, ImageFont
 
-from pages.parts.cache import Ranking
+from pages.parts import cache, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
+from ranking import method_class
 from ranking.datasets import Thumbnails
+from ranking.ranked import Ranking
+from ranking.run import Run
+from ranking.run_archive import export_run
+from ranking.settings import settings_of
 from ranking.types import ImageSet
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+CSV_COLUMNS = [
+    "rank",
+    "score",
+    "relevant",
+    "split",
+    "sample",
+    "image",
+    "left",
+    "top",
+    "right",
+    "bottom",
+    "classes",
+]
 COLUMNS, ROWS = 10, 8
 SIDE, CAPTION, GAP, BORDER = 120, 22, 10, 5
-HEADER = 44
+HEADER = 64
 
 
-def csv_text(images: ImageSet, ranked: Ranking) -> str:
-    """One line a sample, best first."""
+def archive(run: Run) -> bytes:
+    """The ZIP that `ranking.run_archive` reads back; with table and picture where the image set is here."""
+    views = {}
+    if run.has_scores and runs.set_is_here(run):
+        images = cache.image_set(run.settings["set"])
+        rankings = {split: cache.ranking(run, split) for split in cache.splits(images)}
+        first = next(iter(rankings))
+        title = title_of(run, images, rankings[first], first)
+        views["ranking.csv"] = csv_text(images, rankings).encode()
+        views["ranking.png"] = contact_sheet(cache.thumbnails(images.key), rankings[first], title)
+    return export_run(cache.store(), run.id, views)
+
+
+def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:
+    """One line a sample, best first, one split after the other. Texts are `guarded`, numbers are exact."""
     stream = io.StringIO()
     writer = csv.writer(stream)
-    writer.writerow(
-        ["rank", "score", "relevant", "sample", "image", "left", "top", "right", "bottom", "classes"]
-    )
-    for place, (row, score, relevant) in enumerate(
-        zip(ranked.samples, ranked.scores, ranked.relevance, strict=True), start=1
-    ):
-        shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
-        image = str(images.image_names[images.image_of[row]])
-        box = [int(edge) for edge in images.boxes[row]]
-        writer.writerow(
-            [place, repr(float(score)), int(relevant), str(images.ids[row]), image, *box, ";".join(shown)]
-        )
+    writer.writerow(CSV_COLUMNS)
+    for split, ranked in rankings.items():
+        for place, (row, score, relevant) in enumerate(
+            zip(ranked.samples, ranked.scores, ranked.relevance, strict=True), start=1
+        ):
+            shown = [
+                name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown
+            ]
+            texts = (str(images.ids[row]), str(images.image_names[images.image_of[row]]), ";".join(shown))
+            sample, image, classes = map(guarded, texts)
+            box = [int(edge) for edge in images.boxes[row]]
+            writer.writerow([place, repr(float(score)), int(relevant), split, sample, image, *box, classes])
     return stream.getvalue()
 
 
+def guarded(text: str) -> str:
+    """`text` for a cell of a table: an apostrophe goes before what a spreadsheet would take for a formula.
+
+    Texts that begin with an apostrophe get one more, so that taking one away always gives the text back.
+
+    >>> guarded("=1+1"), guarded("photo"), guarded("'s")
+    ("'=1+1", 'photo', "''s")
+    """
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
+    """Two lines that tell a contact sheet from all others: method, query and split; AP, image set, settings."""
+    told = run.settings
+    asked = f"{told['method']} on “{told['query']}”"
+    name = f"{run.name}: " if run.name else ""
+    facts = [f"AP {ranked.average_precision:.3f}"] if ranked.positives else []
+    facts.append(f"{images.title}, {len(images.image_names):,} images")
+    facts.append(" + ".join(feature for feature, _ in told["features"]))
+    known = [item for item in settings_of(method_class(told["method"])) if not item.advanced]
+    facts += [f"{item.name} = {told['method_settings'].get(item.name, item.default)}" for item in known]
+    return f"{name}{asked}, {split}\n{' · '.join(facts)}"
+
+
 def contact_sheet(thumbnails: Thumbnails, ranked: Ranking, title: str) -> bytes:
-    """PNG of the first places, marked by border and glyph, on white so that it prints."""
+    """PNG of the first places, marked by border and glyph, on white so that it prints.
+
+    The first line of `title` is large; a second one, if there is one, stands small below it.
+    """
     shown = min(len(ranked), COLUMNS * ROWS)
     rows = -(-shown // COLUMNS)
     size = (COLUMNS * (SIDE + GAP) + GAP, HEADER + rows * (SIDE + CAPTION + GAP) + GAP)
     sheet = Image.new("RGB", size, "white")
     draw = ImageDraw.Draw(sheet)
-    draw.text((GAP, 12), title, "black", ImageFont.load_default(18))
+    headline, _, facts = title.partition("\n")
+    draw.text((GAP, 10), headline, "black", ImageFont.load_default(18))
+    draw.text((GAP, 38), facts, "black", ImageFont.load_default(13))
     for place in range(shown):
         left = GAP + place % COLUMNS * (SIDE + GAP)
         top = HEADER + place // COLUMNS * (SIDE + CAPTION + GAP)

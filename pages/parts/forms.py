@@ -36,7 +36,8 @@ def settings_form(
 
 def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool = False) -> Any:
     name = keys.setting(owner, plugin, item.name)
-    label = escaped(f"{plugin}: {item.label}" if several else item.label)
+    # Not escaped: names and labels are those of code, and a screen reader would read the backslashes aloud.
+    label = f"{plugin}: {item.label}" if several else item.label
     bound: dict[str, Any] = {"key": keys.widget(name)}
     if shared:
         bound = address.bound(name, lambda text: parse(item, text), item.default)
@@ -69,8 +70,9 @@ def _choose(item: Setting, label: str, bound: dict[str, Any]) -> Any:
 def _power(item: Setting, label: str, bound: dict[str, Any]) -> float:
     """Powers of ten to choose from; the address may ask for any other number, which joins them."""
     value = float(st.session_state[bound["key"]])
-    low = item.minimum if item.minimum else min(item.default, value) / 1e4
-    high = item.maximum if item.maximum else max(item.default, value) * 1e4
+    least, most = item.usual or (item.minimum, item.maximum)
+    low = least or min(item.default, value) / 1e4
+    high = most or max(item.default, value) * 1e4
     exponents = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
     options = sorted({float(f"1e{exponent}") for exponent in exponents} | {value, float(item.default)})
     chosen = st.select_slider(label, options, format_func=_number, **bound)

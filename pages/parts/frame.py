@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn
 
 import streamlit as st
@@ -14,18 +16,24 @@ from pages.parts import address, keys
 from pages.parts.cache import Gone
 from ranking.home import HomeError
 
-PAGES = {"image_sets": "Image sets", "train": "Train", "ranked_images": "Ranked images"}
+PAGES = {
+    "start": "Ranking laboratory",  # stands at the bare address
+    "lesson": "Why optimise AP?",
+    "image_sets": "Image sets",
+    "train": "Train",
+    "ranked_images": "Ranked images",
+}
+
+# Not isolated from the page, unlike a component's style is by default: it is the page's own.
+_mount_style = st.components.v2.component(
+    "ranking_style", css=Path(__file__).with_name("frame.css").read_text(), isolate_styles=False
+)
 
 
 def all_pages() -> list[st.Page]:
     """Every page of the laboratory, in the order of the menu."""
-    pages = [st.Page(f"pages/{name}.py", title=title) for name, title in PAGES.items()]
-    return [st.Page(_enter, title="Ranking laboratory", default=True, visibility="hidden"), *pages]
-
-
-def _enter() -> None:
-    """The bare address leads to the first page, which so has an address of its own that stays."""
-    st.switch_page(f"pages/{next(iter(PAGES))}.py", query_params=address.changed())
+    first = next(iter(PAGES))
+    return [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
 
 
 def guard() -> None:
@@ -40,7 +48,9 @@ def guard() -> None:
 def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     """Run a page: its title, what was wrong with the address, its steps."""
     guard()
-    menu = st.container(horizontal=True, key="menu")
+    with st.container(key="menu", gap=None):
+        st.session_state[keys.MENU] = st.empty()
+        _mount_style(key="style", height=1)
     st.title(PAGES[name], anchor=False)
     st.caption(purpose)
     messages, complete = st.container(), True
@@ -53,13 +63,32 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         raise
     finally:
         if complete:
-            _finish(menu, messages)
+            _finish(messages)
 
 
-def _finish(menu: DeltaGenerator, messages: DeltaGenerator) -> None:
+@contextmanager
+def in_place() -> Iterator[None]:
+    """Trouble with a part of a page is said where the part would stand, and the page goes on.
+
+    A fragment needs it too: it runs again by itself, without its page around it.
+    """
+    try:
+        yield
+    except (HomeError, Gone) as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+
+
+def show_menu() -> None:
+    """The menu, which carries the address on. A fragment that changes the address ends with this, for it runs
+    again without its page."""
+    with st.session_state[keys.MENU].container(horizontal=True):
+        for name, title in PAGES.items():
+            st.page_link(f"pages/{name}.py", label=title, query_params=address.changed(), width="content")
+
+
+def _finish(messages: DeltaGenerator) -> None:
     """What is known when a page has run: its address, which the menu carries on, and what was wrong with it."""
-    for name, title in PAGES.items():
-        menu.page_link(f"pages/{name}.py", label=title, query_params=address.changed(), width="content")
+    show_menu()
     for message in address.complaints():
         messages.warning(escaped(message), icon=":material/warning:")
 

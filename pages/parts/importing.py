@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, forms, grid, jobs_panel, keys, tiles
+from pages.parts import address, cache, export, forms, grid, jobs_panel, keys, tiles
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
+from ranking.run import ENDED, Run
 from ranking.run_settings import ImportSettings
 from ranking.settings import Setting, settings_of
-from ranking.store import ENDED, Run
 from ranking.types import ImageSet
 
 EXAMPLES = 12
@@ -41,8 +41,9 @@ def show() -> None:
 
 def _list_waiting() -> None:
     """A line for each import that waits for a decision; pressing it shows the import."""
+    here = _keys_here()
     for run in cache.store().runs("import"):
-        if run.state == "finished" and "decision" not in run.result:
+        if run.state == "finished" and "decision" not in run.result and run.result["key"] not in here:
             title, images = escaped(run.result["title"]), run.result["images"]
             st.button(
                 f"{title}: {images:,} images wait for your decision",
@@ -61,7 +62,7 @@ def _offer(again: Run | None = None) -> None:
     ):
         names = source_names()
         before = {} if again is None else again.settings
-        st.session_state.setdefault(keys.widget("source"), _known(before.get("source"), names))
+        _hold(keys.widget("source"), _known(before.get("source"), names))
         source = st.selectbox("From", names, key=keys.widget("source"))
         if source == before.get("source"):
             _fill(source, before["source_settings"])
@@ -85,8 +86,16 @@ def _fill(source: str, settings: dict[str, Any]) -> None:
     """Have the form begin with `settings`, where it is not there yet."""
     for item in settings_of(source_class(source)):
         if item.name in settings:
-            name = keys.widget(keys.setting("source", source, item.name))
-            st.session_state.setdefault(name, settings[item.name])
+            _hold(keys.widget(keys.setting("source", source, item.name)), settings[item.name])
+
+
+def _hold(key: str, beginning: Any) -> None:
+    """Have a widget show what it holds, and at first `beginning`.
+
+    It is told in every run. What a run tells is lost where the next one interrupts it, as the end of an import
+    does; a browser that was never told takes a widget's first option, or no text, and answers with that.
+    """
+    st.session_state[key] = st.session_state.get(key, beginning)
 
 
 def _is_missing(item: Setting, values: dict[str, Any]) -> bool:
@@ -106,11 +115,38 @@ def _show(run: Run) -> None:
     elif run.state != "finished":
         jobs_panel.explain_end(run)
         _close()
+    elif run.result.get("decision") != "discarded" and run.result["key"] in _keys_here():
+        _show_known(run)
     elif "decision" in run.result:
         st.markdown(f"This import of **{escaped(run.result['title'])}** was {run.result['decision']}.")
         _close()
     else:
         _decide(run)
+
+
+def _keys_here() -> set[str]:
+    """The keys of this home's image sets: an import of one of them leaves nothing to decide."""
+    return {row.key for row in cache.store().image_sets()}
+
+
+def _show_known(run: Run) -> None:
+    """Nothing is left to be decided: equal keys are equal sets. Keeping it puts back files that are missing."""
+    with cache.or_gone():
+        key = cache.store().keep(run.id)
+    st.info(
+        f"You have this set already: **{escaped(run.result['title'])}**, {run.result['images']:,} images. "
+        "Equal images and labels are one set.",
+        icon="🖼️",
+    )
+    with st.container(horizontal=True):
+        if address.get(keys.SET) != key:
+            st.button(
+                "Look at it",
+                type="primary",
+                key="look at known set",
+                on_click=lambda: address.put(**{keys.SET: key, keys.IMPORT: None}),
+            )
+        _close()
 
 
 def _import(run_id: str) -> Run:
@@ -200,5 +236,5 @@ def _csv(problems: list[dict[str, str]]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, REPORT, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(problems)
+    writer.writerows({name: export.guarded(text) for name, text in row.items()} for row in problems)
     return stream.getvalue()

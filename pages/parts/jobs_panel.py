@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import cache, keys
+from pages.parts import cache, frame, keys
 from pages.parts.frame import escaped
 from ranking import jobs
-from ranking.store import ENDED, Run
+from ranking.run import ENDED, Run
 
 POLL_SECONDS = 0.5
 
@@ -26,17 +26,22 @@ def watch(run: Run, live: Live | None = None) -> None:
 
 @st.fragment(run_every=POLL_SECONDS)
 def _watch(run_id: str, live: Live | None) -> None:
-    run = jobs.poll(cache.store(), run_id)
-    if run.state in ENDED:
-        st.rerun()
+    with frame.in_place():
+        run = jobs.poll(cache.store(), run_id)
+        if run.state in ENDED:
+            st.rerun()
+        _show(run, live)
+
+
+def _show(run: Run, live: Live | None) -> None:
     seen = events_of(run)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container():
             _progress(run, seen)
         st.button(
             "Cancelling …" if run.cancelled else "Cancel",
-            key=keys.widget(f"cancel {run_id}"),
-            on_click=lambda: jobs.cancel(cache.store(), run_id),
+            key=keys.widget(f"cancel {run.id}"),
+            on_click=lambda: jobs.cancel(cache.store(), run.id),
             disabled=bool(run.cancelled),
         )
     if live is not None:
@@ -47,7 +52,11 @@ def _progress(run: Run, seen: list[Event]) -> None:
     """A bar where the total is known, else what is going on and for how long."""
     last = next((event for event in reversed(seen) if event["event"] == "progress"), None)
     elapsed = max(0.0, time.time() - (run.started or run.created))
-    if last is None:
+    waits = jobs.waits_for(cache.store(), run) if run.state == "queued" else 0
+    if waits:
+        others = "1 other training" if waits == 1 else f"{waits} other trainings"
+        st.progress(0.0, f"Waits for {others} to end … {elapsed:.0f} s")
+    elif last is None:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")
     elif last["total"] > 1:
         share = min(1.0, max(0.0, last["done"] / last["total"]))
@@ -76,7 +85,8 @@ def iterations_of(seen: list[Event]) -> list[Event]:
 
 def explain_end(run: Run) -> None:
     """Say plainly why a run did not finish; nothing for one that did."""
+    what = "training" if run.kind == "train" else run.kind
     if run.state == "failed":
-        st.error(f"**This {run.kind} failed:** {escaped(run.reason)}", icon=":material/error:")
+        st.error(f"**This {what} failed:** {escaped(run.reason)}", icon=":material/error:")
     elif run.state == "cancelled":
-        st.warning(f"This {run.kind} was {escaped(run.reason)}", icon=":material/pan_tool:")
+        st.warning(f"This {what} was {escaped(run.reason)}", icon=":material/pan_tool:")

@@ -5,26 +5,34 @@ from __future__ import annotations
 # The address: what is worth sharing.
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
-IMAGE = "image"  # number of the image that is shown whole
 FEATURES = "features"  # names, joined by commas
 QUERY = "query"  # the class that is searched for
 METHOD = "method"
 RUN = "run"  # id of the training that is shown
+LIKE = "like"  # id of the training that it was changed from
+EVERYWHERE = "everywhere"  # whether trainings on all image sets are listed
 SPLIT = "split"  # "test" or "train"
 K = "k"  # of precision at k
 PAGE = "page"  # of the ranked grid, from 1
 SHEET = "sheet"  # page of the contact sheet, from 1
-SAMPLE = "sample"  # id of the selected sample
+SHEET_CLASS = "sheet.class"  # only images that show this class are on the contact sheet
+SHEET_SPLIT = "sheet.split"  # only images of this split are
+SAMPLE = "sample"  # id of the selected sample: one selection for all pages
+VIEW = "view"  # what a tile of the ranked grid shows
 EXAMPLE = "example"  # id of the selected sample of an import
+STEP = "step"  # of the lesson, from 1
+PLACE = "place"  # of the image that the lesson moves, from 1
+SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
 DEPENDENTS = {
     IMPORT: (EXAMPLE,),
-    SET: (SHEET, IMAGE, QUERY, RUN, PAGE, SAMPLE),
-    SHEET: (IMAGE,),
-    RUN: (SET, SHEET, IMAGE, QUERY, FEATURES, METHOD, "method.", "feature.", PAGE, SAMPLE),
+    SET: (SHEET, "sheet.", QUERY, RUN, PAGE, SAMPLE),
+    SHEET_CLASS: (SHEET,),
+    SHEET_SPLIT: (SHEET,),
+    RUN: (SET, SHEET, "sheet.", QUERY, FEATURES, METHOD, "method.", "feature.", PAGE, SAMPLE, LIKE),
     SPLIT: (PAGE, SAMPLE),
-    PAGE: (SAMPLE,),
+    SAMPLE: (SPLIT, PAGE, SHEET),  # where a sample stands follows from which it is
 }
 
 
@@ -44,7 +52,12 @@ IMPLIED = "what the training in the address implies"
 COMPLAINTS = "complaints about the address"
 BOOTED = "pages are registered"
 EVENTS = "events read so far"  # (run id, byte offset, events)
+MENU = "place of the menu"
+TOGETHER = "selected together"  # name of the address: ids
 GRID_TOLD = "selection that a grid was told"
+SELECTED_RUNS = "selected trainings"  # (the training in the address, ids)
+JUST_DELETED = "trainings that were just deleted"  # ids
+NOT_DONE = "what could not be done to trainings"  # messages
 
 
 def widget(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.cache import Ranking
+from ranking.ranked import Ranking
 
 AP = r"$\displaystyle\text{AP}=\frac1{|P|}\sum_{i\in P}\text{precision at the rank of }i$"
 PRECISION = r"$\displaystyle\text{P@}k=\frac{\#\text{relevant among the first }k}{k}$"
@@ -23,7 +23,7 @@ def show(ranked: Ranking, k: int) -> None:
         )
         return
     precision, _ = ranked.curve
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="small"):
         st.metric("AP", f"{ranked.average_precision:.3f}", help=AP, width="content")
         st.metric(f"P@{k}", f"{precision[k - 1]:.3f}", help=PRECISION, width="content")
         st.metric("NDCG", f"{ranked.ndcg:.3f}", help=NDCG, width="content")

@@ -1,17 +1,30 @@
-"""Trainings as the pages show them: which one is chosen, the list of earlier ones, their certificate."""
+"""Trainings as the pages speak of them: which one is chosen, what it is called, how it differs from another."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import streamlit as st
 
 from pages.parts import address, cache, keys
-from ranking.store import ENDED, Run
+from pages.parts.frame import escaped
+from ranking import method_class, method_names
+from ranking.features import feature_class, feature_names
+from ranking.run import Run
+from ranking.run_settings import TrainSettings
+from ranking.run_store import DELETED_DAYS
+from ranking.settings import settings_of
+
+Settings = dict[str, Any]
+
+PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
 STATES = {
-    "queued": "… under way",
+    "queued": "… queued",
     "running": "… under way",
     "finished": "✓ finished",
     "cancelled": "– cancelled",
@@ -22,10 +35,14 @@ STATES = {
 def chosen() -> Run | None:
     """The training that the address names, None where it names none that is known.
 
-    The address then need not say what the training was given: it implies that.
+    The address then need not say what the training was given: it implies that. Where its image set is not here,
+    set and query are left open.
     """
     run = address.read(keys.RUN, _training, None)
-    address.imply({} if run is None else _given(run))
+    given = {} if run is None else _given(run)
+    if run is not None and not set_is_here(run):
+        given = {name: value for name, value in given.items() if name not in (keys.SET, keys.QUERY)}
+    address.imply(given)
     return run
 
 
@@ -54,27 +71,87 @@ def _training(run_id: str) -> Run | None:
 
 def with_scores() -> list[Run]:
     """The trainings that have something to rank by: first those on the image set of the address, then the newest."""
-    scored = [run for run in cache.store().runs("train") if has_scores(run)]
+    here = {row.key for row in cache.store().image_sets()}
+    scored = [run for run in cache.store().runs("train") if run.has_scores and run.settings["set"] in here]
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
 
-def has_scores(run: Run) -> bool:
-    """Whether a training has ended with something to rank by; a result has the metrics of its scores."""
-    return run.state in ENDED and "test" in run.result
+def set_is_here(run: Run) -> bool:
+    """Whether the image set that a training learnt from is in this home."""
+    return run.settings["set"] in {row.key for row in cache.store().image_sets()}
+
+
+def missing_set(run: Run) -> str:
+    """Which image set a training needs that is not here, and what to do."""
+    title = (run.imported or {}).get("set_title") or "a set without title"
+    return (
+        f"The image set of this training is not here: {title}, with the key {run.settings['set']}. Import the same "
+        "images on the page Image sets; equal images and labels have the same key, and its ranking shows again."
+    )
+
+
+def offer_undo(run: Run, elsewhere: bool = False) -> None:
+    """That a training was deleted, until when it can be brought back, and the button for it, unless it is
+    `elsewhere` on the page."""
+    deleted = datetime.fromtimestamp(run.deleted or 0.0)
+    last = (deleted + timedelta(days=DELETED_DAYS)).strftime("%d %b")
+    with st.container(border=True):
+        st.markdown(f"#### {escaped(short_name(run))} was deleted on {deleted.strftime('%d %b at %H:%M')}")
+        st.caption(f"Its files stay until {last}; till then it can be brought back as it was.")
+        if elsewhere:
+            return
+        if st.button(
+            "Undo", key=keys.widget("undo deletion"), type="primary", icon=":material/undo:"
+        ) and done(cache.store().restore_run, run.id):
+            st.rerun()
+
+
+def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
+    """Whether `act` could be done to a training; where it is gone meanwhile, that is said in place."""
+    try:
+        act(run_id, *arguments)
+    except ValueError as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+        return False
+    return True
+
+
+def finite(value: Any) -> float | None:
+    """A number of a result as a float; None where it is none that a float holds: a result may be a stranger's."""
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if numeric and abs(value) <= sys.float_info.max else None
+
+
+def has_numbers(run: Run) -> bool:
+    """Whether what a training says it measured and proved can be shown: numbers, or nothing."""
+    proof = run.result.get("certificate") or {}
+    if proof.get("converged") and proof.get("relative_gap") is None:
+        return False
+    said = [proof.get(name) for name in PROVED] + [(run.result.get("test") or {}).get("AP")]
+    return all(value is None or finite(value) is not None for value in said)
 
 
 def short_name(run: Run) -> str:
-    return f"{run.settings['method']} on “{run.settings['query']}”"
+    """What a person calls a training, else what it does."""
+    return run.name or f"{run.settings['method']} on “{run.settings['query']}”"
+
+
+def labels(listed: Sequence[Run]) -> dict[str, str]:
+    """Names of trainings by id, no two alike: a selectbox tells its options apart by what they are called."""
+    names = {run.id: name_of(run) for run in listed}
+    often = Counter(names.values())
+    return {key: name if often[name] == 1 else f"{name} · {key}" for key, name in names.items()}
 
 
 def name_of(run: Run) -> str:
     """One line that tells a training from its neighbours."""
     features = " + ".join(name for name, _ in run.settings["features"])
-    return f"{short_name(run)} · {features} · {average_precision(run)} · {when(run)}"
+    star = "★ " if run.star else ""
+    return f"{star}{short_name(run)} · {features} · {average_precision(run)} · {when(run)}"
 
 
 def average_precision(run: Run) -> str:
-    measured = (run.result.get("test") or {}).get("AP")
+    measured = finite((run.result.get("test") or {}).get("AP"))
     return run.state if measured is None else f"test AP {measured:.3f}"
 
 
@@ -82,44 +159,100 @@ def when(run: Run) -> str:
     return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M")
 
 
-def table(of: list[Run], key: str) -> None:
-    """Earlier trainings, newest first; choosing a row opens it."""
-    rows = [_row(run) for run in of]
-    st.dataframe(
-        rows,
-        key=key,
-        hide_index=True,
-        placeholder="",
-        on_select=lambda: _open_selected(of, key),
-        selection_mode="single-row",
-        column_config={
-            "Test AP": st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1),
-            "Seconds": st.column_config.NumberColumn(format="%.1f"),
-        },
-        alt="Earlier trainings on this image set, newest first",
-    )
+# ---------------------------------------------------------------------------------------------------------
+# What differs
+# ---------------------------------------------------------------------------------------------------------
 
 
-def _row(run: Run) -> dict[str, Any]:
-    settings = run.settings
-    certificate = run.result.get("certificate") or {}
-    return {
-        "State": STATES[run.state],
-        "Query": settings["query"],
-        "Method": settings["method"],
-        "Test AP": (run.result.get("test") or {}).get("AP"),
-        "Seconds": certificate.get("seconds"),
-        "Features": " + ".join(name for name, _ in settings["features"]),
-        "Settings": ", ".join(_spoken(name, value) for name, value in settings["method_settings"].items()),
-        "Started": when(run),
-    }
+def settings_given(run: Run) -> TrainSettings:
+    """What a training was asked for, complete: what it was not given had its default."""
+    given = TrainSettings.from_json(run.settings)
+    features = tuple((name, _complete(_feature(name), values)) for name, values in given.features)
+    method = _complete(_method(given.method), given.method_settings)
+    return TrainSettings(given.set, features, given.query, given.method, method, given.warm_start)
 
 
-def _spoken(name: str, value: Any) -> str:
-    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
+    """What `after` asks for otherwise than `before`, both complete: ["C 1000 → 10"]."""
+    said = []
+    for what in ("query", "method"):
+        one, other = getattr(before, what), getattr(after, what)
+        if one != other:
+            said.append(f"{what} {one} → {other}")
+    if before.set != after.set:
+        said.append("another image set")
+    one, other = dict(before.features), dict(after.features)
+    if set(one) != set(other):
+        said.append(f"features {' + '.join(one)} → {' + '.join(other) or 'none'}")
+    for name in one.keys() & other.keys():
+        said += _changes(_feature(name), one[name], other[name], f"{name}: ")
+    if before.method == after.method:
+        said += _changes(_method(after.method), before.method_settings, after.method_settings)
+    else:
+        said += _changes_with_method(before, after)
+    return said
 
 
-def _open_selected(of: list[Run], key: str) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows:
-        address.put(**{keys.RUN: of[rows[0]].id})
+def _changes_with_method(before: TrainSettings, after: TrainSettings) -> list[str]:
+    """What two methods have both and were given otherwise; their own defaults may differ."""
+    defaults = _complete(_method(before.method), {}), _complete(_method(after.method), {})
+    said = []
+    for name in before.method_settings.keys() & after.method_settings.keys():
+        given = before.method_settings[name], after.method_settings[name]
+        own = given == (defaults[0].get(name), defaults[1].get(name))
+        values = ({name: value} for value in given)
+        for change in _changes(_method(after.method), *values):
+            said.append(f"{change} (each method's own default)" if own else change)
+    return sorted(said)
+
+
+def telling(run: Run) -> str:
+    """The settings that tell a training from others, in words: the main ones, and those not at their defaults."""
+    given = TrainSettings.from_json(run.settings)
+    plugins = [("", _method(given.method), given.method_settings)]
+    plugins += [(f"{name}: ", _feature(name), values) for name, values in given.features]
+    said = []
+    for prefix, plugin, values in plugins:
+        defaults = _complete(plugin, {})
+        main = {item.name for item in settings_of(plugin) if not item.advanced} if plugin else set()
+        for name, value in {**defaults, **values}.items():
+            if name in main or name not in defaults or defaults[name] != value:
+                said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+    return ", ".join(said)
+
+
+def tolerance_of(run: Run) -> float | None:
+    """The relative gap at which a training stops by itself, where its method has one."""
+    value = settings_given(run).method_settings.get("tolerance")
+    return None if value is None else float(value)
+
+
+def _changes(plugin: type | None, one: Settings, other: Settings, prefix: str = "") -> list[str]:
+    return [
+        f"{prefix}{_label(plugin, name)} {spoken(one.get(name))} → {spoken(other.get(name))}"
+        for name in {**one, **other}
+        if one.get(name) != other.get(name)
+    ]
+
+
+def _label(plugin: type | None, name: str) -> str:
+    """A setting's label up to its explanation: "C" for "C: how much a wrong ranking costs"."""
+    labels = {item.name: item.label.partition(":")[0] for item in settings_of(plugin)} if plugin else {}
+    return labels.get(name, name)
+
+
+def spoken(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _complete(plugin: type | None, values: Settings) -> Settings:
+    return ({item.name: item.default for item in settings_of(plugin)} if plugin else {}) | values
+
+
+def _method(name: str) -> type | None:
+    """The class of a method; None where this version has none of that name."""
+    return method_class(name) if name in method_names() else None
+
+
+def _feature(name: str) -> type | None:
+    return feature_class(name) if name in feature_names() else None

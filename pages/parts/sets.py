@@ -7,21 +7,25 @@ import streamlit as st
 from pages.parts import address, cache, jobs_panel, keys, runs
 from pages.parts.frame import escaped
 from ranking import jobs
-from ranking.datasets import bundled_names
+from ranking.datasets import bundled_names, ready_made_folder
+from ranking.run import ENDED, Run
 from ranking.run_settings import ImportSettings
-from ranking.store import ENDED, ImageSetRow, Run
+from ranking.store import ImageSetRow
+
+READY_MADE = "ready-made"  # where the set came from that needs no making
 
 
 def choose(label: str = "Image set") -> ImageSetRow:
-    """A box to choose one of the image sets; at first that of the training in the address, else the newest."""
-    await_bundled()
+    """A box to choose one of the image sets; at first that of the training in the address, else `_first`."""
+    prepare()
     known = {row.key: row for row in cache.store().image_sets()}
-    if runs.chosen() is not None:
+    run = runs.chosen()
+    if run is not None and run.settings["set"] in known:
         address.amend(**{keys.SET: None})  # a training stands for its set
-    bound = address.bound(keys.SET, lambda text: _key_of(text, known), next(iter(known)))
+    bound = address.bound(keys.SET, lambda text: _key_of(text, known), _first(list(known.values())))
     key = st.selectbox(label, list(known), format_func=lambda key: title(known[key]), **bound)
     if address.get(keys.SET) is None:
-        address.amend(**{keys.SET: key})  # also where it is only the newest: the link shall show it tomorrow
+        address.amend(**{keys.SET: key})  # also where nobody chose it: the link shall show it tomorrow
     return known[key]
 
 
@@ -37,36 +41,79 @@ def title(row: ImageSetRow) -> str:
     return f"{row.title} — {row.images:,} images, {row.samples:,} samples"
 
 
-def await_bundled() -> None:
-    """At the first start, wait on the page for the bundled set: an import job makes it, kept without asking."""
+def prepare() -> None:
+    """At the first start: the ready-made set at once, then the bundled ones, one import after the other.
+
+    They are kept without asking. Nobody waits for them unless there is no other set to work with.
+    """
     store = cache.store()
-    bundled = bundled_names()[0]
-    if any(row.source == bundled for row in store.image_sets()):
-        return
-    run = _bundled_import(bundled)
-    run = jobs.poll(store, run.id)
+    folder = ready_made_folder()
+    known = {row.source for row in store.image_sets()}
+    if folder is not None and not known & {READY_MADE, bundled_names()[0]}:
+        ready_made()
+    for source in bundled_names():
+        if source not in known and not _prepare(source):
+            break
+    if not store.image_sets():
+        show_preparing()
+        st.stop()
+
+
+def ready_made() -> str:
+    """The key of the set that needs no making, which this home has from now on; Gone where it did not come along."""
+    images, _ = cache.ready_made()
+    store = cache.store()
+    if images.key not in {row.key for row in store.image_sets()}:
+        with cache.or_gone():
+            store.adopt(images.folder, READY_MADE)
+    return images.key
+
+
+def _prepare(source: str) -> bool:
+    """Begin to make a bundled set, or keep it when it is made; whether its import has ended."""
+    store = cache.store()
+    run = jobs.poll(store, _bundled_import(source).id)
     if run.state == "finished":
         store.keep(run.id)
-        return
-    if run.state not in ENDED:
-        st.markdown(f"#### Preparing {escaped(bundled)}, the bundled image set")
-        st.caption("This happens once. It is cut into samples and thumbnails, then you can train on it.")
-        jobs_panel.watch(run)
-        st.stop()
-    if store.image_sets():
-        return  # there is something else to work with
-    jobs_panel.explain_end(run)
-    if st.button("Prepare it again", type="primary"):
-        _bundled_import(bundled, again=True)
-        st.rerun()
-    st.stop()
+        st.toast(
+            f"{escaped(run.result['title'])}, {run.result['images']:,} images, is ready to be chosen.",
+            icon="🖼️",
+        )
+    return run.state in ENDED
+
+
+def show_preparing() -> None:
+    """How far the bundled sets are that are not there yet, and what became of those that failed."""
+    known = {row.source for row in cache.store().image_sets()}
+    for source in bundled_names():
+        if source in known:
+            continue
+        run = _bundled_import(source)
+        if run.state not in ENDED:
+            st.caption(f"Preparing {escaped(source)}, a bundled image set. This happens once.")
+            jobs_panel.watch(run)
+            return
+        jobs_panel.explain_end(run)
+        if st.button(f"Prepare {escaped(source)} again", key=keys.widget(f"prepare {source}")):
+            _bundled_import(source, again=True)
+            st.rerun()
 
 
 def _bundled_import(source: str, again: bool = False) -> Run:
-    """The newest import of the bundled set that can still become one, or a new one."""
-    for run in cache.store().runs("import"):
-        if run.settings["source"] == source and run.result.get("decision") != "discarded":
+    """The newest import of a bundled set as it comes that can still become one, or a new one."""
+    settings = ImportSettings(source).to_json()
+    for run in cache.store().equal_runs("import", settings):
+        if run.result.get("decision") != "discarded":
             if again and run.state in ENDED:
                 break
             return run
-    return jobs.start_once(cache.store(), "import", ImportSettings(source).to_json())
+    return jobs.start_once(cache.store(), "import", settings)
+
+
+def _first(rows: list[ImageSetRow]) -> str:
+    """The key of the set to begin with: the foremost bundled one, else the ready-made one, else the newest."""
+    for source in (bundled_names()[0], READY_MADE):
+        for row in rows:
+            if row.source == source:
+                return row.key
+    return rows[0].key

@@ -8,74 +8,129 @@ from dataclasses import replace
 import numpy as np
 
 from pages.parts import cache
-from pages.parts.cache import Ranking
 from pages.parts.colours import IRRELEVANT, OF_CLASSES, RELEVANT
-from pages.parts.grid import Tile
 from pages.parts.picture import Box, data_url
+from pages.parts.tile import Tile
 from ranking.datasets import Thumbnails
-from ranking.types import ImageSet
+from ranking.ranked import Ranking, precision_terms
+from ranking.types import ImageSet, Ints
 
 
-def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], k: int) -> list[Tile]:
-    """A tile a place (from 0): rank and score, marked by relevance; the k-th says that it is the k-th."""
+def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], whole: bool = False) -> list[Tile]:
+    """A tile a place (from 0): rank and score, marked by relevance.
+
+    whole: not the crop but the whole image is shown, with the sample's box on it.
+    """
     thumbnails = cache.thumbnails(images.key)
-    shown = [_ranked_tile(images, thumbnails, ranked, place) for place in places]
-    return [
-        replace(tile, below=f"k = {k}") if place == k - 1 else tile
-        for place, tile in zip(places, shown, strict=True)
-    ]
+    return [_ranked_tile(images, thumbnails, ranked, place, whole) for place in places]
 
 
-def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, place: int) -> Tile:
+def _ranked_tile(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking, place: int, whole: bool) -> Tile:
     row, score = int(ranked.samples[place]), ranked.scores[place]
-    relevant = bool(ranked.relevance[place])
-    shown = ", ".join(classes_of(images, row)) or "no class"
+    image, relevant = int(images.image_of[row]), bool(ranked.relevance[place])
+    shown = shows(images, row)
+    name, judged = str(images.image_names[image]), "relevant" if relevant else "not relevant"
     return Tile(
         id=str(images.ids[row]),
-        src=data_url(thumbnails.crop(row)),
-        alt=f"rank {place + 1}, {'relevant' if relevant else 'not relevant'}, score {score:.3g}, "
-        f"shows {shown}, image {images.image_names[images.image_of[row]]}",
+        src=data_url(thumbnails.image(image) if whole else thumbnails.crop(row)),
+        alt=f"rank {place + 1}, {judged}, score {score:.3g}, shows {shown}, image {name}",
         left=f"{place + 1}",
         right=f"{score:+#.3g}",
         mark="relevant" if relevant else "irrelevant",
+        box=share_of_tile(images, row) if whole else None,
+        card=(
+            ("rank", f"{place + 1:,} of {len(ranked):,}, {judged}"),
+            ("score", f"{score:+#.4g}"),
+            ("shows", shown),
+            ("image", name),
+        ),
     )
 
 
+def pictures_of(images: ImageSet, thumbnails: Thumbnails, ranked: Ranking) -> list[Tile]:
+    """A tile a place of a ranking to be looked at only: rank and relevance, no score."""
+    shown = [_ranked_tile(images, thumbnails, ranked, place, whole=False) for place in range(len(ranked))]
+    return [replace(tile, right="") for tile in shown]
+
+
+def with_terms(shown: Sequence[Tile], relevance: Ints) -> list[Tile]:
+    """The tiles of a whole ranking; below a relevant one stands its term of AP: relevant so far / place."""
+    terms = {place: f"{found}/{place}" for found, place in precision_terms(relevance)}
+    return [replace(tile, right=terms.get(place, "")) for place, tile in enumerate(shown, start=1)]
+
+
+def share_of_tile(images: ImageSet, row: int) -> tuple[float, float, float, float]:
+    """Left, top, width and height of a sample's box, where its whole image is fitted into a square of side 1."""
+    left, top, right, bottom = _edges(images, row)
+    width, height = (int(side) for side in images.image_sizes[images.image_of[row]])
+    side = max(width, height)
+    across, down = (side - width) / 2, (side - height) / 2
+    return (left + across) / side, (top + down) / side, (right - left) / side, (bottom - top) / side
+
+
 def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
-    """A tile an image: its name, its split and how many boxes it has."""
+    """A tile an image, for its first sample: its name, its split and how many boxes it has."""
     thumbnails = cache.thumbnails(images.key)
-    boxes = np.bincount(images.image_of, minlength=len(images.image_names))
     tiles = []
     for image in numbers:
+        rows = samples_of(images, image)
         split = "test" if images.image_test[image] else "train"
-        name, count = str(images.image_names[image]), int(boxes[image])
-        counted = "1 box" if count == 1 else f"{count} boxes"
-        src = data_url(thumbnails.image(image))
-        tiles.append(Tile(str(image), src, f"image {name}, {split}, {counted}", name, f"{split} · {count}"))
+        name, counted = str(images.image_names[image]), "1 box" if len(rows) == 1 else f"{len(rows)} boxes"
+        classes = sorted({shown for row in rows for shown in classes_of(images, row)})
+        tiles.append(
+            Tile(
+                str(images.ids[rows[0]]),
+                data_url(thumbnails.image(image)),
+                f"image {name}, {split}, {counted}",
+                name,
+                f"{split} · {len(rows)}",
+                card=(
+                    ("image", name),
+                    ("split", split),
+                    ("boxes", str(len(rows))),
+                    ("shows", _said(classes[:12])),
+                ),
+            )
+        )
     return tiles
+
+
+def samples_of(images: ImageSet, image: int) -> list[int]:
+    """The rows of an image's samples; an image without one is in no set."""
+    return [int(row) for row in np.flatnonzero(images.image_of == image)]
 
 
 def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) -> list[Tile]:
     """A tile a sample: what it shows."""
     tiles = []
     for row in rows:
-        shown = ", ".join(classes_of(images, row)) or "no class"
+        shown = shows(images, row)
         alt = f"sample {images.ids[row]} shows {shown}"
         tiles.append(Tile(str(images.ids[row]), data_url(thumbnails.crop(row)), alt, shown))
     return tiles
+
+
+def shows(images: ImageSet, row: int) -> str:
+    """What a sample shows, in words."""
+    return _said(classes_of(images, row))
+
+
+def _said(classes: Sequence[str]) -> str:
+    return ", ".join(classes) or "no class"
 
 
 def classes_of(images: ImageSet, row: int) -> list[str]:
     return [name for name, shown in zip(images.classes, images.labels[row], strict=True) if shown]
 
 
-def class_boxes(images: ImageSet, image: int) -> list[Box]:
-    """All boxes of an image, labelled and coloured by class."""
+def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list[Box]:
+    """All boxes of an image, labelled and coloured by class, that of sample `chosen` drawn thicker."""
     found = []
-    for row in np.flatnonzero(images.image_of == image).tolist():
+    for row in samples_of(images, image):
         shown = np.flatnonzero(images.labels[row])
         colour = OF_CLASSES[int(shown[0]) % len(OF_CLASSES)] if len(shown) else OF_CLASSES[-1]
-        found.append(Box(_edges(images, row), ", ".join(classes_of(images, row)) or "no class", colour))
+        label = shows(images, row)
+        found.append(Box(_edges(images, row), label, colour, strong=row == chosen))
     return found
 
 
@@ -83,9 +138,9 @@ def relevance_boxes(images: ImageSet, query: str, chosen: int) -> list[Box]:
     """All boxes of the image of sample `chosen`, marked by relevance to `query`, `chosen` drawn thicker."""
     relevance = images.relevance(query)
     found = []
-    for row in np.flatnonzero(images.image_of == images.image_of[chosen]).tolist():
+    for row in samples_of(images, int(images.image_of[chosen])):
         relevant, strong = bool(relevance[row]), bool(row == chosen)
-        label = ", ".join(classes_of(images, row)) or "no class"
+        label = shows(images, row)
         colour = RELEVANT if relevant else IRRELEVANT
         found.append(Box(_edges(images, row), label if strong else "", colour, not relevant, strong))
     return found

@@ -1,4 +1,4 @@
-"""A home with the bundled set, a small folder of shapes with hostile names, and trainings that ended in every way."""
+"""A home with the bundled sets, a small folder of shapes with hostile names, and trainings that ended in every way."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import browser, server, visit  # noqa: F401 (fixtures)
 from filled_home import Laboratory, import_here, train_here, train_settings
 from shapes import write_shapes
 from streamlit.testing.v1 import AppTest
 
 from ranking import jobs
-from ranking.store import Run, Store
+from ranking.datasets import ready_made_folder
+from ranking.run import Run
+from ranking.store import Store
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,6 +30,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     """Built once; tests work on copies."""
     home = tmp_path_factory.mktemp("laboratory")
     store = Store(home)
+    folder = ready_made_folder()
+    assert folder is not None
+    store.adopt(folder, "Action figures")  # as if the larger set had been made
     digits = store.keep(import_here(store, "Digits").id)
     folder = write_shapes(tmp_path_factory.mktemp("photographs") / "shapes")
     shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
@@ -56,6 +62,13 @@ def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     shutil.copytree(filled.home, home)
     monkeypatch.setenv("RANKING_HOME", str(home))
     return Laboratory(**{**vars(filled), "home": home})
+
+
+@pytest.fixture
+def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home without anything, as the home of the app."""
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "empty"))
+    return Store(tmp_path / "empty")
 
 
 @pytest.fixture

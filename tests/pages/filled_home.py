@@ -8,7 +8,8 @@ from typing import Any
 
 from ranking import worker
 from ranking.events import Report
-from ranking.store import Run, Store
+from ranking.run import Run
+from ranking.store import Store
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,24 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from filled_home import import_here
 from shapes import HOSTILE, write_shapes
 
+from pages.parts import cache
 from ranking.store import Store
 
 
 def component(app, name):
-    [part] = [part for part in app.get("bidi_component") if part.proto.component_name == name]
-    return json.loads(part.proto.json)
+    """What the first component of that name shows."""
+    return components(app, name)[0]
+
+
+def components(app, name):
+    found = [part for part in app.get("bidi_component") if part.proto.component_name == name]
+    return [json.loads(part.proto.json) for part in found]
 
 
 def test_the_contact_sheet_the_whole_image_and_the_classes(laboratory, open_page):
@@ -45,7 +52,9 @@ def test_the_pages_of_the_contact_sheet(laboratory, open_page):
 
 
 def test_another_set_forgets_what_was_chosen_in_this_one(laboratory, open_page):
-    app = open_page("image_sets", set=laboratory.digits, sheet="3", image="100", query="3")
+    app = open_page(
+        "image_sets", set=laboratory.digits, sheet="3", sample="0100#1", query="3", **{"sheet.class": "3"}
+    )
     app.selectbox(key="widget set").select(laboratory.shapes).run()
     assert not app.exception
     assert dict(app.query_params) == {"set": laboratory.shapes}
@@ -57,8 +66,8 @@ def test_unknown_sets_and_images_are_said_and_left_out(laboratory, open_page):
     assert "set \\= 'nothing'" in app.warning[0].value.replace("\\'", "'")
     assert "Digits" in app.warning[0].value
     assert laboratory.digits not in app.warning[0].value
-    assert app.query_params["set"] in (laboratory.digits, laboratory.shapes)
-    app = open_page("image_sets", set=laboratory.digits, image="-4", sheet="0")
+    assert app.query_params["set"] in [row.key for row in laboratory.store.image_sets()]
+    app = open_page("image_sets", set=laboratory.digits, sample="nobody", sheet="0")
     assert not app.exception
     assert len(app.warning) == 2
     assert component(app, "ranking_picture")["alt"].startswith("Image 0000 with 1 boxes")
@@ -78,9 +87,9 @@ def test_hostile_class_names_are_plain_text(laboratory, open_page):
 
 
 def component_at(open_page, laboratory, image):
-    return component(open_page("image_sets", set=laboratory.shapes, image=str(image)), "ranking_picture")[
-        "boxes"
-    ]
+    return component(
+        open_page("image_sets", set=laboratory.shapes, sample=f"photo_{image:02d}#1"), "ranking_picture"
+    )["boxes"]
 
 
 # --------------------------------------------------------------------------------------------- importing
@@ -115,7 +124,7 @@ def test_the_report_of_an_import_and_keeping_it(laboratory, open_page, imported)
         for part in app.get("bidi_component")
         if "grid" in part.proto.component_name
     ]
-    assert [len(grid["items"]) for grid in grids] == [12, 24]
+    assert [len(grid["items"]) for grid in grids] == [12, 48, 2], "examples, images, boxes of the chosen one"
     app.button(key="keep import").click().run()
     assert not app.exception
     assert app.query_params["set"] == imported.result["key"]
@@ -170,6 +179,51 @@ def test_what_was_typed_is_there_after_a_failure(laboratory, started, open_page)
     assert elsewhere.text_input(key="widget source.PASCAL VOC.folder").value == "/some/where"
 
 
+def test_the_form_is_told_again_what_a_browser_may_have_missed(laboratory, started, open_page):
+    app = open_page("image_sets")
+    app.text_input(key="widget source.PASCAL VOC.folder").input("/some/where").run()
+    app.button(key="start import").click().run()
+    laboratory.store.end_run(started[0].id, "failed", "nothing there")
+    for _ in range(2):  # the second interrupts the first, so that nothing of it reaches the browser
+        app.run()
+        source, folder = (
+            app.selectbox(key="widget source"),
+            app.text_input(key="widget source.PASCAL VOC.folder"),
+        )
+        assert (source.value, folder.value) == ("PASCAL VOC", "/some/where")
+        assert source.proto.set_value
+        assert folder.proto.set_value
+
+
+def test_a_set_that_is_there_already_asks_nothing(laboratory, open_page, tmp_path):
+    again = import_here(laboratory.store, "Digits")
+    assert again.result["key"] == laboratory.digits
+    app = open_page("image_sets", set=laboratory.shapes)
+    assert not [button for button in app.button if "wait for your decision" in button.label]
+    app = open_page("image_sets", set=laboratory.shapes, **{"import": again.id})
+    assert not app.exception
+    assert any("You have this set already: **Digits**" in info.value for info in app.info)
+    assert not {"keep import", "discard import"} & {button.key for button in app.button}
+    assert laboratory.store.run(again.id).result["decision"] == "kept"
+    app.button(key="look at known set").click().run()
+    assert app.query_params["set"] == laboratory.digits
+    assert "import" not in app.query_params
+
+
+def test_what_to_notice_of_the_classes_is_counted(laboratory, open_page, monkeypatch):
+    said = " ".join(caption.value for caption in open_page("image_sets", set=laboratory.digits).caption)
+    assert "each class is about 1 in 10 of the samples" in said
+    images = laboratory.store.image_set(laboratory.shapes)
+    labels = images.labels.copy()
+    labels[5:, 0] = 0
+    monkeypatch.setattr(cache, "image_set", lambda key: replace(images, labels=labels))
+    said = " ".join(caption.value for caption in open_page("image_sets", set=laboratory.shapes).caption)
+    counts = labels.sum(axis=0)
+    assert counts.max() >= 2 * counts.min()
+    assert f"shown by {counts.min()} of {len(images)} samples" in said
+    assert f"the most frequent with {counts.max()}" in said
+
+
 @pytest.mark.parametrize("content", [None, "", '[{"file": "a', "[1]", "{}x", "[" * 100_000])
 def test_a_report_that_cannot_be_read_is_said(laboratory, open_page, imported, content):
     if content is None:
@@ -208,38 +262,73 @@ def test_a_draft_that_goes_before_it_is_kept_is_said(laboratory, open_page, impo
 # -------------------------------------------------------------------------------------------- first start
 
 
-@pytest.fixture
-def empty_home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "empty"))
-    return Store(tmp_path / "empty")
-
-
 @pytest.mark.parametrize("page", ["image_sets", "train", "ranked_images"])
-def test_the_first_start_prepares_the_bundled_set_once(empty_home, started, open_page, page):
+def test_at_the_first_start_the_ready_made_set_is_there_and_the_larger_one_is_begun_once(
+    empty_home, started, open_page, page
+):
     for _ in range(2):
         app = open_page(page)
         assert not app.exception
-        assert "Preparing Digits" in app.markdown[0].value
-    assert [run.settings["source"] for run in started] == ["Digits"]
+    assert [row.title for row in empty_home.image_sets()] == ["Action figures (180 scenes)"]
+    assert [run.settings["source"] for run in started] == ["Action figures"]
 
 
-def test_the_bundled_set_is_kept_without_asking(empty_home, started, open_page):
-    run = import_here(empty_home, "Digits")
+def test_the_first_start_shows_scenes_and_how_far_the_larger_set_is(empty_home, started, open_page):
     app = open_page("image_sets")
-    assert not app.exception
-    assert [row.key for row in empty_home.image_sets()] == [run.result["key"]]
-    assert not started
+    [ready_made] = empty_home.image_sets()
+    assert app.query_params["set"] == ready_made.key
     assert len(component(app, "ranking_image_grid")["items"]) == 48
+    assert "Preparing Action figures" in " ".join(caption.value for caption in app.caption)
 
 
-def test_a_first_start_that_fails_says_why_and_can_be_repeated(empty_home, started, open_page):
-    run = empty_home.create_run("import", {"source": "Digits", "source_settings": {}})
+def test_bundled_sets_are_kept_without_asking_one_after_the_other(empty_home, started, open_page):
+    app = open_page("image_sets")
+    chosen = app.query_params["set"]
+    for source in ("Action figures", "Digits"):
+        assert started[-1].settings == {"source": source, "source_settings": {}}
+        finish(empty_home, started[-1], source)
+        app.run()
+        assert not app.exception
+        assert app.toast[0].value.startswith(f"{source}, ")
+    assert [row.source for row in empty_home.image_sets()] == ["Digits", "Action figures", "ready-made"]
+    assert len(started) == 2
+    assert app.query_params["set"] == chosen, "what somebody looks at does not change under their eyes"
+    assert not [caption for caption in app.caption if "Preparing" in caption.value]
+
+
+def finish(store, run, source):
+    """Have the import that a page began end with a few images."""
+    settings = {"images": 50} if source == "Action figures" else {}
+    result = import_here(store, source, **settings)
+    shutil.move(result.draft, run.draft)
+    store.end_run(run.id, "finished", result=result.result)
+    store.discard(result.id)
+
+
+def test_the_larger_set_is_preferred_once_it_is_there(empty_home, started, open_page):
+    open_page("image_sets")
+    finish(empty_home, started[0], "Action figures")
+    open_page("image_sets")
+    app = open_page("train")
+    rows = {row.key: row.source for row in empty_home.image_sets()}
+    assert rows[app.selectbox(key="widget set").value] == "Action figures"
+
+
+def test_a_bundled_set_that_failed_says_why_and_can_be_begun_again(empty_home, started, open_page):
+    run = empty_home.create_run("import", {"source": "Action figures", "source_settings": {}})
     empty_home.end_run(run.id, "failed", "no space")
     app = open_page("image_sets")
     assert "no space" in app.error[0].value
-    app.button[0].click().run()
-    assert [run.settings["source"] for run in started] == ["Digits"]
-    assert "Preparing Digits" in app.markdown[0].value
+    assert [run.settings["source"] for run in started] == ["Digits"], "the others are made all the same"
+    app.button(key="widget prepare Action figures").click().run()
+    assert [run.settings["source"] for run in started] == ["Digits", "Action figures"]
+
+
+def test_an_import_of_somebody_s_own_is_not_taken_for_the_bundled_one(empty_home, started, open_page):
+    mine = import_here(empty_home, "Action figures", images=50, seed=3)
+    open_page("image_sets")
+    assert "decision" not in empty_home.run(mine.id).result
+    assert [run.settings["source"] for run in started] == ["Action figures"]
 
 
 def test_a_home_that_cannot_be_used_is_said(tmp_path, monkeypatch, open_page):

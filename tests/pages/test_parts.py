@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import address, charts, forms, frame, grid, keys
+from pages.parts import address, charts, colours, forms, frame, grid, keys
+from pages.parts.tile import COLOURS, Tile, style
 from ranking import method_class, method_names, metrics
 from ranking.datasets import source_class, source_names
 from ranking.features import feature_class, feature_names
@@ -59,10 +60,19 @@ def test_every_plugin_has_a_form_that_shows_its_defaults(index):
     app = AppTest.from_function(form_of_a_plugin, args=(index,), default_timeout=30).run()
     assert not app.exception
     assert app.session_state["made"] == {item.name: item.default for item in settings_of(PLUGINS[index])}
+    widgets = (*app.selectbox, *app.toggle, *app.text_input, *app.number_input, *app.select_slider)
+    assert {widget.label for widget in widgets} == {item.label for item in settings_of(PLUGINS[index])}
     said = " ".join(caption.value for caption in app.caption)
     assert all(frame.escaped(item.help) in said for item in settings_of(PLUGINS[index]))
     formulas = [element.value for element in app.markdown]
     assert formulas == [f"${item.formula}$" for item in in_order(PLUGINS[index]) if item.formula]
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.__name__)
+def test_no_label_needs_escaping(plugin):
+    """Streamlit reads labels as markdown and hands them to screen readers as they are."""
+    for item in settings_of(plugin):
+        assert not re.search(r"[\\`*_\[\]<>$~]|:\w+:", f"{plugin.name}: {item.label}")
 
 
 def in_order(plugin):
@@ -147,7 +157,7 @@ def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out():
 
 
 def test_a_grid_refuses_more_than_a_page():
-    tiles = [grid.Tile(str(number), "", "") for number in range(grid.PAGE_SIZE + 1)]
+    tiles = [Tile(str(number), "", "") for number in range(grid.PAGE_SIZE + 1)]
     with pytest.raises(ValueError, match="at most 200 tiles, got 201"):
         grid.image_grid(tiles, name=keys.SAMPLE, selected=None, label="")
 
@@ -156,10 +166,11 @@ def grid_with_a_button():
     import streamlit as st
 
     from pages.parts import grid
+    from pages.parts.tile import Tile
 
     if st.button("select c"):
         st.query_params["sample"] = "c"
-    tiles = [grid.Tile(name, "data:,", name) for name in "abc"]
+    tiles = [Tile(name, "data:,", name) for name in "abc"]
     grid.image_grid(tiles, name="sample", selected=st.query_params.get("sample", "a"), label="letters")
 
 
@@ -190,19 +201,40 @@ def test_no_page_renders_html_of_its_own(path):
     assert not [word.arg for call in calls for word in call.keywords if word.arg == "unsafe_allow_html"]
 
 
+@pytest.mark.parametrize("path", sorted(PAGES.rglob("*.css")), ids=lambda path: path.stem)
+def test_colours_stand_in_the_palette_alone(path):
+    palette = {value.lower() for value in vars(colours).values() if str(value).startswith("#")}
+    assert not {found for found in re.findall("#[0-9a-f]{6}", path.read_text().lower()) if found in palette}
+
+
+@pytest.mark.parametrize("kind", ["grid", "strip"])
+def test_each_colour_that_a_style_names_is_given(kind):
+    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PAGES / "parts" / kind / f"{kind}.css")))
+    assert used - {"columns", "narrow"} <= set(COLOURS)
+    assert {"relevant", "irrelevant-label"} <= used
+
+
 @pytest.mark.parametrize("path", sorted(PAGES.rglob("*.js")), ids=lambda path: path.stem)
 def test_no_component_sets_markup(path):
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", path.read_text())
 
 
-def test_the_area_below_the_drawn_curve_is_the_average_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("n", "share", "k"), [(60, 0.5, 10), (10_000, 0.002, 3), (10_000, 0.3, 200), (5, 0.5, 5)]
+)
+def test_the_area_below_the_drawn_curve_is_the_average_precision(
+    n: int, share: float, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawn: list[Any] = []
     monkeypatch.setattr(charts, "_show", lambda figure, *_, **__: drawn.append(figure))
     rng = np.random.default_rng(0)
-    relevance, scores = rng.integers(0, 2, 60), rng.normal(size=60)
+    relevance, scores = (rng.random(n) < share).astype(int), rng.normal(size=n)
+    scores += relevance
     precision, recall, _ = metrics.precision_recall_curve(relevance, scores)
-    charts.precision_recall(precision, recall, 10, "curve")
+    charts.precision_recall(precision, recall, k, "curve")
     curve = drawn[0].data[0]
+    assert len(curve.x) <= 2 * charts.MOST_POINTS + 3
     assert curve.line.shape == "vh"  # each step is as high as where it ends
     area = np.sum(np.diff(np.asarray(curve.x)) * np.asarray(curve.y)[1:])
     assert area == pytest.approx(metrics.average_precision(relevance, scores))
+    assert (recall[k - 1], precision[k - 1]) in set(zip(curve.x, curve.y, strict=True)), "k is on the line"

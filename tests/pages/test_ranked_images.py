@@ -3,22 +3,35 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from filled_home import Laboratory
 from PIL import Image
 from shapes import HOSTILE
 
-from pages.parts import cache, export
+from pages.parts import cache, export, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from ranking.metrics import average_precision, ndcg, precision_at_k
+from ranking.ranked import Ranking
 from ranking.store import Store
 
 
 def grid_of(app):
-    """What the grid of the page shows."""
-    [grid] = [part for part in app.get("bidi_component") if part.proto.component_name == "ranking_image_grid"]
-    return json.loads(grid.proto.json)
+    """What the grid of the ranking shows."""
+    [grid] = [data for data in components(app, "ranking_image_grid") if data["label"].startswith("Ranked")]
+    return grid
+
+
+def row_of(app, name):
+    [grid] = [data for data in components(app, "ranking_image_grid") if data["label"] == name]
+    return grid
+
+
+def components(app, name):
+    found = [part for part in app.get("bidi_component") if part.proto.component_name == name]
+    return [json.loads(part.proto.json) for part in found]
 
 
 def parts_of(laboratory, run_id, test=True):
@@ -77,12 +90,14 @@ def test_the_slider_for_k_writes_the_address(laboratory, open_page):
 
 
 def test_the_chosen_k_is_marked_in_the_grid(laboratory, open_page):
-    items = grid_of(open_page("ranked_images", run=laboratory.finished, k="20"))["items"]
-    assert {item["left"]: item["below"] for item in items if item["below"]} == {"20": "k = 20"}
-    assert not any(
-        item["below"]
-        for item in grid_of(open_page("ranked_images", run=laboratory.finished, page="2"))["items"]
-    )
+    app = open_page("ranked_images", run=laboratory.finished, k="20")
+    before, [line] = grid_of(app), components(app, "ranking_grid_line")
+    assert line == {"channel": "widget sample", "id": before["items"][19]["id"], "label": "k = 20"}
+    assert before["channel"] == line["channel"]
+    app.slider(key="widget k").set_value(30).run()
+    [line] = components(app, "ranking_grid_line")
+    assert line["id"] == before["items"][29]["id"]
+    assert grid_of(app) == before, "the tiles need not travel again"
 
 
 def test_the_first_irrelevant_is_one_press_away(laboratory, open_page):
@@ -118,15 +133,19 @@ def test_wrong_addresses_are_said_and_left_out(laboratory, open_page):
 def test_a_training_without_scores_leads_to_another(laboratory, open_page):
     app = open_page("ranked_images", run=laboratory.failed)
     assert not app.exception
-    assert "left no ranking" in app.warning[0].value
+    assert "has failed and has no scores" in app.warning[0].value
     assert app.query_params["run"] == laboratory.finished
 
 
 def test_scores_that_are_gone_are_said(laboratory, open_page):
-    (laboratory.store.run(laboratory.finished).folder / "scores.npy").unlink()
-    app = open_page("ranked_images", run=laboratory.finished)
+    run = laboratory.store.run(laboratory.finished)
+    run.scores_file.unlink()
+    app = open_page("ranked_images", run=run.id)
     assert not app.exception
-    assert "has no scores" in app.error[0].value
+    assert f"Training {run.id} has finished and has no scores" in app.warning[0].value
+    assert app.query_params["run"] != run.id
+    with pytest.raises(cache.Gone, match=f"training {run.id} is finished and has no scores; train again"):
+        cache.ranking(run, "test")
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half", b"\x93NUMPY"])
@@ -168,7 +187,7 @@ def test_the_table_holds_the_whole_ranking(laboratory):
     store = Store(laboratory.home)
     run = store.run(laboratory.on_shapes)
     images = store.image_set(run.settings["set"])
-    lines = export.csv_text(images, cache.ranking(run, "test")).splitlines()
+    lines = export.csv_text(images, {"test": cache.ranking(run, "test")}).splitlines()
     relevance, scores = parts_of(laboratory, run.id)
     assert len(lines) == len(scores) + 1
     assert [float(line.split(",")[1]) for line in lines[1:]] == sorted(scores, reverse=True)
@@ -176,7 +195,7 @@ def test_the_table_holds_the_whole_ranking(laboratory):
 
 
 def test_the_contact_sheet_marks_the_first_places(laboratory):
-    ranked = cache.Ranking(np.arange(20), np.arange(20) % 2, np.linspace(1, 0, 20))
+    ranked = Ranking(np.arange(20), np.arange(20) % 2, np.linspace(1, 0, 20))
     sheet = export.contact_sheet(laboratory.store.thumbnails(laboratory.digits), ranked, "title")
     picture = Image.open(io.BytesIO(sheet))
     corners = [
@@ -184,3 +203,33 @@ def test_the_contact_sheet_marks_the_first_places(laboratory):
     ]
     expected = [RELEVANT if relevant else IRRELEVANT for relevant in ranked.relevance[: export.COLUMNS]]
     assert ["#{:02X}{:02X}{:02X}".format(*picture.getpixel(corner)) for corner in corners] == expected
+
+
+def test_the_title_of_a_contact_sheet_tells_it_from_all_others(laboratory):
+    run = laboratory.store.run(laboratory.finished)
+    images, ranked = cache.image_set(laboratory.digits), cache.ranking(run, "test")
+    headline, facts = export.title_of(run, images, ranked, "test").split("\n")
+    assert headline == "AP-SVM on “3”, test"
+    assert facts.startswith(f"AP {ranked.average_precision:.3f} · Digits, 1,797 images · Colour · C = 100.0")
+
+
+def test_what_moves_the_grid_stands_above_it(laboratory, open_page):
+    app = open_page("ranked_images", run=laboratory.finished)
+    parts = list(app.main)
+    grid_at = min(
+        number for number, part in enumerate(parts) if part.type == "bidi_component" and is_grid(part)
+    )
+    above = {getattr(part, "key", None) for part in parts[:grid_at]}
+    assert {"widget view", "widget first irrelevant"} <= above
+
+
+def is_grid(part):
+    return part.proto.component_name == "ranking_image_grid"
+
+
+def test_trainings_of_one_name_are_told_apart(filled: Laboratory) -> None:
+    """A selectbox sends the label of what is chosen: two alike would be one."""
+    run = filled.store.run(filled.finished)
+    named = runs.labels([run, replace(run, id="a" * 10)])
+    assert len(set(named.values())) == 2
+    assert runs.labels([run]) == {run.id: runs.name_of(run)}

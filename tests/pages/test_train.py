@@ -56,13 +56,47 @@ def test_a_method_that_says_nothing_of_itself_is_shown_without(laboratory, open_
 
 def test_settings_that_differ_from_the_training_are_said(laboratory, open_page):
     def said(app):
-        return [info.value for info in app.info if "differ from this training" in info.value]
+        return [info.value for info in app.info if info.value.startswith("Like **")]
 
     for run in (laboratory.finished, laboratory.on_shapes, laboratory.not_converged):
         assert not said(open_page("train", run=run)), "left out settings have their defaults"
-    assert said(open_page("train", run=laboratory.finished, query="7"))
-    assert said(open_page("train", run=laboratory.finished, features="HOG"))
-    assert said(open_page("train", run=laboratory.finished, **{"method.AP-SVM.C": "7"}))
+    for change, words in (
+        ({"query": "7"}, "query 3 → 7"),
+        ({"features": "HOG"}, "features Colour → HOG"),
+        ({"features": "HOG,Colour"}, "features Colour → HOG \\+ Colour"),
+        (
+            {"method": "SVM"},
+            "method AP\\-SVM → SVM\\; C 100 → 0\\.1\\; Stop at this duality gap 0\\.01 → 0\\.001",
+        ),
+        ({"method.AP-SVM.C": "7"}, "C 100 → 7"),
+        ({"query": "7", "method.AP-SVM.C": "1e6"}, "query 3 → 7\\; C 100 → 1e\\+06"),
+    ):
+        [info] = said(open_page("train", run=laboratory.finished, **change))
+        assert info == (f"Like **AP\\-SVM on “3”** but **{words}**: press **Train** to see what that does.")
+
+
+def test_another_method_has_another_default_and_that_is_said(laboratory, open_page):
+    app = open_page("train", run=laboratory.on_shapes, method="SVM")
+    [said] = [info.value for info in app.info if info.value.startswith("Like **")]
+    ours, other = method_class("AP-SVM")().C, method_class("SVM")().C
+    said = said.replace("\\", "")
+    assert f"method AP-SVM → SVM; C {ours:g} → {other:g} (each method's own default)**" in said
+
+
+def test_the_button_and_what_comes_of_it_are_read_before_the_details(laboratory, open_page):
+    app = open_page("train", run=laboratory.finished)
+    order = [getattr(element, "key", None) or element.type for element in app.main]
+    places = [order.index(name) for name in ("widget method", "train", "success", "widget features")]
+    assert places == sorted(places)
+
+
+def test_the_slider_offers_what_is_usual_and_takes_more(laboratory, open_page):
+    app = open_page("train", set=laboratory.digits, method="AP-SVM")
+    options = [float(text) for text in app.select_slider(key="widget method.AP-SVM.C").options]
+    assert (min(options), max(options)) == (1e-4, 1e6)
+    app = open_page("train", set=laboratory.digits, method="AP-SVM", **{"method.AP-SVM.C": "1e8"})
+    assert not app.warning
+    assert app.select_slider(key="widget method.AP-SVM.C").value == 1e8
 
 
 def test_pressing_twice_starts_one_training(laboratory, started, open_page):
@@ -100,7 +134,8 @@ def test_a_change_joins_the_address_and_another_run_drops_it(laboratory, started
     assert dict(app.query_params) == {"run": laboratory.not_converged, "query": "7"}
     app = open_page("train", run=laboratory.not_converged, query="7", split="train")
     app.button(key="train").click().run()
-    assert set(app.query_params) == {"run", "split"}
+    assert set(app.query_params) == {"run", "like", "split"}
+    assert app.query_params["like"] == laboratory.not_converged
     assert app.selectbox(key="widget query").value == "7", "the new training has it"
 
 
@@ -225,7 +260,7 @@ def test_a_training_without_certificate_is_shown_as_one_that_proves_nothing(labo
 
 
 def test_a_new_feature_is_offered_but_not_chosen(laboratory, open_page, monkeypatch):
-    feature_names()
+    offered = feature_names()
 
     class Other(feature_class("Colour")):
         order = -1
@@ -235,5 +270,5 @@ def test_a_new_feature_is_offered_but_not_chosen(laboratory, open_page, monkeypa
     app = open_page("train")
     assert not app.exception
     pills = app.button_group[0]
-    assert list(pills.options) == ["Other", "HOG", "Colour"]
+    assert list(pills.options) == ["Other", *offered]
     assert list(pills.value) == ["HOG", "Colour"]

@@ -1,53 +1,58 @@
-// A grid of pictures: a listbox whose options are tiles. Arrows, Home and End move the focus (one tile is in
-// the tab order), a click, Enter or Space selects. All text is set as text, never as markup.
+// A grid of pictures: a listbox whose options are tiles. One tile is in the tab order. Arrows, Home, End, Page Up
+// and Page Down move the focus; a click, Enter or Space selects, with Ctrl one more or one less, with Shift
+// all from the last one selected; Escape selects nothing. All text is set as text, never as markup.
 //
-// data: { token, items: [{ id, src, alt, left, right, mark, below }], told: [number, id], label, kind }. The tiles are
-// rebuilt when `token` changes; the told selection is adopted where its number is new, so that no echo of an
-// older state undoes a click.
+// data: { channel, token, label, kind, several, told: [number, id, ids],
+//         items: [{ id, src, alt, left, right, mark, glyph, box, card }] }
+// The tiles are rebuilt when `token` changes; the told selection is adopted where its number is new, so that no
+// echo of an older state undoes a click. Lines come by line.js, which need not send the tiles again.
 
-const GLYPHS = { relevant: "✓", irrelevant: "✗" };
+const PAUSE = 150; // milliseconds without another key before a range that grows key by key is told
+
+function element(kind, className, text) {
+  const made = document.createElement(kind);
+  made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
 
 function tile(item, index) {
-  const option = document.createElement("button");
+  const option = element("button", "tile");
   option.type = "button";
-  option.className = "tile";
   option.tabIndex = -1;
   option.dataset.index = index;
   option.setAttribute("role", "option");
   option.setAttribute("aria-label", item.alt);
-  option.title = item.alt;
+  if (!item.card.length) option.title = item.alt;
 
+  const shown = element("span", "shown");
   const picture = document.createElement("img");
   picture.loading = "lazy";
   picture.decoding = "async";
   picture.alt = "";
   picture.src = item.src;
-  option.append(picture);
+  shown.append(picture);
+  if (item.box) {
+    const box = element("span", "box");
+    ["left", "top", "width", "height"].forEach((side, i) => (box.style[side] = `${100 * item.box[i]}%`));
+    shown.append(box);
+  }
+  option.append(shown);
 
   if (item.mark) {
     option.dataset.mark = item.mark;
-    const glyph = document.createElement("span");
-    glyph.className = "glyph";
-    glyph.textContent = GLYPHS[item.mark];
-    option.append(glyph);
+    option.append(element("span", "glyph", item.glyph));
   }
-  const caption = document.createElement("span");
-  caption.className = "caption";
-  for (const side of ["left", "right"]) {
-    const text = document.createElement("span");
-    text.className = side;
-    text.textContent = item[side] ?? "";
-    caption.append(text);
-  }
+  const caption = element("span", "caption");
+  for (const side of ["left", "right"]) caption.append(element("span", side, item[side] ?? ""));
   option.append(caption);
-  if (item.below) {
-    option.classList.add("last");
-    const label = document.createElement("span");
-    label.className = "below";
-    label.textContent = item.below;
-    option.append(label);
-  }
   return option;
+}
+
+/** Say that something ends with a tile: a label on it, and a line after it. */
+function endWith(option, text) {
+  option.classList.add("last");
+  option.append(element("span", "below", text));
 }
 
 function columns(tiles) {
@@ -56,9 +61,40 @@ function columns(tiles) {
   return next === -1 ? tiles.length : next;
 }
 
+/** How many tiles a page of the keyboard is: the whole rows in view. */
+function page(root, tiles) {
+  const across = columns(tiles);
+  const below = tiles[across];
+  if (!below) return tiles.length;
+  return across * Math.max(1, Math.floor(root.clientHeight / (below.offsetTop - tiles[0].offsetTop)));
+}
+
+/** Scroll the grid, and not the page, until a tile of it is in view. */
+function bringIntoView(root, option) {
+  const top = option.offsetTop - root.offsetTop;
+  if (top < root.scrollTop || top + option.offsetHeight > root.scrollTop + root.clientHeight) {
+    root.scrollTop = top - (root.clientHeight - option.offsetHeight) / 2;
+  }
+}
+
+function showCard(card, item, option) {
+  card.replaceChildren(
+    ...item.card.flatMap(([name, value]) => [element("span", "name", name), element("span", "value", value)]),
+  );
+  card.dataset.mark = item.mark ?? "";
+  card.hidden = false;
+  const tile = option.getBoundingClientRect();
+  const { width, height } = card.getBoundingClientRect();
+  const left = Math.max(8, Math.min(innerWidth - width - 8, tile.left + tile.width / 2 - width / 2));
+  const below = tile.bottom + 8; // where it hides neither its tile nor what stands above the grid
+  card.style.left = `${left}px`;
+  card.style.top = `${below + height + 8 <= innerHeight ? below : Math.max(8, tile.top - height - 8)}px`;
+}
+
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".grid");
-  const state = (root.state ??= { items: [], told: 0, current: 0, clicks: 0 });
+  const card = parentElement.querySelector(".card");
+  const state = (root.state ??= { items: [], told: 0, current: 0, anchor: null, ids: new Set(), clicks: 0 });
   const tiles = () => [...root.children];
 
   const focusable = (index) => {
@@ -68,54 +104,150 @@ export default function ({ data, parentElement, setStateValue }) {
     state.current = Math.max(0, Math.min(all.length - 1, index));
     all[state.current].tabIndex = 0;
   };
-  const showSelected = (id) => {
+  const showSelected = () => {
     tiles().forEach((option, index) => {
-      const chosen = state.items[index].id === id;
-      option.setAttribute("aria-selected", String(chosen));
-      if (chosen) focusable(index);
+      option.setAttribute("aria-selected", String(state.ids.has(state.items[index].id)));
     });
   };
+  const drawLine = () => {
+    const line = document.rankingLines?.[state.channel];
+    if (!line) return;
+    tiles().forEach((option, index) => {
+      option.querySelector(".below")?.remove();
+      option.classList.remove("last");
+      if (state.items[index].id === line.id) endWith(option, line.label);
+    });
+  };
+  const hideCard = () => (card.hidden = true);
+  const showCardOf = (option) => {
+    const item = option && state.items[Number(option.dataset.index)];
+    if (item?.card.length) showCard(card, item, option);
+    else hideCard();
+  };
 
+  state.channel = data.channel;
   root.setAttribute("aria-label", data.label);
+  root.setAttribute("aria-multiselectable", String(data.several));
   root.dataset.kind = data.kind;
   if (state.token !== data.token) {
     state.token = data.token;
     state.items = data.items;
     state.current = 0;
+    state.anchor = null;
     root.replaceChildren(...data.items.map(tile));
     root.scrollTop = 0;
     state.told = 0;
+    hideCard();
     focusable(0);
+    drawLine();
   }
-  const [number, selected] = data.told;
+  const [number, current, ids] = data.told;
   if (state.told !== number) {
     state.told = number;
-    showSelected(selected);
+    state.ids = new Set(ids);
+    const index = state.items.findIndex((item) => item.id === current);
+    state.anchor = index === -1 ? null : index;
+    if (index !== -1) {
+      focusable(index);
+      bringIntoView(root, root.children[index]);
+    }
+    showSelected();
   }
+  /** Tell the server what is selected, and which of it is to be shown; `wait` where more may follow at once. */
+  const tell = (id, wait = 0) => {
+    showSelected();
+    clearTimeout(state.timer);
+    const send = () => {
+      state.clicks += 1;
+      const order = state.items.map((item) => item.id).filter((one) => state.ids.has(one));
+      const elsewhere = [...state.ids].filter((one) => !order.includes(one));
+      const stamp = `${Date.now()}-${state.clicks}`;
+      setStateValue("selected", { id, ids: [...order, ...elsewhere], click: stamp });
+    };
+    if (wait) state.timer = setTimeout(send, wait);
+    else send();
+  };
+  const only = (index) => {
+    state.anchor = index;
+    state.ids = new Set([state.items[index].id]);
+    tell(state.items[index].id);
+  };
+  const toggle = (index) => {
+    const { id } = state.items[index];
+    state.anchor = index;
+    if (state.ids.delete(id)) tell([...state.ids].at(-1) ?? null);
+    else tell((state.ids.add(id), id));
+  };
+  const range = (index, wait) => {
+    state.anchor ??= state.current;
+    const [first, last] = [state.anchor, index].sort((one, other) => one - other);
+    state.ids = new Set(state.items.slice(first, last + 1).map((item) => item.id));
+    tell(state.items[index].id, wait);
+  };
+  const choose = (index, event) => {
+    if (data.several && event.shiftKey) range(index);
+    else if (data.several && (event.ctrlKey || event.metaKey)) toggle(index);
+    else only(index);
+    focusable(index);
+  };
 
   root.onclick = (event) => {
     const option = event.target.closest(".tile");
-    if (!option) return;
-    const { id } = state.items[Number(option.dataset.index)];
-    showSelected(id);
-    state.clicks += 1;
-    setStateValue("selected", { id, click: `${Date.now()}-${state.clicks}` });
+    if (option) choose(Number(option.dataset.index), event);
   };
+  root.onpointerover = (event) => event.pointerType === "mouse" && showCardOf(event.target.closest(".tile"));
+  root.onpointerleave = hideCard;
+  // A focus scrolls to its tile, so its card comes after that, and follows what scrolls.
+  const cardOfFocus = () => showCardOf(root.querySelector(".tile:focus-visible"));
+  if (!state.listening) {
+    state.listening = true;
+    root.addEventListener("focusin", () => requestAnimationFrame(cardOfFocus));
+    root.addEventListener("focusout", hideCard);
+    const listen = ({ detail }) => {
+      if (!root.isConnected) document.removeEventListener("ranking-line", listen);
+      else if (detail === state.channel) drawLine();
+    };
+    document.addEventListener("ranking-line", listen);
+  }
+  root.onscroll = cardOfFocus;
   root.onkeydown = (event) => {
     const all = tiles();
-    if (!all.length || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!all.length || event.altKey) return;
+    const control = event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      choose(state.current, event);
+      return;
+    }
+    if (event.key === "Escape") {
+      event.preventDefault();
+      hideCard();
+      state.ids = new Set();
+      state.anchor = null;
+      tell(null);
+      return;
+    }
+    if (data.several && control && event.key.toLowerCase() === "a") {
+      event.preventDefault();
+      state.ids = new Set(state.items.map((item) => item.id));
+      tell(state.items[state.current].id);
+      return;
+    }
     const target = {
-      ArrowRight: state.current + 1,
-      ArrowLeft: state.current - 1,
-      ArrowDown: state.current + columns(all),
-      ArrowUp: state.current - columns(all),
-      Home: 0,
-      End: all.length - 1,
-    }[event.key];
-    if (target === undefined) return;
+      ArrowRight: () => state.current + 1,
+      ArrowLeft: () => state.current - 1,
+      ArrowDown: () => state.current + columns(all),
+      ArrowUp: () => state.current - columns(all),
+      Home: () => 0,
+      End: () => all.length - 1,
+      PageDown: () => Math.min(all.length - 1, state.current + page(root, all)),
+      PageUp: () => Math.max(0, state.current - page(root, all)),
+    }[event.key]?.();
+    if (target === undefined || control) return;
     event.preventDefault();
     if (target < 0 || target >= all.length) return;
+    if (data.several && event.shiftKey) range(target, PAUSE);
     focusable(target);
-    all[state.current].focus();
+    all[target].focus();
   };
 }

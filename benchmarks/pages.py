@@ -1,0 +1,350 @@
+"""How long does one wait for a page, and how much memory does the server take?
+
+    python benchmarks/pages.py [--rounds 7] [--quick]
+
+Sets of 5,000 and of 100,000 samples, with a training each, are made in a home of their own that is deleted
+afterwards. A server of its own is started, and a headless Chromium measures inside the page: from the click on
+a link until every thumbnail in view is decoded, and from a click on a thumbnail until the server's answer is on
+the page. A new browser tab has to load Streamlit's own scripts first, which is listed apart. Figures are medians,
+with the least beside them, for a busy machine makes all of them longer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+from timing import machine, table
+
+from ranking import Query, jobs, make_method
+from ranking.datasets import bundled_names
+from ranking.datasets.folder import CheckedImage, ImageSetWriter
+from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
+from ranking.events import last_events
+from ranking.features import make_feature
+from ranking.metrics import evaluate
+from ranking.run import ENDED
+from ranking.store import Store
+from ranking.types import SourceBox, SourceImage
+
+ROOT = Path(__file__).parents[1]
+SMALL, LARGE = 5_000, 100_000
+BOXES, CLASSES = 10, 10  # boxes in an image, and classes of the set
+SIDE = 200  # of a box in pixels
+POOL = 40  # images that differ; a set repeats them under other names
+FEATURES: list[Any] = [["HOG", {}], ["Colour", {}]]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+# Resolves, at the end of the frame, to the milliseconds since `from` when `holds` first held.
+WATCH = """(() => {
+    const grid = () => [...document.querySelectorAll('[class*="st-key-widget"] *')]
+        .find((one) => one.shadowRoot?.querySelector(".grid"))?.shadowRoot.querySelector(".grid");
+    const painted = (label) => {
+        const found = grid();
+        if (!found?.children.length || !found.getAttribute("aria-label").startsWith(label)) return false;
+        const { top, bottom } = found.getBoundingClientRect();
+        const seen = [...found.children].filter((tile) => {
+            const box = tile.getBoundingClientRect();
+            return box.bottom > Math.max(top, 0) && box.top < Math.min(bottom, innerHeight);
+        });
+        return seen.length > 0 && seen.every((tile) => tile.querySelector("img").naturalWidth > 0);
+    };
+    const says = (text) => [...document.querySelectorAll("h4")].some((one) => one.innerText.startsWith(text));
+    const until = (holds, from) => new Promise((resolve, reject) => {
+        const begun = performance.now();
+        const look = () => {
+            if (holds()) setTimeout(() => resolve(performance.now() - from));
+            else if (performance.now() - begun > 60000) reject(new Error("nothing happened for 60 s"));
+            else requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+    });
+    window.bench = {
+        opened: (label) => until(() => painted(label), 0),
+        go: async (name, label) => {
+            const link = () => [...document.querySelectorAll("a")].find((one) => one.innerText.trim() === name);
+            await until(link, 0);
+            const from = performance.now();
+            link().click();
+            return until(() => painted(label), from);
+        },
+        choose: (number) => {
+            const from = performance.now();
+            grid().children[number].click();
+            return until(() => says(`Rank ${number + 1} `), from);
+        },
+    };
+})()"""
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What there is to look at
+# ---------------------------------------------------------------------------------------------------------
+
+
+def fill(store: Store, samples: int) -> str:
+    """Add a set of `samples` boxes and a training on it; the id of the training."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_set(Path(folder) / "set", samples, f"{samples:,} boxes")
+        key = store.adopt(Path(folder) / "set", "benchmark")
+    settings = asked(key)
+    run = store.create_run("train", settings)
+    images = store.image_set(key)
+    relevance = images.relevance(settings["query"])
+    scores = np.random.default_rng(0).standard_normal(samples) + 2.0 * relevance
+    np.save(run.scores_file, scores)
+    some_method(settings).save(run.model_file)
+    parts = {"train": ~images.test, "test": images.test}
+    store.end_run(
+        run.id,
+        "finished",
+        result={"certificate": None}
+        | {name: evaluate(relevance[part], scores[part]) for name, part in parts.items()},
+    )
+    return run.id
+
+
+def stand_in_for_bundled_sets(store: Store) -> None:
+    """A tiny set under the name of each, so that no import of theirs runs beside what is measured."""
+    for name in bundled_names():
+        with tempfile.TemporaryDirectory() as folder:
+            write_set(Path(folder) / "set", BOXES * 2, name)
+            store.adopt(Path(folder) / "set", name)
+
+
+def asked(key: str, **settings: Any) -> dict[str, Any]:
+    return {
+        "set": key,
+        "features": FEATURES,
+        "query": "class 0",
+        "method": "AP-SVM",
+        "method_settings": settings,
+        "warm_start": None,
+    }
+
+
+def some_method(settings: dict[str, Any]) -> Any:
+    """A method with weights of the right length, from a few random samples."""
+    size = sum(make_feature(name, **options).size for name, options in settings["features"])
+    features = np.random.default_rng(0).standard_normal((60, size))
+    return make_method(settings["method"]).fit([Query(features, np.arange(60) % 3 == 0)])
+
+
+def write_set(folder: Path, samples: int, title: str) -> None:
+    """Photographs of noise and shapes, of which POOL differ: what a page has to read is as large as ever."""
+    generator = np.random.default_rng(0)
+    pool = [photograph(generator) for _ in range(POOL)]
+    boxes = [(SIDE * n // 2, 0, SIDE * n // 2 + SIDE, SIDE) for n in range(BOXES)]
+    crops = [[thumbnail(picture.crop(box), CROP_SIDE) for box in boxes] for picture, _ in pool]
+    small = [thumbnail(picture, IMAGE_SIDE) for picture, _ in pool]
+    with ImageSetWriter(folder) as writer:
+        for number in range(samples // BOXES):
+            picture, data = pool[number % POOL]
+            # Equal boxes of different classes: no training on them ends soon.
+            shown = [f"class {(n + number // POOL) % CLASSES}" for n in range(BOXES)]
+            told = [(SourceBox(box, (shown[n],), number=n), box) for n, box in enumerate(boxes)]
+            record = SourceImage(f"{number:06d}", data, tuple(box for box, _ in told), test=number % 2 == 0)
+            writer.add(
+                CheckedImage(
+                    record, data, ".jpg", picture.size, told, crops[number % POOL], small[number % POOL]
+                )
+            )
+    writer.finish(title)
+
+
+def photograph(generator: np.random.Generator) -> tuple[Image.Image, bytes]:
+    width, height = SIDE * (BOXES + 1) // 2, SIDE
+    coarse = Image.fromarray(generator.integers(0, 256, (12, 66, 3), np.uint8)).resize((width, height))
+    noise = Image.fromarray(generator.integers(0, 256, (height, width, 3), np.uint8))
+    picture = Image.blend(coarse, noise, 0.15)
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", quality=85)
+    return picture, stream.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The server
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """`streamlit run app.py` on a free port."""
+
+    def __init__(self, home: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+            cwd=ROOT,
+            env={**os.environ, "RANKING_HOME": str(home), "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.02)
+        raise TimeoutError("the server did not answer")
+
+    def memory(self) -> float:
+        """Resident megabytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
+        return int(line.split()[1]) / 1024
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(10)
+
+
+@contextmanager
+def serving(home: Path) -> Iterator[Server]:
+    server = Server(home)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is measured, in seconds
+# ---------------------------------------------------------------------------------------------------------
+
+
+def opened(page: Page, url: str, label: str = "") -> float:
+    """A new document: Streamlit's scripts, the connection, the page, every thumbnail in view."""
+    page.goto(url, wait_until="commit")
+    return float(page.evaluate("label => bench.opened(label)", label)) / 1000
+
+
+def grid_figures(page: Page, url: str, run: str, rounds: int) -> dict[str, list[float]]:
+    """Of one set: opening its ranking, coming to it from another page, choosing a sample."""
+    address = f"{url}/ranked_images?run={run}"
+    opened(page, address, "Ranked")
+    new = [opened(page, address, "Ranked") for _ in range(rounds)]
+    come = []
+    for _ in range(rounds):
+        page.evaluate("bench.go('Image sets', 'Images')")
+        page.wait_for_timeout(700)
+        come.append(page.evaluate("bench.go('Ranked images', 'Ranked')") / 1000)
+        page.wait_for_timeout(700)
+    return {"new": new, "come": come, "click": clicks(page, rounds)}
+
+
+def clicks(page: Page, rounds: int) -> list[float]:
+    found = []
+    for number in range(1, rounds + 1):
+        found.append(page.evaluate("number => bench.choose(number)", number) / 1000)
+        page.wait_for_timeout(500)
+    return found
+
+
+def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: int) -> list[float]:
+    """The training goes on for longer than the clicks do; it is cancelled after them."""
+    opened(page, f"{url}/ranked_images?run={run}", "Ranked")
+    never = asked(store.run(run).settings["set"], C=1e7, tolerance=1e-7, max_iterations=1_000_000)
+    training = jobs.start_once(store, "train", never)
+    try:
+        while training.state == "queued" or not any(
+            event["event"] == "iteration" for event in last_events(training)
+        ):
+            time.sleep(0.2)
+            training = jobs.poll(store, training.id)
+            if training.state in ENDED:
+                raise RuntimeError(f"the training {training.state} too soon: {training.reason}")
+        found = clicks(page, rounds)
+        if jobs.poll(store, training.id).state != "running":
+            raise RuntimeError("the training ended before the clicks did")
+        return found
+    finally:
+        jobs.cancel(store, training.id)
+
+
+def starts(page: Page, home: Path, rounds: int) -> list[float]:
+    """From the command to a page that is painted; the first start of a home counts its ready-made set."""
+    found = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        with serving(home) as server:
+            opened(page, server.url)
+            found.append(time.perf_counter() - begun)
+    return found
+
+
+@contextmanager
+def browsing() -> Iterator[Page]:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(120_000)
+        page.add_init_script(WATCH)
+        yield page
+        browser.close()
+
+
+def row(what: str, must: str, found: Sequence[float], unit: str = "s") -> list[str]:
+    shown = f"{statistics.median(found):.3g} {unit}"
+    return [what, must, shown, f"{min(found):.3g} {unit}"]
+
+
+def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[int]) -> list[list[str]]:
+    rows = []
+    stand_in_for_bundled_sets(store)
+    with serving(home) as server:
+        for size in sizes:
+            run = fill(store, size)
+            found = grid_figures(page, server.url, run, rounds)
+            rerun = "<= 0.15 s" if size == SMALL else "<= 0.25 s"
+            rows.append(
+                row(f"{size:,}: 200 thumbnails, in view", "<= 0.6 s" if size == SMALL else "", found["come"])
+            )
+            rows.append(row(f"{size:,}: the same in a new tab", "", found["new"]))
+            rows.append(row(f"{size:,}: click on a thumbnail, answered", rerun, found["click"]))
+            if size == SMALL:
+                found_clicks = clicks_while_training(page, server.url, store, run, rounds)
+                rows.append(row(f"{size:,}: the same while a training runs", "<= 0.25 s", found_clicks))
+                rows.append(row(f"{size:,}: memory of the server", "<= 500 MB", [server.memory()], "MB"))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as new:
+        rows.append(row("first start to a usable page", "", starts(page, Path(new) / "home", 1)))
+    rows.append(row("later start to a usable page", "<= 4 s", starts(page, home, min(rounds, 5))))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9, help="how often each is measured (default: 9)")
+    parser.add_argument("--quick", action="store_true", help="without the set of 100,000 samples")
+    arguments = parser.parse_args()
+    sizes = [SMALL] if arguments.quick else [SMALL, LARGE]
+    before = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
+        home = Path(folder) / "home"
+        rows = measured(page, home, Store(home), arguments.rounds, sizes)
+    print(f"{machine()}; load {before:.1f} before, {os.getloadavg()[0]:.1f} after\n")
+    print(table(["what", "must reach", "median", "least"], rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""What a person does with trainings: look, begin again, name, star, take along, delete; bring in, bring back.
+
+Each is on disk before the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import address, cache, export, frame, keys, runs
+from pages.parts.frame import escaped
+from ranking.run import ENDED, Run
+from ranking.run_archive import import_run
+from ranking.run_store import DELETED_DAYS, LONGEST_NAME
+
+
+def act_on(chosen: Sequence[Run]) -> None:
+    """The buttons for the chosen trainings; those that are for one alone wait until one alone is chosen."""
+    if not chosen:
+        st.caption(
+            "Choose a training to open, name, star, export or delete it, or to start from its settings."
+        )
+        return
+    one = chosen[0] if len(chosen) == 1 else None
+    st.markdown(f"**{escaped(runs.short_name(one))}**" if one else f"**{len(chosen)} trainings**")
+    with st.container(horizontal=True):
+        _look_at(one)
+        _begin_again(one)
+        _star(chosen)
+        _name(one)
+        _export(one)
+        _delete(chosen)
+
+
+def _look_at(one: Run | None) -> None:
+    ready = one is not None and one.has_scores
+    if (
+        st.button("Ranked images", icon=":material/photo_library:", disabled=not ready, key="look at run")
+        and one
+    ):
+        st.switch_page("pages/ranked_images.py", query_params=address.changed(**{keys.RUN: one.id}))
+
+
+def _begin_again(one: Run | None) -> None:
+    if st.button(
+        "Start again with one thing changed",
+        icon=":material/replay:",
+        disabled=one is None,
+        key="begin again",
+    ):
+        assert one is not None
+        address.put(**{keys.RUN: None})  # with what was changed of it in the form
+        address.put(**{keys.RUN: one.id})
+        st.toast(
+            f"The form above holds the settings of {escaped(runs.short_name(one))}. "
+            "Change one of them and press **Train**.",
+            icon=":material/replay:",
+            duration="long",
+        )
+        st.rerun()
+
+
+def _star(chosen: Sequence[Run]) -> None:
+    starred = all(run.star for run in chosen)
+    st.button(
+        "Take star away" if starred else "Star",
+        icon=":material/star:",
+        key="star runs",
+        on_click=_star_now,
+        args=([run.id for run in chosen], not starred),
+    )
+
+
+def _star_now(run_ids: Sequence[str], star: bool) -> None:
+    _act(cache.store().star_run, run_ids, star)
+
+
+def _name(one: Run | None) -> None:
+    with st.popover("Name", icon=":material/edit:", disabled=one is None, key="name run"):
+        if one is not None:
+            with st.form(f"name {one.id}", border=False):
+                name = st.text_input(
+                    "Name", one.name, LONGEST_NAME, help="Leave it empty to take the name away."
+                )
+                saved = st.form_submit_button("Save", type="primary")
+                if saved and runs.done(cache.store().name_run, one.id, name):
+                    st.rerun()
+
+
+def _export(one: Run | None) -> None:
+    ready = one is not None and one.state in ENDED
+    st.download_button(
+        "Export",
+        lambda: export.archive(one) if one else b"",
+        f"training-{one.id}.zip" if one else "training.zip",
+        "application/zip",
+        icon=":material/download:",
+        on_click="ignore",
+        disabled=not ready,
+        help="Settings, result, curve, model and scores, and the ranking as CSV and PNG, in one ZIP file.",
+        key="export run",
+    )
+
+
+def _delete(chosen: Sequence[Run]) -> None:
+    st.button(
+        "Delete",
+        icon=":material/delete:",
+        key="delete runs",
+        on_click=_delete_now,
+        args=[run.id for run in chosen],
+    )
+
+
+def _delete_now(*run_ids: str) -> None:
+    with frame.in_place():
+        for run in (run for run in cache.store().runs("train") if run.id in run_ids):
+            if run.state not in ENDED:
+                _say(f"{runs.short_name(run)} is still going on: cancel it first, then delete it.")
+                return
+    st.session_state[keys.JUST_DELETED] = deleted = _act(cache.store().delete_run, run_ids)
+    if deleted:
+        st.toast(f"Deleted {counted(len(deleted))}.", icon=":material/delete:")
+
+
+def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
+    """The ids of those that `act` could be done to. What was gone meanwhile is said where the table stands.
+
+    Called before the page runs: a page that is run again halfway forgets that a button was pressed in it.
+    """
+    done = []
+    with frame.in_place():
+        for run_id in run_ids:
+            try:
+                act(run_id, *arguments)
+            except ValueError as error:
+                _say(str(error))
+            else:
+                done.append(run_id)
+    return done
+
+
+def _say(message: str) -> None:
+    st.session_state.setdefault(keys.NOT_DONE, []).append(message)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Back and in
+# ---------------------------------------------------------------------------------------------------------
+
+
+def say_deleted() -> None:
+    """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
+    for message in st.session_state.pop(keys.NOT_DONE, []):
+        st.error(escaped(message), icon=":material/error:")
+    deleted = {run.id: run for run in cache.store().runs("train", deleted=True)}
+    just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
+    if just:
+        what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Deleted: {what}.", width="content")
+            st.button(
+                "Undo",
+                icon=":material/undo:",
+                key="undo just deleted",
+                on_click=_restore,
+                args=[run.id for run in just],
+            )
+
+
+def bring_back() -> None:
+    """The deleted trainings, one button each, and the one that empties."""
+    deleted = cache.store().runs("train", deleted=True)
+    if not deleted:
+        return
+    with st.expander(f"Deleted: {counted(len(deleted))}", icon=":material/delete:"):
+        st.caption(f"What is deleted goes for good after {DELETED_DAYS} days, or now if you say so.")
+        for run in deleted:
+            st.button(
+                escaped(f"Restore {runs.name_of(run)}"),
+                key=keys.widget(f"restore {run.id}"),
+                icon=":material/undo:",
+                type="tertiary",
+                on_click=_restore,
+                args=[run.id],
+            )
+        with st.popover("Empty now", icon=":material/delete_forever:"):
+            st.markdown(f"{counted(len(deleted)).capitalize()} will be gone for good.")
+            if st.button("Delete for good", type="primary", key="empty deleted"):
+                st.toast(f"{counted(cache.store().empty_deleted()).capitalize()} gone for good.")
+                st.rerun()
+
+
+def _restore(*run_ids: str) -> None:
+    _act(cache.store().restore_run, run_ids)
+
+
+def bring_in() -> None:
+    """Import a training that was exported here or elsewhere."""
+    with (
+        st.expander("Import a training", icon=":material/upload:"),
+        st.form("import run", clear_on_submit=True, border=False),
+    ):
+        file = st.file_uploader("A ZIP file that this laboratory exported", type="zip")
+        if st.form_submit_button("Import", type="primary"):
+            if file is None:
+                st.error("Choose a file first.", icon=":material/error:")
+                return
+            try:
+                run = import_run(cache.store(), file.getvalue())
+            except ValueError as error:
+                st.error(escaped(str(error)), icon=":material/error:")
+                return
+            address.put(**{keys.RUN: run.id})
+            st.rerun()
+
+
+def counted(count: int) -> str:
+    """So many trainings, in words."""
+    return "1 training" if count == 1 else f"{count} trainings"

@@ -1,0 +1,45 @@
+"""A strip of ranked pictures to look at from the last row of a lecture hall: nothing to press, moves are animated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts import keys
+from pages.parts.tile import Tile, style
+
+FOLDER = Path(__file__).parent
+
+_mount = st.components.v2.component(
+    "ranking_strip",
+    html='<div class="strip" role="list"></div>',
+    css=style(FOLDER / "strip.css"),
+    js=(FOLDER / "strip.js").read_text(),
+)
+
+
+def strip(
+    tiles: Sequence[Tile],
+    *,
+    name: str,
+    label: str,
+    columns: int,
+    narrow: int,
+    flags: Mapping[str, str] | None = None,
+    ends: Mapping[str, str] | None = None,
+    chosen: str | None = None,
+) -> None:
+    """Show `tiles` in rows of `columns`, of `narrow` on a phone. Tiles that change places from one run to the next
+    glide there.
+
+    flags: texts that lie on the tiles of those ids. ends: texts of what ends with the tiles of those ids, where a
+    line follows. chosen: the id of a tile that stands out.
+    """
+    flags, ends = flags or {}, ends or {}
+    items = [
+        {**tile.item(), "flag": flags.get(tile.id, ""), "below": ends.get(tile.id, "")} for tile in tiles
+    ]
+    data = {"items": items, "label": label, "columns": columns, "narrow": narrow, "chosen": chosen}
+    _mount(key=keys.widget(name), data=data)

@@ -1,0 +1,247 @@
+"""The pages on which one looks at pictures, in a real browser: with keys alone, on a phone, in the dark."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from browsing import FOCUSED, Page, Server, Visit, choose, metric
+from filled_home import Laboratory
+
+from pages.parts.frame import PAGES
+
+READABLE = 4.5  # WCAG 2.2, 1.4.3: contrast of text
+
+
+@pytest.fixture(scope="module")
+def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that has something to show on every page."""
+    home = tmp_path_factory.mktemp("browser") / "home"
+    shutil.copytree(filled.home, home)
+    server = Server(home)
+    server.start()
+    yield server
+    server.stop()
+
+
+def ready(page: Page) -> Page:
+    """The page once its last step has run: the menu comes last, and names the page of the address."""
+    page.locator(".st-key-menu a").nth(len(PAGES) - 1).wait_for()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    return page
+
+
+def sample_of(page: Page) -> str:
+    return parse_qs(urlsplit(page.url).query)["sample"][0]
+
+
+def path_of(name: str) -> str:
+    """Where a page stands: the first at the bare address, the others below their names."""
+    return "/" if name == next(iter(PAGES)) else f"/{name}"
+
+
+def ranked_grid(page: Page) -> Any:
+    return page.get_by_role("listbox", name=re.compile("^Ranked"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_deep_link_may_be_the_first_request_of_a_server(visit: Visit, server: Server, name: str) -> None:
+    server.stop()
+    server.start()
+    page = ready(visit(path_of(name)))
+    assert urlsplit(page.url).path == path_of(name)
+    assert page.get_by_role("heading", level=1).inner_text() == PAGES[name]
+
+
+def test_from_the_bare_address_to_a_ranked_result(visit: Visit, filled: Laboratory) -> None:
+    """The two-minute walk, and the first thing that one does there: move k, look at the first error."""
+    page = ready(visit("/"))
+    page.get_by_role("link", name="Ranked images").click()
+    ranked_grid(page).wait_for()
+    ready(page)
+    before = [metric(page, name) for name in ("AP", "P@10")]
+    page.locator(".st-key-widget-k input").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_test_id("stMetric").filter(has_text="P@11").wait_for()
+    assert before[0] == metric(page, "AP")
+    page.wait_for_url(re.compile("k=11"))
+    assert ranked_grid(page).locator(".below").inner_text() == "k = 11"
+    assert ranked_grid(page).locator(".last .left").inner_text() == "11"
+    page.get_by_role("button", name="at rank").click()
+    page.get_by_role("heading", name="✗ not relevant").wait_for()
+
+
+def test_several_are_selected_and_stay_so_on_other_pages(visit: Visit, filled: Laboratory) -> None:
+    page = ready(visit(f"/ranked_images?run={filled.finished}"))
+    tiles = ranked_grid(page).get_by_role("option")
+    tiles.nth(3).click()
+    page.get_by_text("Rank 4 ·").wait_for()
+    tiles.nth(6).click(modifiers=["Shift"])
+    page.get_by_text("4 samples selected").wait_for()
+    tiles.nth(9).click(modifiers=["ControlOrMeta"])
+    page.get_by_text("5 samples selected").wait_for()
+    tiles.nth(4).click(modifiers=["ControlOrMeta"])
+    page.get_by_text("4 samples selected").wait_for()
+    chosen = [number for number in range(12) if tiles.nth(number).get_attribute("aria-selected") == "true"]
+    assert chosen == [3, 5, 6, 9]
+    sample = sample_of(ready(page))
+    page.get_by_role("link", name="Image sets").click()
+    page.get_by_role("heading", name=f"Image {sample.partition('#')[0]}").wait_for()
+    page.get_by_text("4 samples selected").wait_for()
+    page.get_by_role("listbox", name=re.compile("^Images")).get_by_role("option").nth(2).click()
+    page.wait_for_function(
+        "before => !decodeURIComponent(location.href).includes(before)", arg=f"sample={sample}"
+    )
+    other = sample_of(ready(page))
+    page.get_by_role("link", name="Ranked images").click()
+    ranked_grid(page).locator(".tile[aria-selected=true]").wait_for()
+    assert sample_of(page) == other
+
+
+def test_the_grid_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
+    page = ready(visit(f"/ranked_images?run={filled.finished}"))
+    grid = ranked_grid(page)
+    assert grid.get_attribute("aria-multiselectable") == "true"
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(ROLE) == "option":
+            break
+    assert page.evaluate(FOCUSED) == "1", "Tab reaches the one tile in the tab order"
+    assert page.evaluate(OUTLINE) == "solid"
+    assert "relevant" in page.locator(".card:visible").inner_text(timeout=5000)
+    for key, place in (("ArrowRight", "2"), ("End", "200"), ("Home", "1"), ("ArrowLeft", "1")):
+        page.keyboard.press(key)
+        assert page.evaluate(FOCUSED) == place
+    page.keyboard.press("PageDown")
+    further = int(page.evaluate(FOCUSED))
+    page.keyboard.press("ArrowUp")
+    across = further - int(page.evaluate(FOCUSED))
+    assert further > across > 1
+    assert (further - 1) % across == 0, "whole rows"
+    page.keyboard.press("Home")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    page.get_by_text("4 samples selected").wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Rank 4 ·").wait_for()
+    page.get_by_text("4 samples selected").wait_for(state="detached")
+    assert page.evaluate(FOCUSED) == "4"
+    page.keyboard.press("Escape")
+    page.wait_for_function("!location.href.includes('sample=')")
+    page.get_by_role("heading", name="Rank 1 ·").wait_for()
+
+
+ROLE = """() => {
+    let element = document.activeElement;
+    while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return element.getAttribute("role");
+}"""
+OUTLINE = ROLE.replace('element.getAttribute("role")', "getComputedStyle(element).outlineStyle")
+
+
+def test_training_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
+    page = ready(visit(f"/train?set={filled.digits}&query=5&features=Colour"))
+    button = page.locator(".st-key-train button")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if button.evaluate("button => button === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Look at the ranked images").wait_for()
+    page.get_by_role("button", name="Look at the ranked images").press("Enter")
+    ranked_grid(page).wait_for()
+
+
+def test_a_class_on_the_contact_sheet(visit: Visit, filled: Laboratory) -> None:
+    page = ready(visit(f"/image_sets?set={filled.digits}"))
+    choose(page, "sheet.class".replace(".", "-"), "7 — ")
+    page.wait_for_url(re.compile("sheet.class=7"))
+    page.get_by_text(re.compile("179 of 1,797 images")).wait_for()
+    ready(page)
+    chart = page.get_by_test_id("stPlotlyChart")
+    chart.get_by_text("▸ 7").wait_for()
+    chart.scroll_into_view_if_needed()
+    chart.locator(".bars").first.locator(".point").last.click(force=True)  # the first class is the uppermost
+    page.wait_for_url(re.compile("sheet.class=0"))
+    page.get_by_text(re.compile("178 of 1,797 images")).wait_for()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_wider_than_a_phone(visit: Visit, filled: Laboratory, name: str) -> None:
+    page = visit(f"{path_of(name)}?run={filled.finished}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    ready(page)
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
+    beyond = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, a, [role=option]")]
+            .filter((one) => one.checkVisibility() && one.offsetWidth > 1)
+            .map((one) => [one.innerText || one.tagName, one.getBoundingClientRect()])
+            .filter(([, box]) => box.left < 0 || box.right > innerWidth).map(([text]) => text)"""
+    )
+    assert not beyond, "controls that a thumb cannot reach"
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("name", PAGES)
+def test_text_stands_out_in_the_dark_and_in_the_light(
+    visit: Visit, filled: Laboratory, name: str, scheme: str
+) -> None:
+    page = ready(visit(f"{path_of(name)}?run={filled.finished}", color_scheme=scheme))
+    found = page.evaluate(CONTRASTS)
+    assert len(found) > 8
+    assert [(text, round(contrast, 2)) for text, contrast in found if contrast < READABLE] == []
+    dark = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    assert (max(int(level) for level in re.findall(r"\d+", dark)[:3]) < 60) == (scheme == "dark")
+
+
+# Every visible text with its contrast to what it stands on, in and outside of components.
+CONTRASTS = """() => {
+    const rgba = (colour) => {
+        const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        pen.fillStyle = colour;
+        pen.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
+        return [r, g, b, a / 255];
+    };
+    const over = ([r, g, b, a], ground) => [r, g, b].map((level, i) => a * level + (1 - a) * ground[i]);
+    const up = (one) => one.parentElement ?? one.getRootNode().host ?? null;
+    const ground = (one) => {
+        if (!one) return [255, 255, 255];
+        const colour = rgba(getComputedStyle(one).backgroundColor);
+        return colour[3] === 1 ? colour.slice(0, 3) : over(colour, ground(up(one)));
+    };
+    const opacity = (one) => (one ? Number(getComputedStyle(one).opacity) * opacity(up(one)) : 1);
+    const light = (colour) => {
+        const [r, g, b] = colour.map((level) => {
+            const share = level / 255;
+            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const found = [];
+    const visit = (root) => {
+        for (const one of root.querySelectorAll("*")) {
+            if (one.shadowRoot) visit(one.shadowRoot);
+            const words = [...one.childNodes].filter((node) => node.nodeType === 3);
+            const text = words.map((node) => node.data.trim()).join("");
+            if (!text || !one.checkVisibility() || one.closest("svg, style, script, .katex")) continue;
+            if (one.closest(":disabled, [aria-disabled=true]") || text === "…") continue;
+            const box = one.getBoundingClientRect();
+            if (box.width < 2 || box.height < 2) continue;
+            const thumb = one.closest("[data-testid=stSliderThumbValue]"); // stands above, not on, the thumb
+            const behind = ground(thumb?.closest(".stSlider") ?? one), colour = rgba(getComputedStyle(one).color);
+            colour[3] *= opacity(one);
+            if (!colour[3]) continue; // waits for the pointer
+            const [a, b] = [light(over(colour, behind)), light(behind)].sort((x, y) => y - x);
+            found.push([text.slice(0, 40), (a + 0.05) / (b + 0.05)]);
+        }
+    };
+    visit(document.querySelector("[data-testid=stMain]"));
+    return found;
+}"""

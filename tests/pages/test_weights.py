@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from filled_home import train_here
+from PIL import Image
+
+from pages.parts import cache, keys
+from pages.parts import weights_picture as weights
+from ranking.features import make_feature
+
+HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def open_weights(open_page):
+    """Open Ranked images with its picture of the weights unfolded."""
+
+    def open_it(run: str):
+        app = open_page("ranked_images", run=run)
+        app.session_state[keys.widget("weights")] = True
+        return app.run()
+
+    return open_it
+
+
+def look_at(**values):
+    """A look at weights that are 0 but for `values`: colour bins and HOG entries by number."""
+    sizes = [make_feature(name, **settings).size for name, settings in HOG_AND_COLOUR]
+    direction = np.zeros(sum(sizes))
+    for name, value in values.items():
+        part, _, number = name.partition("_")
+        direction[{"colour": 0, "hog": sizes[0]}[part] + int(number)] = value
+    [look] = weights.looks_of(HOG_AND_COLOUR, direction)
+    return look
+
+
+def strokes_of(drawn):
+    """The groups of strokes of both panels; before each stands the group of its glyph."""
+    return ElementTree.fromstring(drawn).findall(f"{SVG}g")[1::2]
+
+
+def test_each_sign_has_its_panel_and_both_one_scale():
+    look = look_at(hog_0=2.0, hog_10=-1.0, hog_11=0.001)
+    groups = strokes_of(weights.as_svg(look))
+    drawn = [[path.get("stroke-opacity") for path in group] for group in groups]
+    assert drawn == [["1.00"], ["0.35"]], "the share to the power of 1.5; what cannot be seen is not drawn"
+    xs = [float(re.match(r"M([\d.]+)", group[0].get("d"))[1]) for group in groups]
+    assert xs[0] < weights.PANEL < weights.PANEL + weights.GAP < xs[1]
+
+
+def test_the_largest_weights_of_colours_are_swatches():
+    look = look_at(colour_1=1.0, colour_6=3.0, colour_3=-2.0)
+    middles = ["#{:02x}{:02x}{:02x}".format(*rgb) for rgb in make_feature("Colour", bins=2).middles]
+    assert weights.swatches(look, 1) == [middles[6], middles[1]]
+    assert weights.swatches(look, -1) == [middles[3]]
+    assert middles[6] in weights.as_svg(look)
+
+
+def test_the_png_is_the_same_picture():
+    look = look_at(hog_0=2.0, hog_10=-1.0, colour_1=1.0)
+    pixels = np.asarray(Image.open(io.BytesIO(weights.as_png(look))).convert("L")).astype(int)
+    assert pixels.shape == (2 * look.size[1], 2 * look.size[0])
+    panel = slice(2 * weights.HEADER, 2 * (weights.HEADER + weights.PANEL))
+    left, right = pixels[panel, : 2 * weights.PANEL], pixels[panel, 2 * (weights.PANEL + weights.GAP) :]
+    assert left.max() == 255
+    assert right.max() == pytest.approx(20 + 0.5**1.5 * (255 - 20), abs=3)
+    glyphs = pixels[: 2 * weights.HEADER, 2 * 10 : 2 * 28]
+    assert glyphs.max() == 255, "also where no font has them"
+
+
+def test_only_the_strongest_strokes_of_a_cell_are_drawn():
+    look = look_at(hog_0=4.0, hog_1=3.0, hog_2=2.0, hog_3=-1.0)
+    _, strengths = weights.of_sign(look, 1)
+    assert strengths.tolist() == pytest.approx([0.75**1.5, 1.0]), "the weakest of the three is left out"
+    assert len(weights.of_sign(look, -1)[0]) == 1
+    assert set(weights.cells_of(look)[-3:]) == {0}
+
+
+def test_the_average_stands_beside_the_panels():
+    def encoded(value):
+        stream = io.BytesIO()
+        Image.new("RGB", (30, 20), (value, 0, 0)).save(stream, "PNG")
+        return stream.getvalue()
+
+    average = weights.average_of([encoded(100), encoded(200)], side=4)
+    assert average.shape == (4, 4, 3)
+    assert (average == [150, 0, 0]).all()
+    look = replace(look_at(hog_0=1.0), average=average, average_title="average of the first 2")
+    drawn = weights.as_svg(look)
+    assert "average of the first 2" in drawn
+    assert len(ElementTree.fromstring(drawn).findall(f"{SVG}image")) == 1
+    pixels = np.asarray(Image.open(io.BytesIO(weights.as_png(look))).convert("RGB"))
+    middle = (
+        2 * (weights.HEADER + weights.PANEL // 2),
+        2 * (2 * (weights.PANEL + weights.GAP) + weights.PANEL // 2),
+    )
+    assert pixels[middle].tolist() == [150, 0, 0]
+
+
+def test_all_weights_zero_draws_nothing_and_says_nothing_wrong():
+    groups = strokes_of(weights.as_svg(look_at()))
+    assert [len(group) for group in groups] == [0, 0]
+
+
+def test_without_hog_the_page_says_so(laboratory, open_weights):
+    app = open_weights(laboratory.finished)
+    assert not app.exception
+    assert any("no HOG among the features" in caption.value for caption in app.caption)
+
+
+def test_with_hog_the_page_shows_what_the_model_looks_at(laboratory, open_weights, monkeypatch):
+    settings = laboratory.store.run(laboratory.finished).settings
+    monkeypatch.setattr(
+        "filled_home.train_settings",
+        lambda *given, **more: {**settings, "features": [["HOG", {"side": 32}], ["Colour", {}]]},
+    )
+    run = train_here(laboratory.store, laboratory.digits, "3")
+    app = open_weights(run.id)
+    assert not app.exception
+    said = [str(shown.proto) for shown in app.get("image")]
+    assert ["4 by 4 cells" in alt for alt in said if "Weights of HOG" in alt] == [True]
+    assert {"Weights as SVG", "Weights as PNG"} <= {button.label for button in app.get("download_button")}
+    assert any("in steps of 20°" in caption.value for caption in app.caption)
+    assert any("average of the first 20" in alt for alt in said)
+    direction = cache.direction(laboratory.store.run(run.id))
+    assert direction.shape == (make_feature("HOG", side=32).size + make_feature("Colour").size,)
+
+
+@pytest.mark.parametrize(
+    ("change", "came"),
+    [
+        (lambda direction: direction[:-1], "it has 511, 0 of them not finite"),
+        (lambda direction: np.append(direction, 1.0), "it has 513, 0 of them not finite"),
+        (lambda direction: np.append(direction[:-1], np.nan), "it has 512, 1 of them not finite"),
+    ],
+    ids=["shorter", "longer", "not a number"],
+)
+def test_weights_that_do_not_fit_the_features_are_said_in_their_place(laboratory, open_weights, change, came):
+    file = laboratory.store.run(laboratory.finished).model_file
+    with np.load(file) as stored:
+        arrays = dict(stored)
+    np.savez(file, **{**arrays, "direction": change(arrays["direction"])})
+    app = open_weights(laboratory.finished)
+    assert not app.exception
+    said = [error.value.replace("\\", "") for error in app.error]
+    assert [came in text and "must have 512 finite weights" in text for text in said] == [True]
+    assert said[0].endswith("train again")
+
+
+def test_a_method_that_is_gone_is_said(laboratory, open_weights):
+    laboratory.store.run(laboratory.finished).model_file.unlink()
+    app = open_weights(laboratory.finished)
+    assert not app.exception
+    assert any("left no method" in error.value for error in app.error)
+
+
+def test_the_picture_is_not_made_before_it_is_asked_for(laboratory, open_page, monkeypatch):
+    monkeypatch.delattr(cache, "direction")
+    assert not open_page("ranked_images", run=laboratory.finished).exception
