@@ -35,3 +35,6 @@ $(VENV)/bench.stamp: $(VENV)/demo.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/features.py
+	$(BIN)/python benchmarks/action_figures.py
+	$(BIN)/python benchmarks/pages.py
