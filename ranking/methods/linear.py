@@ -14,7 +14,7 @@ from ranking.methods import saved
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet
-from ranking.optimise.risk import exact_product
+from ranking.optimise.block import exact_product
 from ranking.settings import check_settings, setting, settings_dict
 from ranking.types import Bools, Certificate, Floats, OnProgress, Query
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import daqp
 import numpy as np
 
 from ranking.optimise.clock import Clock
 from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
+from ranking.optimise.simplex_qp import solve_bound_simplex_qp, solve_simplex_qp
 from ranking.types import Floats, OnProgress, StopTraining, relative_gap
 
 IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
@@ -24,7 +24,6 @@ LONGER = 1.5  # the first step tried, as a multiple of the last one taken
 TRIALS = 3  # oracle calls on a line at most
 CLOSE = 0.05  # the line is searched until it cannot promise more than this share of the gap
 STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
-ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
 STANDSTILL = 30  # iterations in which neither bound moves: what is left of the gap is rounding
 SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
 
@@ -86,7 +85,7 @@ class _Point:
 
     @classmethod
     def at_start(cls, risk: LinearRisk, start: Floats | None) -> _Point:
-        samples, size = risk.features.shape
+        samples, size = risk.shape
         weights = np.zeros(size) if start is None else np.asarray(start, dtype=np.float64)
         scores = np.zeros(samples) if start is None else risk.scores(weights)
         cut = risk.oracle(scores)
@@ -186,12 +185,12 @@ class _Model:
     """The planes so far and the optimum of the quadratic program over them."""
 
     def __init__(self, risk: LinearRisk, working_set: WorkingSet | None) -> None:
-        samples, size = risk.features.shape
-        self.C = risk.C
+        samples, size = risk.shape
+        self.risk = risk
         self.coefficients = _Rows(np.empty((0, samples)))
         self.losses = np.empty(0)
         self.normals = _Rows(np.empty((0, size)))
-        self.gram = np.empty((0, 0))
+        self.gram = np.empty((0, 0))  # of the normals' free parts
         self.idle = np.empty(0, dtype=int)
         self.multipliers = np.empty(0)  # of the best combination so far
         self.bound = 0.0  # what no plane at all proves
@@ -200,7 +199,8 @@ class _Model:
         if working_set is not None and len(working_set):
             self.coefficients, self.losses = _Rows(working_set.coefficients), working_set.losses
             self.normals = _Rows(working_set.normals)
-            self.gram = working_set.normals @ working_set.normals.T
+            free = working_set.normals[:, : risk.free]
+            self.gram = free @ free.T
             self.idle = np.zeros(len(self.losses), dtype=int)
             self._solve()
 
@@ -213,7 +213,8 @@ class _Model:
         self.idle = np.append(self.idle, 0)
         gram = np.empty((len(self.losses), len(self.losses)))
         gram[:-1, :-1] = self.gram
-        gram[-1] = gram[:, -1] = self.normals.array @ normal
+        free = self.risk.free
+        gram[-1] = gram[:, -1] = self.normals.array[:, :free] @ normal[:free]
         self.gram = gram
         self._solve()
 
@@ -232,13 +233,21 @@ class _Model:
         """Solve the program; its optimum is where to go next, the best combination so far is what is proven."""
         kept = np.append(self.multipliers, np.zeros(len(self.losses) - len(self.multipliers)))
         try:
-            latest = self.C * solve_simplex_qp(self.C * self.gram, self.losses)
+            latest = self._optimum(kept)
         except ArithmeticError:
             latest, self.stuck = kept, True
-        self.weights = -(latest @ self.normals.array)
+        self.weights = self.risk.least(latest @ self.normals.array)
         bound = float(latest @ self.losses - 0.5 * self.weights @ self.weights)
         self.multipliers, self.bound = (latest, bound) if bound > self.bound else (kept, self.bound)
         self.idle = np.where((latest > 0) | (self.multipliers > 0), 0, self.idle + 1)
+
+    def _optimum(self, start: Floats) -> Floats:
+        """The multipliers that solve the program, which has kinks where weights are bound."""
+        C = self.risk.C
+        if self.risk.pairwise is None:
+            return C * solve_simplex_qp(C * self.gram, self.losses)
+        bound = np.sqrt(C) * self.normals.array[:, self.risk.free :]
+        return C * solve_bound_simplex_qp(C * self.gram, self.losses, bound, start / C)
 
     def _drop_idle(self) -> None:
         keep = self.idle < IDLE_ITERATIONS
@@ -251,39 +260,3 @@ class _Model:
                 self.multipliers[keep],
                 self.gram[np.ix_(keep, keep)],
             )
-
-
-def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
-    """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1: what cutting planes and their reference both solve.
-
-    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's
-    tolerances are absolute: the program is brought halfway to unit scale, or where that fails to another.
-    """
-    height = max(float(np.abs(linear).max()), np.finfo(float).tiny)
-    curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
-    unit = 1.0 / max(float(curvature.diagonal().max()), 1.0)
-    for scale in (unit**0.5, 1.0, unit):
-        x, flag = _daqp(scale * curvature, linear / height, 1.0 / scale)
-        if flag > 0:
-            x = scale * np.where(x > 1e-12 * x.max(), x, 0.0)
-            return x / max(float(x.sum()), 1.0)
-    raise ArithmeticError(
-        f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag}); "
-        "try a smaller C or features of a smaller scale"
-    )
-
-
-def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]:
-    """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= total, and daqp's exit flag, positive where solved."""
-    m = len(linear)
-    x, _, flag, _ = daqp.solve(
-        np.ascontiguousarray(quadratic),
-        -linear,
-        np.ones((1, m)),
-        np.full(m + 1, total),
-        np.append(np.zeros(m), -1e30),
-        np.zeros(m + 1, dtype=np.int32),
-        primal_tol=1e-10,
-        eps_prox=-1.0,
-    )
-    return x, flag

@@ -19,22 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.optimise.block import Block
 from ranking.types import Certificate, Features, Floats, relative_gap
 
-ROWS_AT_ONCE = (
-    256  # of the features turned into float64 for an exact product: they stay in the processor's cache
-)
-
 ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over as many features as there are
-
-
-def exact_product(features: Features, weights: Floats) -> Floats:
-    """X w in float64, (n,), without a float64 copy of the whole of X."""
-    starts = range(0, len(features), ROWS_AT_ONCE)
-    parts = [
-        features[start : start + ROWS_AT_ONCE].astype(np.float64, copy=False) @ weights for start in starts
-    ]
-    return np.concatenate(parts) if parts else np.empty(0)
 
 
 class Cut(NamedTuple):
@@ -46,32 +34,64 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearRisk:
-    """The problem above. features: (n, d) of the samples. oracle: scores (n,) to the maximising Cut."""
+    """The problem above. features: (n, d) of the samples. oracle: scores to the maximising Cut.
+
+    pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be
+    <= 0 (high-order, eq. 8). Scores and coefficients are then (n + m,) and weights (d + d2,), first those of the
+    samples. The dual bound holds with the least weights that the bound allows, min(0, .) of the pairwise ones.
+    """
 
     features: Features
     C: float
     oracle: Callable[[Floats], Cut]
     scale: float = 1.0
+    pairwise: Block | None = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        unary = Block(self.features, self.scale)
+        return (unary,) if self.pairwise is None else (unary, self.pairwise)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many scores and how many weights there are."""
+        shapes = [block.features.shape for block in self.blocks]
+        return sum(rows for rows, _ in shapes), sum(columns for _, columns in shapes)
+
+    @property
+    def free(self) -> int:
+        """How many weights, the first ones, may have either sign."""
+        return int(self.features.shape[1])
 
     def scores(self, weights: Floats) -> Floats:
-        """scale X w in the features' own precision: one pass over X."""
-        return (self.features @ (self.scale * weights).astype(self.features.dtype)).astype(np.float64)
-
-    def normal(self, coefficients: Floats) -> Floats:
-        """scale X' c in the features' own precision: one pass over X."""
-        return self.scale * (coefficients.astype(self.features.dtype) @ self.features).astype(np.float64)
+        """The scores in the features' own precision: one pass over them."""
+        return self._by_block(weights, self.free, Block.scores)
 
     def exact_scores(self, weights: Floats) -> Floats:
-        """scale X w in float64."""
-        return self.scale * exact_product(self.features, weights)
+        """The scores in float64."""
+        return self._by_block(weights, self.free, Block.exact_scores)
+
+    def normal(self, coefficients: Floats) -> Floats:
+        """The coefficients' sum of rows, in the features' own precision: one pass over them."""
+        return self._by_block(coefficients, len(self.features), Block.normal)
 
     def exact_normal(self, coefficients: Floats) -> Floats:
-        """scale X' c in float64."""
-        total = np.zeros(self.features.shape[1])
-        for start in range(0, len(self.features), ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
-            total += coefficients[rows] @ self.features[rows].astype(np.float64, copy=False)
-        return self.scale * total
+        """The coefficients' sum of rows in float64."""
+        return self._by_block(coefficients, len(self.features), Block.exact_normal)
+
+    def _by_block(self, values: Floats, first: int, product: Callable[[Block, Floats], Floats]) -> Floats:
+        """The product of each block with its part of `values`, under each other; the first part is `first` long."""
+        if self.pairwise is None:
+            return product(self.blocks[0], values)
+        parts = zip(self.blocks, np.split(values, [first]), strict=True)
+        return np.concatenate([product(block, part) for block, part in parts])
+
+    def least(self, normal: Floats) -> Floats:
+        """The allowed weights that minimise 1/2 ||w||^2 + w.normal."""
+        weights = -normal
+        if self.pairwise is not None:
+            np.minimum(weights[self.free :], 0.0, out=weights[self.free :])
+        return weights
 
     def objective(self, weights: Floats, scores: Floats, cut: Cut) -> float:
         """The primal objective at `weights`, whose scores and maximising cut are given."""
@@ -89,10 +109,10 @@ class LinearRisk:
         cut = self.oracle(scores)
         primal = self.objective(weights, scores, cut)
         summands = self.C * (cut.loss + float(np.abs(scores) @ np.abs(cut.coefficients)))
-        lengths = np.sqrt(np.einsum("nd,nd->n", self.features, self.features, dtype=np.float64))
-        length = float(np.linalg.norm(normal))
+        lengths = np.concatenate([block.lengths() for block in self.blocks])
+        length = float(np.linalg.norm(self.least(normal)))
         # The normal is a sum of as many rows, which may nearly cancel: its error is in the size of those.
-        summands += length * self.scale * float(lengths @ np.abs(dual.coefficients))
+        summands += length * float(lengths @ np.abs(dual.coefficients))
         return primal, dual.loss - 0.5 * length**2, ROUNDING * summands
 
 

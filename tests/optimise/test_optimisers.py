@@ -11,9 +11,10 @@ from numba.core.dispatcher import Dispatcher
 
 from ranking import ProgressEvent, Query, StopTraining, make_method
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet, coordinate_descent, cutting_plane
+from ranking.optimise.block import ROWS_AT_ONCE, exact_product
 from ranking.optimise.clock import Clock
 from ranking.optimise.coordinate_descent import best_length
-from ranking.optimise.risk import ROWS_AT_ONCE, certified, exact_product
+from ranking.optimise.risk import certified
 
 
 def hinge_risk(seed: int = 0, n: int = 60, d: int = 5, C: float = 0.5, dtype: type = np.float64) -> tuple:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 
-from ranking.optimise.cutting_plane import solve_simplex_qp
+from ranking.optimise.simplex_qp import solve_simplex_qp
 
 
 def value(x: np.ndarray, quadratic: np.ndarray, linear: np.ndarray) -> float:
@@ -58,7 +58,7 @@ def test_multipliers_of_steep_planes_are_not_taken_for_zero() -> None:
 
 
 def test_a_program_that_is_not_solved_says_what_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules["ranking.optimise.cutting_plane"]
+    module = sys.modules["ranking.optimise.simplex_qp"]
     monkeypatch.setattr(module, "_daqp", lambda quadratic, linear, total: (np.zeros(len(linear)), -4))
     with pytest.raises(
         ArithmeticError, match=r"over 2 planes was not solved \(daqp exit flag -4\); try a smaller C"
@@ -69,7 +69,7 @@ def test_a_program_that_is_not_solved_says_what_to_try(monkeypatch: pytest.Monke
 def test_a_program_that_is_given_up_on_is_tried_nearer_to_its_own_scale(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    module = sys.modules["ranking.optimise.cutting_plane"]
+    module = sys.modules["ranking.optimise.simplex_qp"]
     solve, totals = module._daqp, []
 
     def refuse(quadratic: np.ndarray, linear: np.ndarray, total: float) -> tuple[np.ndarray, int]:

@@ -1,0 +1,96 @@
+"""The quadratic programs over planes: as many variables as a solver holds planes, solved to rounding."""
+
+from __future__ import annotations
+
+import daqp
+import numpy as np
+
+from ranking.types import Floats
+
+ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
+ROUNDS = 50  # of steps where weights are bound: each guesses which of them the bound holds back
+SETTLED = 1e-11  # of the value: a step that gains less is the last
+
+
+def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
+    """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1: what cutting planes and their reference both solve.
+
+    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's
+    tolerances are absolute: the program is brought halfway to unit scale, or where that fails to another.
+    """
+    height = max(float(np.abs(linear).max()), np.finfo(float).tiny)
+    curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
+    unit = 1.0 / max(float(curvature.diagonal().max()), 1.0)
+    for scale in (unit**0.5, 1.0, unit):
+        x, flag = _daqp(scale * curvature, linear / height, 1.0 / scale)
+        if flag > 0:
+            x = scale * np.where(x > 1e-12 * x.max(), x, 0.0)
+            return x / max(float(x.sum()), 1.0)
+    raise ArithmeticError(
+        f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag}); "
+        "try a smaller C or features of a smaller scale"
+    )
+
+
+def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]:
+    """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= total, and daqp's exit flag, positive where solved."""
+    m = len(linear)
+    x, _, flag, _ = daqp.solve(
+        np.ascontiguousarray(quadratic),
+        -linear,
+        np.ones((1, m)),
+        np.full(m + 1, total),
+        np.append(np.zeros(m), -1e30),
+        np.zeros(m + 1, dtype=np.int32),
+        primal_tol=1e-10,
+        eps_prox=-1.0,
+    )
+    return x, flag
+
+
+def solve_bound_simplex_qp(quadratic: Floats, linear: Floats, rows: Floats, start: Floats) -> Floats:
+    """argmax linear.x - 1/2 x'Qx - 1/2 ||max(0, B'x)||^2 over x >= 0, sum x <= 1, for rows B (m, d2), from `start`.
+
+    The last term is what weights bound to be <= 0 leave of their square. Between its kinks the program is
+    quadratic: guess from where we are which columns count, solve, move to the best point on the way, repeat.
+    No step descends, so that an early end is safe; it is feasible too.
+    """
+    x = start
+    value = -np.inf
+    for _ in range(ROUNDS):
+        counted = rows[:, x @ rows > 0]
+        way = solve_simplex_qp(quadratic + counted @ counted.T, linear) - x
+        x = x + best_step(quadratic, linear, rows, x, way) * way
+        before, value = value, _value(quadratic, linear, rows, x)
+        if value - before <= SETTLED * abs(value):
+            break
+    return x
+
+
+def _value(quadratic: Floats, linear: Floats, rows: Floats, x: Floats) -> float:
+    over = np.maximum(x @ rows, 0.0)
+    return float(linear @ x - 0.5 * x @ quadratic @ x - 0.5 * over @ over)
+
+
+def best_step(quadratic: Floats, linear: Floats, rows: Floats, x: Floats, way: Floats) -> float:
+    """The t in [0, 1] with the largest value at x + t way: exact, by bisection over the kinks on the way."""
+    pull = quadratic @ way
+    first, curvature = float((linear @ way) - x @ pull), float(way @ pull)
+    origin, change = x @ rows, way @ rows
+
+    def slope(t: float) -> float:
+        return first - t * curvature - float(change @ np.maximum(origin + t * change, 0.0))
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kinks = -origin / change
+    kinks = np.concatenate([[0.0], np.sort(kinks[(kinks > 0) & (kinks < 1)]), [1.0]])
+    if slope(1.0) >= 0:
+        return 1.0
+    low, high = 0, len(kinks) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if slope(kinks[middle]) > 0 else (low, middle)
+    rise, fall = slope(kinks[low]), slope(kinks[high])
+    if rise <= 0:
+        return float(kinks[low])
+    return float(kinks[low] + (kinks[high] - kinks[low]) * rise / (rise - fall))
