@@ -55,14 +55,18 @@ def _set(address: dict[str, str]) -> None:
 
 
 def complain(message: str) -> None:
-    """Say, once and above the page, that part of the address was not understood."""
+    """Say, above the page, that part of the address was not understood."""
     st.session_state.setdefault(keys.COMPLAINTS, []).append(message)
 
 
 def complaints() -> list[str]:
-    """The complaints that were not shown yet."""
-    waiting: list[str] = st.session_state.pop(keys.COMPLAINTS, [])
-    return waiting
+    """What was not understood on the way to the address as it is now: a page that runs again says it again."""
+    new: list[str] = st.session_state.pop(keys.COMPLAINTS, [])
+    said, where = st.session_state.get(keys.COMPLAINED, ([], None))
+    here = st.query_params.to_dict()
+    told = [*said, *(message for message in new if message not in said)] if where == here else new
+    st.session_state[keys.COMPLAINED] = (told, here)
+    return told
 
 
 def read(name: str, parse: Callable[[str], T], default: T) -> T:

@@ -49,7 +49,8 @@ def setting(owner: str, plugin: str, name: str) -> str:
 
 # The session: what one browser tab remembers.
 IMPLIED = "what the training in the address implies"
-COMPLAINTS = "complaints about the address"
+COMPLAINTS = "complaints about the address"  # messages that no page has shown yet
+COMPLAINED = "complaints that were shown"  # (messages, the address that they led to)
 BOOTED = "pages are registered"
 EVENTS = "events read so far"  # (run id, byte offset, events)
 MENU = "place of the menu"

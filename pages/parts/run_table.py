@@ -85,9 +85,13 @@ def _chosen() -> list[str]:
 
 
 def _choose(ids: list[str], key: str) -> None:
-    """Remember the chosen rows; one that is new among them is shown."""
-    before = _chosen()
-    after = [ids[row] for row in st.session_state[key]["selection"]["rows"]]
+    """Remember the chosen rows; one that is new among them is shown.
+
+    Where none is chosen, what is shown stays so: a browser forgets its rows when the table's values change.
+    """
+    before, shown = _chosen(), address.get(keys.RUN)
+    rows = st.session_state[key]["selection"]["rows"]
+    after = [ids[row] for row in rows] or ([shown] if shown else [])
     new = [run_id for run_id in after if run_id not in before]
     if new:
         address.put(**{keys.RUN: new[-1]})

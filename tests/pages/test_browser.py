@@ -129,7 +129,9 @@ def test_back_undoes_one_step_at_a_time(visit: Visit) -> None:
 def test_a_wrong_address_is_said(visit: Visit) -> None:
     page = visit("/image_sets?set=nothing&sheet=x")
     page.locator(".tile").first.wait_for()
-    assert page.get_by_text("The address asks for sheet").is_visible()
+    page.get_by_text("The address asks for sheet").wait_for()
+    settle(page)
+    assert page.get_by_text("The address asks for sheet").is_visible(), "also after the page ran again"
     assert "sheet=x" not in page.url
 
 
