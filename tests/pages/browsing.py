@@ -153,6 +153,7 @@ def train(page: Page, query: str, method: str = "AP-SVM") -> None:
     choose(page, "query", query)
     choose(page, "method", method)
     page.get_by_text(f"More settings of {method}").wait_for()
+    settle(page)
     page.locator(".st-key-train button").click()
     page.get_by_text("Converged.").wait_for()
 
