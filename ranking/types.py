@@ -127,7 +127,8 @@ class ProgressEvent:
 
     primal: the paper's objective at the best weights so far (an upper bound); dual: a lower bound, or -inf
     before there is one; seconds: time in training, callbacks excluded; passes: products with the feature
-    matrix so far; planes: constraints in the working set (0 where the solver has none).
+    matrix so far; planes: constraints in the working set (0 where the solver has none); round: of those that a
+    method that is not convex takes, from 1, each with a lower bound of its own (0 where there is one round).
     """
 
     iteration: int
@@ -136,6 +137,7 @@ class ProgressEvent:
     seconds: float
     passes: int
     planes: int = 0
+    round: int = 0
 
     @property
     def gap(self) -> float:

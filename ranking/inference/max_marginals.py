@@ -68,16 +68,8 @@ class MaxMarginals:
         components add, which cancels between two labellings.
         """
         parts = self._model.components
-        wanted, weight = np.asarray(labels), np.asarray(weights)
-        for name, given in (("labels", wanted), ("weights", weight)):
-            if given.shape != (parts.samples,):
-                raise ValueError(f"{name} must be ({parts.samples},), one a sample, got shape {given.shape}")
-            if not is_real(given):
-                raise ValueError(f"{name} must be real numbers, got {given.dtype}")
-        if not np.isfinite(weight).all():
-            raise ValueError(f"weights must be finite, got {weight[~np.isfinite(weight)][0]}")
-        weight = weight.astype(np.float64)[parts.order]
-        other = (wanted.astype(bool) != self.map)[parts.order]
+        weight = _finite("weights", weights, parts.samples)[parts.order]
+        other = self._other(labels)[parts.order]
         by_place, by_edge = np.empty(len(weight)), np.empty(len(parts.ends))
         _sum(
             weight, other, self._labels, self._words, self._flips,
@@ -86,6 +78,47 @@ class MaxMarginals:
         samples, edges = np.empty_like(by_place), np.empty_like(by_edge)
         samples[parts.order], edges[parts.edge_order] = by_place, by_edge
         return samples, edges
+
+    def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
+        """(n,) what Y_i = labelling(i, labels[i]) is worth to another model of the same graph, in the component of i.
+
+        labels: (n,) bool. unary: (n,) and penalty: (m,) of that model. Weighted and summed up,
+        these values are the product of `sums` with (unary, penalty).
+        """
+        parts = self._model.components
+        scores = _finite("unary", unary, parts.samples)[parts.order]
+        costs = _finite("penalty", penalty, len(parts.ends), "an edge")[parts.edge_order]
+        differs = self._labels[parts.ends[:, 0]] != self._labels[parts.ends[:, 1]]
+        numbers = np.arange(len(parts))
+        of_place = np.repeat(numbers, parts.sizes)
+        of_edge = np.repeat(numbers, np.diff(parts.edge_starts))
+        best = np.bincount(of_place, np.where(self._labels, scores, 0.0), len(parts))
+        best += np.bincount(of_edge, np.where(differs, costs, 0.0), len(parts))
+        gains = np.zeros(parts.samples)
+        _gain(
+            scores, costs, self._labels, self._words, self._flips,
+            parts.starts, parts.edge_starts, parts.ends, gains,
+        )  # fmt: skip
+        found = np.empty(parts.samples)
+        found[parts.order] = best[of_place] + np.where(self._other(labels)[parts.order], gains, 0.0)
+        return found
+
+    def _other(self, labels: npt.ArrayLike) -> Bools:
+        """(n,) where a sample's wanted label is not that of the map."""
+        wanted = _finite("labels", labels, len(self.map))
+        different: Bools = (wanted != 0) != self.map
+        return different
+
+
+def _finite(name: str, values: npt.ArrayLike, length: int, of: str = "a sample") -> Floats:
+    given = np.asarray(values)
+    if given.shape != (length,):
+        raise ValueError(f"{name} must be ({length},), one {of}, got shape {given.shape}")
+    if not is_real(given):
+        raise ValueError(f"{name} must be real numbers, got {given.dtype}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"{name} must be finite, got {given[~np.isfinite(given)][0]}")
+    return given.astype(np.float64)
 
 
 def max_marginals(

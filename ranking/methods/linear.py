@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
 from ranking.methods import saved
+from ranking.methods.oracles import by_query
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet
@@ -86,7 +85,7 @@ class LinearMethod(ABC):
 
     @property
     @abstractmethod
-    def weights(self) -> Floats: ...
+    def weights(self) -> Any: ...
 
     def fit(
         self, queries: Sequence[Query], on_progress: OnProgress | None = None, warm_start: Self | None = None
@@ -180,13 +179,7 @@ class UnaryMethod(LinearMethod):
 
     def risk(self, samples: TrainingSet) -> LinearRisk:
         """The objective on `samples`, the mean over their queries."""
-
-        def oracle(scores: Floats) -> Cut:
-            cuts = [self.cut(scores[part], samples.relevant[part]) for part in samples.parts]
-            if len(cuts) == 1:
-                return cuts[0]
-            return Cut(np.concatenate([cut.coefficients for cut in cuts]), sum(cut.loss for cut in cuts))
-
+        oracle = by_query(self.cut, samples)
         return LinearRisk(samples.features, self.C / len(samples.parts), oracle, self.scale)
 
     def score(self, query: Query) -> Floats:
