@@ -20,7 +20,7 @@ LAYERS: tuple[set[str], ...] = (
     {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
     {"methods", "datasets", "features", "moving"},
-    {"optimise", "inference", "losses", "metrics", "ranked"},
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity"},
     {"registry", "settings", "types", "archives"},
 )
 
