@@ -19,6 +19,7 @@ LAYERS: tuple[set[str], ...] = (
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"},
     {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
+    {"image_graph"},
     {"methods", "datasets", "features", "moving"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity"},
     {"registry", "settings", "types", "archives"},
