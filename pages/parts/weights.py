@@ -69,8 +69,9 @@ def _explain(run: Run, look: Look, name: str) -> None:
         f"The weights that {escaped(run.settings['method'])} has learnt for {escaped(look.title)}: strokes lie along "
         f"edges, in steps of {180 / look.orientations:g}°, as HOG sorts directions into {look.orientations} bins. The "
         f"brighter a stroke, the more it weighs; of each cell the {STRONGEST} strongest are drawn, both panels on one "
-        f"scale: what speaks for it raises the score, what speaks against it lowers it.{colours} **Notice** which bright strokes follow an outline "
-        f"in the {look.average_title}, and which come from what stands around “{escaped(query)}”."
+        f"scale: what speaks for it raises the score, what speaks against it lowers it.{colours} **Notice** which "
+        f"bright strokes follow an outline in the {look.average_title}, and which come from what stands around "
+        f"“{escaped(query)}”."
     )
     with st.container(horizontal=True):
         st.download_button(
