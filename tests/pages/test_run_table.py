@@ -50,6 +50,13 @@ def test_the_table_tells_settings_and_results_of_each(laboratory, open_page):
     assert len(everywhere) == len(listed) + 1
 
 
+def test_what_to_notice_of_several_trainings_is_not_said_of_one(laboratory, open_page):
+    for key, several in ((laboratory.digits, True), (laboratory.shapes, False)):
+        app = open_page("train", set=key)
+        [told] = [caption.value for caption in app.caption if "Choose rows by the box" in caption.value]
+        assert ("**Notice** where a higher train AP" in told) == several
+
+
 def test_the_main_settings_are_listed_though_they_are_defaults(laboratory):
     assert runs.telling(laboratory.store.run(laboratory.on_shapes)).startswith("C = 1000")
 
