@@ -272,3 +272,15 @@ def test_a_new_feature_is_offered_but_not_chosen(laboratory, open_page, monkeypa
     pills = app.button_group[0]
     assert list(pills.options) == ["Other", *offered]
     assert list(pills.value) == ["HOG", "Colour"]
+
+
+def test_what_is_said_of_a_change_does_not_push_the_button_down(laboratory, open_page):
+    def above(app):
+        seen = [getattr(node, "key", None) for node in app.main]
+        return seen[: seen.index("train")]
+
+    before = above(open_page("train", run=laboratory.finished))
+    app = open_page("train", run=laboratory.finished, **{"method.AP-SVM.C": "10"})
+    assert app.info[0].value.startswith("Like **")
+    assert above(app) == before
+    assert len(before) > 5
