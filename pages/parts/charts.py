@@ -18,6 +18,11 @@ from ranking.types import Floats, ImageSet, Ints
 
 MOST_POINTS = 600  # of a line: more cannot be seen
 MOST_CLASSES = 20
+AT_THE_FOOT = {
+    "yref": "container",
+    "y": 0,
+    "yanchor": "bottom",
+}  # the tools of a chart lie over its upper edge
 FAR = 20.0  # times the least primal: a fall from there hides the last gap on a linear scale
 
 Event = dict[str, Any]
@@ -43,7 +48,7 @@ def training_curve(
     figure.update_xaxes(type="log" if log_iterations else "linear")
     figure.update_xaxes(title_text="iteration", row=2, col=1)
     where = f"{shown[-1]['iteration']} iterations, primal {shown[-1]['primal']:.4g}"
-    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=440)
+    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=460)
 
 
 def _add_bounds(figure: go.Figure, shown: Sequence[Event], bounded: Sequence[Event]) -> None:
@@ -313,7 +318,7 @@ def _show(
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 12, "t": top, "b": 8},
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        legend={"orientation": "h", **AT_THE_FOOT, "x": 0, "traceorder": "normal"},
         hovermode="closest",
     )
     config = {

@@ -365,3 +365,14 @@ def test_a_set_whose_files_are_gone_is_said(laboratory, open_page):
     app = open_page("image_sets", set=laboratory.shapes)
     assert not app.exception
     assert "import it again" in app.error[0].value
+
+
+def test_the_legend_stands_where_the_tools_of_the_chart_do_not(laboratory, open_page):
+    app = open_page("image_sets", set=laboratory.digits)
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    assert (layout["legend"]["yref"], layout["legend"]["y"], layout["legend"]["yanchor"]) == (
+        "container",
+        0,
+        "bottom",
+    )
+    assert layout["margin"]["t"] >= 30, "the tools have the upper edge for themselves"
