@@ -15,6 +15,7 @@ from pages.parts import (
     frame,
     jobs_panel,
     keys,
+    run_actions,
     run_table,
     runs,
     sets,
@@ -47,7 +48,7 @@ def steps() -> None:
         if run is None:
             invite()
         elif run.deleted:
-            runs.offer_undo(run, elsewhere=run.id in st.session_state.get(keys.JUST_DELETED, []))
+            run_actions.offer_undo(run, elsewhere=run.id in st.session_state.get(keys.JUST_DELETED, []))
         elif run.state in ENDED:
             show_ended(run, obvious=not changes)
         else:
