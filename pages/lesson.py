@@ -28,28 +28,31 @@ OTHERS: Ints = np.isin(np.arange(1, SHOWN), (6, 8, 10)).astype(np.int64)
 RELEVANT = int(OTHERS.sum()) + 1
 
 HEADLINES = (
-    f"Query “{lessons.QUERY}”: two methods that learnt from the same people",
-    f"{SHOWN} people, {RELEVANT} show “{lessons.QUERY}”. Move one of these: what does it cost?",
+    f"Query “{lessons.QUERY}”: two methods, one answer each",
+    f"{RELEVANT} of {SHOWN} show “{lessons.QUERY}”. Move one: the cost?",
     "AP asks *where* the relevant images stand. Counting wrong labels only asks *on which side of a cut*.",
 )
 
 CUT = "Wrong labels at the cut"  # not the loss of step 1: there the sign of the score labels
 
 WEIGHTED = (
-    r"$\displaystyle\tfrac12\Bigl(\frac{\#\text{relevant, score}\le0}{|P|}+\frac{\#\text{irrelevant, score}>0}{|N|}"
-    r"\Bigr)$: a score above 0 says relevant, any other irrelevant, and both kinds weigh the same, however many they "
-    "are. To call everybody the same costs 0.5. SVM minimises a bound on this loss on the training samples; AP-SVM "
-    "never looks at the sign."
+    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: a score above 0 says relevant, any other "
+    "irrelevant, so $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are labelled wrongly. Both kinds weigh "
+    "the same, however many they are. To call everybody the same costs 0.5. SVM minimises a bound on this loss on the "
+    "training samples; AP-SVM never looks at the sign."
 )
 
-# The formulas of pages/parts/measures.py, short enough to stand under a number; r_i is the place of image i.
+AT_CUT = (
+    r"$\displaystyle\frac{\#\text{wrong}}{n}$: whatever the signs of their scores, the first "
+    f"$|P|={RELEVANT}$ are called relevant, the others not. Less is better."
+)
+
+# The formulas of pages/parts/measures.py, short enough to stand beside a number. That of AP has its terms instead.
 FORMULAS = {
-    "AP": r"\frac1{|P|}\sum_{i\in P}\text{P@}r_i",
-    "P@k": r"\frac{\#\text{relevant among first }k}{k}",
-    "NDCG": r"\frac{\sum_{i\in P}1/\log_2(1+r_i)}{\sum_{r\le|P|}1/\log_2(1+r)}",
-    CUT: r"\frac{\#\text{wrong, first }|P|\text{ called relevant}}{n}",
+    "P@k": r"\frac{\#\text{relevant in }k}{k}",
+    "NDCG": r"\frac{\sum_{i\in P}D(r_i)}{\sum_{r\le|P|}D(r)}",
+    CUT: r"\frac{\#\text{wrong}}{n}",
 }
-EQUALLY_HIGH = r"\vphantom{\sum_{i\in P}}"
 
 
 def steps() -> None:
@@ -59,9 +62,6 @@ def steps() -> None:
     left.markdown(f"## {HEADLINES[chosen - 1]}")
     found = lessons.trained()
     images = cache.image_set(next(iter(found.values())).settings["set"])
-    left.caption(
-        f"People of the lesson's small set of {len(images.image_names)} scenes; none of these was learnt from."
-    )
     rankings = {method: cache.ranking(run, "test") for method, run in found.items()}
     k = address.read(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
     standings = [rivals.standing(method, ranked, k) for method, ranked in rankings.items()]
@@ -71,9 +71,6 @@ def steps() -> None:
         show_moving(images, rankings[lessons.METHODS[-1]])
     else:
         show_understood(found, standings, k)
-    if chosen < len(STEPS):
-        title = STEPS[chosen].partition(" · ")[2]
-        st.button(f"Next: {title}", type="primary", key="next step", on_click=go_to_step, args=(chosen + 1,))
     sets.prepare()  # what other pages need, once the lesson has what it needs
 
 
@@ -90,6 +87,11 @@ def choose_step() -> int:
         **bound,
     )
     return int(chosen)
+
+
+def offer_step(step: int) -> None:
+    title = STEPS[step - 1].partition(" · ")[2]
+    st.button(f"Next: {title}", type="primary", key="next step", on_click=go_to_step, args=(step,))
 
 
 def go_to_step(step: int) -> None:
@@ -112,17 +114,21 @@ def show_rivals(
         st.columns(2, gap="large"), found.items(), standings, strict=True
     ):
         with column:
-            show_rival(images, rankings[method], stands, k)
-            link = {keys.RUN: run.id}
-            st.page_link("pages/ranked_images.py", label=f"The whole ranking of {method}", query_params=link)
-    st.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
-    st.caption(rivals.why(*standings))
+            show_rival(images, run, rankings[method], stands, k)
+    said, onward = st.columns([5, 1], vertical_alignment="center")
+    said.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}")
+    with onward:
+        offer_step(2)
+    st.caption(
+        f"{rivals.why(*standings)} These are people of the lesson's small set of {len(images.image_names)} scenes; "
+        "none of them was learnt from."
+    )
 
 
-def show_rival(images: ImageSet, ranked: Ranking, stands: Standing, k: int) -> None:
+def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k: int) -> None:
     method = stands.method
-    st.markdown(f"### {method}")
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.markdown(f"### {method}", width="content")
         st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
         st.metric(f"P@{k}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
         st.metric(
@@ -137,7 +143,10 @@ def show_rival(images: ImageSet, ranked: Ranking, stands: Standing, k: int) -> N
     flags = {shown[first - 1].id: "first mistake"} if first is not None and first <= SHOWN else {}
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=COLUMNS, narrow=4, flags=flags)
-    st.caption(first_mistake(images, ranked, first))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(first_mistake(images, ranked, first), width="content")
+        link = {keys.RUN: run.id}
+        st.page_link("pages/ranked_images.py", label="Whole ranking", query_params=link, width="content")
 
 
 def first_mistake(images: ImageSet, ranked: Ranking, first: int | None) -> str:
@@ -145,7 +154,7 @@ def first_mistake(images: ImageSet, ranked: Ranking, first: int | None) -> str:
     if first is None:
         return "**Notice**: no mistake, for everybody relevant stands first."
     row = int(ranked.samples[first - 1])
-    return f"**Notice** the first mistake: the person at place **{first}** shows “{escaped(tiles.shows(images, row))}”."
+    return f"**Notice** the first mistake: place **{first}** shows “{escaped(tiles.shows(images, row))}”."
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -162,16 +171,16 @@ def show_moving(images: ImageSet, ranked: Ranking) -> None:
     with right:
         bound = address.bound(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
         k = int(st.slider("k of P@k", 1, SHOWN - 1, **bound))
+    order = moving.small_ranking(ranked, OTHERS, place)
     with frame.in_place():
-        show_small_ranking(images, moving.small_ranking(ranked, OTHERS, place), place)
-    show_measures(place, k)
+        show_small_ranking(images, order, place)
+    show_measures(order, place, k)
 
 
 def show_small_ranking(images: ImageSet, order: Ranking, place: int) -> None:
     """Real pictures in an order that was made up, with the terms of AP below the relevant ones."""
     shown = tiles.pictures_of(images, cache.thumbnails(images.key), order)
     shown = tiles.with_terms(shown, order.relevance)
-    terms = precision_terms(order.relevance)
     mover = shown[place - 1].id
     strip(
         shown,
@@ -183,41 +192,44 @@ def show_small_ranking(images: ImageSet, order: Ranking, place: int) -> None:
         ends={shown[RELEVANT - 1].id: "cut"},  # after as many places as there are relevant images
         chosen=mover,
     )
-    ap, total = order.average_precision, " + ".join(rf"\tfrac{{{found}}}{{{at}}}" for found, at in terms)
-    st.markdown(
-        rf"$\displaystyle\text{{AP}}=\frac1{{{RELEVANT}}}\Bigl({total}\Bigr)={ap:.3f}$, the mean of "
-        "the fractions below the relevant images: so many relevant up to here, of so many images."
-    )
 
 
-def show_measures(place: int, k: int) -> None:
-    """Each measure as a number, as a function of the place, and as a formula."""
+def show_measures(order: Ranking, place: int, k: int) -> None:
+    """Each measure as a number, as a formula, and as a function of the place."""
     by_place = moving.measures_by_place(OTHERS, k)
-    for column, (name, field, colour, stepped) in zip(
+    for column, (name, field, colour, stepped, told) in zip(
         st.columns(4),
         (
-            ("AP", "average_precision", BLUE, False),
-            ("P@k", "precision", GREEN, True),
-            ("NDCG", "ndcg", PURPLE, False),
-            (CUT, "zero_one", VERMILLION, True),
+            ("AP", "average_precision", BLUE, False, measures.AP),
+            ("P@k", "precision", GREEN, True, measures.PRECISION),
+            ("NDCG", "ndcg", PURPLE, False, measures.NDCG),
+            (CUT, "zero_one", VERMILLION, True, AT_CUT),
         ),
         strict=True,
     ):
         with column:
             values = [getattr(measured, field) for measured in by_place]
             shown = name.replace("@k", f"@{k}")
-            st.metric(
-                shown, f"{values[place - 1]:.3f}", help="Less is better." if field == "zero_one" else None
-            )
-            st.markdown(rf"$\displaystyle {FORMULAS[name]}{EQUALLY_HIGH}$")
+            with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+                st.metric(shown, f"{values[place - 1]:.3f}", help=told, width="content")
+                formula = terms_of(order) if name == "AP" else FORMULAS[name]
+                st.markdown(rf"$\displaystyle {formula}$", width="content")
             charts.measure_by_place(values, place, shown, colour, keys.widget(f"by place {field}"), stepped)
-    st.caption(
-        f"**Notice**: AP and NDCG fall steeply at the top and hardly at the bottom. "
-        f"P@{k} {say_changes([measured.precision for measured in by_place])}; the share of wrong labels at the cut "
-        f"{say_changes([measured.zero_one for measured in by_place])}. {say_step(by_place, place)} The cut: whatever "
-        f"the signs of their scores, the first $|P|={RELEVANT}$ are called relevant, the others not. $r_i$: the place "
-        "of image $i$; $P$: the relevant images."
+    said, onward = st.columns([5, 1], vertical_alignment="center")
+    said.caption(
+        "**Notice**: AP, the mean of the fractions, and NDCG fall steeply at the top and hardly at the bottom. "
+        f"P@{k} {say_changes([measured.precision for measured in by_place])}; the share of "
+        f"wrong labels at the cut {say_changes([measured.zero_one for measured in by_place])}. "
+        f"{say_step(by_place, place)}"
     )
+    with onward:
+        offer_step(3)
+
+
+def terms_of(order: Ranking) -> str:
+    """AP as the mean of its terms, each relevant so far / place."""
+    total = "+".join(rf"\tfrac{{{found}}}{{{at}}}" for found, at in precision_terms(order.relevance))
+    return rf"\tfrac1{{{order.positives}}}\bigl({total}\bigr)"
 
 
 def say_changes(values: Sequence[float]) -> str:

@@ -16,6 +16,7 @@ from pages.parts import (
     grid,
     keys,
     measures,
+    run_actions,
     runs,
     selection,
     sets,
@@ -95,10 +96,11 @@ def pages_of(ranked: Ranking) -> int:
 def choose_run() -> Run:
     """The training of the address, or the newest that left scores."""
     sets.prepare()
+    run_actions.say_not_done()
     run = runs.chosen()
     scored = runs.with_scores()
     if run is not None and run.deleted:
-        runs.offer_undo(run)
+        run_actions.offer_undo(run)
         st.stop()
     if run is not None and not runs.set_is_here(run):
         frame.way_on(runs.missing_set(run), "Import images", "image_sets")
@@ -284,13 +286,13 @@ def take_along(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
             icon=":material/table_view:",
             on_click="ignore",
         )
-        st.download_button(
+        export.offer_contact_sheet(
             "Contact sheet as PNG",
-            lambda: export.contact_sheet(cache.thumbnails(images.key), ranked, title),
+            lambda: cache.thumbnails(images.key),
+            ranked,
+            title,
             f"{name}.png",
-            "image/png",
             icon=":material/grid_view:",
-            on_click="ignore",
         )
         if st.button("Back to its training", icon=":material/show_chart:"):
             st.switch_page("pages/train.py", query_params=st.query_params.to_dict())

@@ -62,13 +62,9 @@ def show_ranking() -> None:
         f"AP {told['average_precision']:.3f}. ✓ and a whole border: right. ✗ and a broken border: wrong."
     )
     title = f"{told['method']} on “{told['query']}”, {images.title}"
-    st.download_button(
-        "This picture as PNG",
-        lambda: export.contact_sheet(thumbnails, ranked, title),
-        f"ranking-{told['query']}.png",
-        "image/png",
-        type="tertiary",
-        on_click="ignore",
+    file = f"ranking-{told['query']}.png"
+    export.offer_contact_sheet(
+        "This picture as PNG", lambda: thumbnails, ranked, title, file, type="tertiary"
     )
 
 

@@ -15,6 +15,7 @@ from pages.parts import (
     frame,
     jobs_panel,
     keys,
+    run_actions,
     run_table,
     runs,
     sets,
@@ -47,7 +48,7 @@ def steps() -> None:
         if run is None:
             invite()
         elif run.deleted:
-            runs.offer_undo(run, elsewhere=run.id in st.session_state.get(keys.JUST_DELETED, []))
+            run_actions.offer_undo(run, elsewhere=run.id in st.session_state.get(keys.JUST_DELETED, []))
         elif run.state in ENDED:
             show_ended(run, obvious=not changes)
         else:
@@ -105,18 +106,11 @@ def describe(method: type) -> None:
 
 
 def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
-    """The button that starts a training; pressed twice it starts one. `changes`: how it differs from `run`."""
-    if run is not None and changes:
-        st.info(
-            f"Like **{escaped(runs.short_name(run))}** but **{escaped('; '.join(changes))}**: "
-            "press **Train** to see what that does.",
-            icon=":material/compare_arrows:",
-        )
+    """The button that starts a training; pressed twice it starts one. `changes`: how it differs from `run`.
+
+    What is said of it stands below, so that the button stays where it is.
+    """
     ready = bool(settings.features)
-    if not ready:
-        st.info(
-            "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
-        )
     if frame.pressed(
         "Train",
         "train",
@@ -128,6 +122,16 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
         started = jobs.start_once(cache.store(), "train", settings.to_json())
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
+    if not ready:
+        st.info(
+            "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
+        )
+    if run is not None and changes:
+        st.info(
+            f"Like **{escaped(runs.short_name(run))}** but **{escaped('; '.join(changes))}**: "
+            "press **Train** to see what that does.",
+            icon=":material/compare_arrows:",
+        )
     if (tolerance := settings.method_settings.get("tolerance")) is not None:
         st.caption(f"It {certificate.stops(tolerance)} (see *More settings*).")
 

@@ -91,6 +91,8 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
         raise ValueError(f"{what} is not an array ({str(error)[:80]})") from error
     if dtype.hasobject or dtype.kind not in "biufU":
         raise ValueError(f"{what} must hold numbers or text, got {dtype}")
+    if not dtype.itemsize:  # any number of them fits into no bytes
+        raise ValueError(f"{what} must hold numbers or text, got text of length 0")
     claimed = math.prod(shape) * dtype.itemsize
     if claimed != size - stream.tell():
         raise ValueError(f"{what} claims {claimed:,} bytes, it holds {size - stream.tell():,}")

@@ -15,6 +15,7 @@ ENDED = ("finished", "cancelled", "failed")
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
 STAYS = ("id", "pid", "cancelled", "deleted")
+LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run is of a later time
 LOCK = "lock"  # the one name that is needed before there is a Run
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.features import make_feature
-from ranking.run import ENDED, TRAVELS, Run, is_run_id, is_set_key
+from ranking.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
 from ranking.run_settings import TrainSettings
 from ranking.run_store import checked_name
 from ranking.settings import settings_dict
@@ -28,7 +28,6 @@ DEEPEST = 12  # brackets within brackets
 LONGEST_TEXT = 2000
 EXACT = 1e-12  # a number that follows from others is computed from the same doubles here and there
 ROUNDING = 1e-6  # of the bounds: by how much rounding may lift a dual above its primal (`LinearRisk.certify`)
-LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch
 
 Json = dict[str, Any]
 
@@ -181,8 +180,13 @@ def _certificate(proof: Json, tolerance: float | None) -> Json:
 
 
 def _check_bounds(bounds: Json) -> None:
-    """ValueError unless gap and relative gap follow from primal and dual, and the dual is a lower bound."""
+    """ValueError unless gap and relative gap follow from primal and dual, and the dual is a lower bound.
+
+    Every objective is a sum of a regulariser and losses, so no primal is negative.
+    """
     primal, dual = bounds["primal"], bounds["dual"]
+    if primal is not None and primal < 0:
+        raise ValueError(f"the certificate's primal must not be negative, got {primal:g}")
     known = primal is not None and dual is not None
     gap = primal - dual if known else math.inf
     follow = {"gap": gap, "relative_gap": relative_gap(primal, dual) if known else math.inf}

@@ -13,18 +13,22 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.home import Home
-from ranking.run import ENDED, TRAVELS, Kind, Run, State, is_run_id
+from ranking.run import ENDED, LAST_TIME, TRAVELS, Kind, Run, State, is_run_id
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 # Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
-READABLE = """case when json_valid(settings) and json_valid(result)
-    then json_type(settings) = 'object' and json_type(result) = 'object' else 0 end"""
-UNREADABLE = "its settings cannot be read"
+READABLE = f"""case when json_valid(settings) and json_valid(result)
+    then json_type(settings) = 'object' and json_type(result) = 'object'
+        and (deleted is null or typeof(deleted) = 'real' and deleted between 0 and {LAST_TIME}) else 0 end"""
+UNREADABLE = "its row in the database is damaged"
 LONGEST_NAME = 80
 DELETED_DAYS = 30  # how long a deleted run can be restored
 # Control characters, halves of characters, and ends of lines; then what turns the direction of the text around it.
 NOT_IN_NAMES = ("Cc", "Cs", "Zl", "Zp")
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# What shows nothing by itself: formatting, spaces, marks on other characters, and letters that are blank.
+UNSEEN = ("Cf", "Zs", "Mn")
+BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 
 Prepare = Callable[[Path], None]
 
@@ -106,7 +110,7 @@ class RunStore:
         """All runs, newest first; of one kind, and of one image set (trained on it, or imported it).
 
         deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged
-        are passed over; `run` tells of each that its settings cannot be read.
+        are passed over; `run` tells of each that it is damaged.
         """
         with self._home.read() as database:
             rows = database.execute(
@@ -227,7 +231,8 @@ class RunStore:
 
 
 def checked_name(name: str) -> str:
-    """A run's name without the spaces around it; ValueError where it is too long or cannot be shown as it is."""
+    """A run's name without the spaces around it; ValueError where it is too long, cannot be seen, or cannot be
+    shown as it is."""
     name = name.strip()
     if len(name) > LONGEST_NAME:
         raise ValueError(f"a name must have at most {LONGEST_NAME} characters, got {len(name)}; shorten it")
@@ -235,5 +240,9 @@ def checked_name(name: str) -> str:
     if bad is not None:
         raise ValueError(
             f"a name must be plain text on one line, got the control character {bad!a}; leave it out"
+        )
+    if name and all(unicodedata.category(c) in UNSEEN or c in BLANK for c in name):
+        raise ValueError(
+            f"a name must have a character that can be seen, got only {name[:4]!a}; type one, or leave the name empty"
         )
     return name

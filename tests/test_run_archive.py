@@ -314,6 +314,18 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (claim(primal=None, dual=1.0, converged=False), "gap is .*, its primal and dual give inf"),
     (claim(primal=1.0, dual=5.0, gap=-4.0, relative_gap=-4.0), "dual 5 lies above its primal 1"),
     (
+        claim(primal=1.0, dual=1.0 + 1e-5, gap=1.0 - (1.0 + 1e-5), relative_gap=1.0 - (1.0 + 1e-5)),
+        "dual 1.00001 lies above its primal 1",
+    ),
+    (
+        claim(primal=-1.0, dual=-1.001, gap=1.001 - 1.0, relative_gap=1.001 - 1.0),
+        "primal must not be negative, got -1",
+    ),
+    (
+        claim(primal=-1.0, dual=None, gap=None, relative_gap=None, converged=False),
+        "primal must not be negative, got -1",
+    ),
+    (
         claim(primal=1.0, dual=0.5, gap=0.5, relative_gap=0.5),
         "converged at a relative gap of 0.5, .* is 0.001",
     ),
@@ -421,6 +433,9 @@ def npy(array: Any, **options: Any) -> bytes:
     return stream.getvalue()
 
 
+EMPTY_TEXTS = npy(np.zeros(0, "U1")).replace(b"<U1", b"<U0")
+EMPTY_TEXTS = EMPTY_TEXTS.replace(b"(0,), }             ", b"(30000000000000,), }")
+assert b"(30000000000000,)" in EMPTY_TEXTS
 PICKLED = npy(np.array([{}], dtype=object), allow_pickle=True)
 
 
@@ -430,6 +445,7 @@ PICKLED = npy(np.array([{}], dtype=object), allow_pickle=True)
         (b"", "scores.npy is not an array"),
         (b"\x93NUMPY", "scores.npy is not an array"),
         (PICKLED, "must hold numbers or text, got object"),
+        (EMPTY_TEXTS, "must hold numbers or text, got text of length 0"),
         (npy(np.zeros(3))[:-1], "claims 24 bytes, it holds 23"),
         (npy(np.zeros((3, 1))), r"must be \(n,\) finite float64"),
         (npy(np.zeros(3, np.float32)), r"must be \(n,\) finite float64"),

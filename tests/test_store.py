@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import shutil
 import sqlite3
@@ -233,6 +234,17 @@ def test_a_name_has_no_control_characters(here: Store, bad: str) -> None:
     with pytest.raises(ValueError, match="a name must have at most 80 characters, got 81; shorten it"):
         here.name_run(run.id, "x" * 81)
     assert here.run(run.id).name == ""
+
+
+@pytest.mark.parametrize("bad", ["\u200b", "\u200d\ufeff", "\u3164", "\u2060 \u00ad", "\ufe0f", "\u2800" * 9])
+def test_a_name_can_be_seen(here: Store, bad: str) -> None:
+    run = ended_training(here)
+    with pytest.raises(
+        ValueError, match=r"must have a character that can be seen, got only '\\.*leave the name empty"
+    ):
+        here.name_run(run.id, bad)
+    here.name_run(run.id, f"{bad}x")
+    assert here.run(run.id).name == f"{bad}x"
 
 
 def test_a_star_is_given_and_taken(here: Store) -> None:
@@ -785,9 +797,16 @@ def test_a_home_that_cannot_be_a_path_says_so(path: str, message: str) -> None:
         Store(path)
 
 
-@pytest.mark.parametrize("column", ["settings", "result"])
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"set": '])
-def test_a_damaged_row_does_not_block_the_others(here: Store, column: str, text: str) -> None:
+BROKEN_JSON = ["", "{", "[]", "null", '{"set": ']
+NO_TIMES = ["yesterday", b"1", -1.0, 1e300, math.inf]
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [(column, text) for column in ("settings", "result") for text in BROKEN_JSON]
+    + [("deleted", time) for time in NO_TIMES],
+)
+def test_a_damaged_row_does_not_block_the_others(here: Store, column: str, text: object) -> None:
     good = [here.create_run("train", {"set": "abc"}) for _ in range(2)]
     bad, ended = (here.create_run("train", {"set": "abc"}) for _ in range(2))
     here.end_run(ended.id, "finished")
@@ -795,8 +814,9 @@ def test_a_damaged_row_does_not_block_the_others(here: Store, column: str, text:
         database.execute(f"update run set {column} = ? where id in (?, ?)", (text, bad.id, ended.id))
     for found in (here.runs(), here.runs("train"), here.runs(set_key="abc")):
         assert [run.id for run in found] == [run.id for run in reversed(good)]
+    assert not here.runs(deleted=True)
     with pytest.raises(
-        ValueError, match=f"^run {bad.id} has failed: its settings cannot be read; start it again"
+        ValueError, match=f"^run {bad.id} has failed: its row in the database is damaged; start it again"
     ):
         here.run(bad.id)
     jobs.recover(here)

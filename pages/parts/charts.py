@@ -18,6 +18,11 @@ from ranking.types import Floats, ImageSet, Ints
 
 MOST_POINTS = 600  # of a line: more cannot be seen
 MOST_CLASSES = 20
+AT_THE_FOOT = {
+    "yref": "container",
+    "y": 0,
+    "yanchor": "bottom",
+}  # the tools of a chart lie over its upper edge
 FAR = 20.0  # times the least primal: a fall from there hides the last gap on a linear scale
 
 Event = dict[str, Any]
@@ -43,7 +48,7 @@ def training_curve(
     figure.update_xaxes(type="log" if log_iterations else "linear")
     figure.update_xaxes(title_text="iteration", row=2, col=1)
     where = f"{shown[-1]['iteration']} iterations, primal {shown[-1]['primal']:.4g}"
-    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=440)
+    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=460)
 
 
 def _add_bounds(figure: go.Figure, shown: Sequence[Event], bounded: Sequence[Event]) -> None:
@@ -173,7 +178,10 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
 def measure_by_place(
     values: Sequence[float], place: int, name: str, colour: str, key: str, stepped: bool = False
 ) -> None:
-    """A measure (n,) of rankings that differ in the place of one image, 1 ... n; `place` is marked."""
+    """A measure (n,) of rankings that differ in the place of one image, 1 ... n; `place` is marked.
+
+    Low, and without a title of its axis, so that four of them and what follows from them stand on one screen.
+    """
     places = list(range(1, len(values) + 1))
     line = {"color": colour, "width": 4, "shape": "hvh" if stepped else "linear"}
     figure = go.Figure()
@@ -193,12 +201,12 @@ def measure_by_place(
         hoverinfo="skip",
         marker={"color": colour, "size": 18, "symbol": "diamond", "line": {"color": "white", "width": 2}},
     )
-    figure.update_xaxes(title_text="place of the image", range=[0.5, len(values) + 0.5], dtick=1, tickangle=0)
+    figure.update_xaxes(range=[0.5, len(values) + 0.5], dtick=1, tickangle=0)
     figure.update_yaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1])
     figure.update_layout(showlegend=False)
     listed = ", ".join(f"{value:.3f}" for value in values)
     alt = f"{name} with the image at place {place}: {now:.3f}; at places 1 to {len(values)}: {listed}"
-    _show(figure, key, alt, name, height=190, top=4)
+    _show(figure, key, alt, name, height=118, top=4)
 
 
 def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float], key: str) -> None:
@@ -310,7 +318,7 @@ def _show(
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 12, "t": top, "b": 8},
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        legend={"orientation": "h", **AT_THE_FOOT, "x": 0, "traceorder": "normal"},
         hovermode="closest",
     )
     config = {

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import streamlit as st
 from PIL import Image, ImageDraw, ImageFont
 
 from pages.parts import cache, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
+from pages.parts.frame import in_place
 from ranking import method_class
 from ranking.datasets import Thumbnails
 from ranking.ranked import Ranking
@@ -91,6 +94,26 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     known = [item for item in settings_of(method_class(told["method"])) if not item.advanced]
     facts += [f"{item.name} = {told['method_settings'].get(item.name, item.default)}" for item in known]
     return f"{name}{asked}, {split}\n{' · '.join(facts)}"
+
+
+def offer_contact_sheet(
+    label: str, thumbnails: Callable[[], Thumbnails], ranked: Ranking, title: str, file: str, **look: Any
+) -> None:
+    """The button for a contact sheet, made when it is pressed; where its pictures cannot be read, that is said.
+
+    It is made beside the page, where nothing can be said any more: so a picture is read before it is offered.
+    """
+    with in_place():
+        pictures = thumbnails()
+        pictures.crop(int(ranked.samples[0]))
+        st.download_button(
+            label,
+            lambda: contact_sheet(pictures, ranked, title),
+            file,
+            "image/png",
+            on_click="ignore",
+            **look,
+        )
 
 
 def contact_sheet(thumbnails: Thumbnails, ranked: Ranking, title: str) -> bytes:

@@ -54,8 +54,9 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     with st.container(key="menu", gap=None):
         st.session_state[keys.MENU] = st.empty()
         _mount_style(key="style", height=1)
-    st.title(PAGES[name], anchor=False)
-    st.caption(purpose)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.title(PAGES[name], anchor=False, width="content")
+        st.caption(purpose, width="content")
     messages, complete = st.container(), True
     try:
         steps()

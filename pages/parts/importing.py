@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,11 @@ def show() -> None:
         if run is None:
             _list_waiting()
             _offer()
+        elif run.state in ("failed", "cancelled"):
+            _offer(again=run)
         else:
             with st.container(border=True):
                 _show(run)
-            if run.state in ("failed", "cancelled"):
-                _offer(again=run)
 
 
 def _list_waiting() -> None:
@@ -56,7 +57,8 @@ def _list_waiting() -> None:
 
 
 def _offer(again: Run | None = None) -> None:
-    """The form for any source that the laboratory knows; it holds what an import was asked for before."""
+    """The form for any source that the laboratory knows; it holds what the import `again` was asked for, and says
+    beside the button that asks once more how that one ended."""
     with st.expander(
         "Import images of your own", icon=":material/create_new_folder:", expanded=again is not None
     ):
@@ -69,13 +71,32 @@ def _offer(again: Run | None = None) -> None:
         more = f"More settings of {source}"
         values = forms.settings_form("source", [(source, source_class(source))], more, shared=False)
         empty = [item for item in settings_of(source_class(source)) if _is_missing(item, values[source])]
-        if frame.pressed("Import", "start import", type="primary"):
-            if empty:
+        with st.container(
+            key="import-buttons"
+        ):  # on a phone frame.css has the buttons below, to keep both in sight
+            buttons, beside = st.columns([1, 4])
+        with buttons, st.container(horizontal=True):
+            pressed = frame.pressed("Import", "start import", type="primary")
+            if again is not None:
+                _close()
+        with beside:
+            if pressed and empty:
                 _ask_for(empty[0])
-                return
-            run = jobs.start_once(cache.store(), "import", ImportSettings(source, values[source]).to_json())
-            address.put(**{keys.IMPORT: run.id})
-            st.rerun()
+            elif pressed:
+                run = jobs.start_once(
+                    cache.store(), "import", ImportSettings(source, values[source]).to_json()
+                )
+                address.put(**{keys.IMPORT: run.id})
+                st.rerun()
+            elif again is not None:
+                jobs_panel.explain_end(again, _which_try(again))
+
+
+def _which_try(run: Run) -> str:
+    """The how-manieth import of equal settings it is, and when it ended: two that fail alike are told apart by it."""
+    tries = [equal.id for equal in cache.store().equal_runs("import", run.settings)]
+    ended = datetime.fromtimestamp(run.created if run.ended is None else run.ended)
+    return f"try {len(tries) - tries.index(run.id)}, {ended.strftime('%d %b at %H:%M:%S')}"
 
 
 def _known(source: str | None, names: Sequence[str]) -> str:
@@ -108,13 +129,10 @@ def _ask_for(item: Setting) -> None:
 
 
 def _show(run: Run) -> None:
-    """An import that is under way, has failed, or waits for a decision."""
+    """An import that is under way, or waits for a decision."""
     if run.state not in ENDED:
         st.markdown(f"#### Importing from {escaped(run.settings['source'])}")
         jobs_panel.watch(run)
-    elif run.state != "finished":
-        jobs_panel.explain_end(run)
-        _close()
     elif run.result.get("decision") != "discarded" and run.result["key"] in _keys_here():
         _show_known(run)
     elif "decision" in run.result:

@@ -83,9 +83,10 @@ def iterations_of(seen: list[Event]) -> list[Event]:
     return [event for event in seen if event["event"] == "iteration"]
 
 
-def explain_end(run: Run) -> None:
-    """Say plainly why a run did not finish; nothing for one that did."""
+def explain_end(run: Run, which: str = "") -> None:
+    """Say plainly why a run did not finish; nothing for one that did. `which`: what tells it from others like it."""
     what = "training" if run.kind == "train" else run.kind
+    what += f" ({which})" if which else ""
     if run.state == "failed":
         st.error(f"**This {what} failed:** {escaped(run.reason)}", icon=":material/error:")
     elif run.state == "cancelled":

@@ -6,6 +6,7 @@ Each is on disk before the page says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import streamlit as st
@@ -149,23 +150,41 @@ def _say(message: str) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def say_deleted() -> None:
-    """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
+def offer_undo(run: Run, elsewhere: bool = False) -> None:
+    """That a training was deleted, until when it can be brought back, and the button for it, unless it is
+    `elsewhere` on the page."""
+    deleted = datetime.fromtimestamp(run.deleted or 0.0)
+    last = (deleted + timedelta(days=DELETED_DAYS)).strftime("%d %b")
+    with st.container(border=True):
+        st.markdown(
+            f"#### {escaped(runs.short_name(run))} was deleted on {deleted.strftime('%d %b at %H:%M')}"
+        )
+        st.caption(f"Its files stay until {last}; till then it can be brought back as it was.")
+        if elsewhere:
+            return
+        _undo(keys.widget("undo deletion"), [run.id], type="primary")
+
+
+def _undo(key: str, run_ids: Sequence[str], **look: Any) -> None:
+    st.button("Undo", icon=":material/undo:", key=key, on_click=_restore, args=run_ids, **look)
+
+
+def say_not_done() -> None:
+    """What could not be done to trainings before this run of the page."""
     for message in st.session_state.pop(keys.NOT_DONE, []):
         st.error(escaped(message), icon=":material/error:")
+
+
+def say_deleted() -> None:
+    """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
+    say_not_done()
     deleted = {run.id: run for run in cache.store().runs("train", deleted=True)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
     if just:
         what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just))
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Deleted: {what}.", width="content")
-            st.button(
-                "Undo",
-                icon=":material/undo:",
-                key="undo just deleted",
-                on_click=_restore,
-                args=[run.id for run in just],
-            )
+            _undo("undo just deleted", [run.id for run in just])
 
 
 def bring_back() -> None:

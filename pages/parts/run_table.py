@@ -31,9 +31,14 @@ def show(row: ImageSetRow) -> None:
     run_actions.say_deleted()
     if listed:
         chosen = _table(listed, everywhere)
+        compared = (
+            "**Notice** where a higher train AP comes with a lower test AP. Click a heading to sort. "
+            if len(listed) > 1
+            else ""
+        )
         st.caption(
-            "**Notice** where a higher train AP comes with a lower test AP. Click a heading to sort. Choose rows by "
-            "the box at their left, or with the arrow keys and Shift + Space; the one chosen last is shown above."
+            f"{compared}Choose rows by the box at their left, or with the arrow keys and Shift + Space; the one chosen "
+            "last is shown above."
         )
         run_actions.act_on(chosen)
     else:

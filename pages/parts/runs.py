@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
@@ -16,7 +16,6 @@ from ranking import method_class, method_names
 from ranking.features import feature_class, feature_names
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
-from ranking.run_store import DELETED_DAYS
 from ranking.settings import settings_of
 
 Settings = dict[str, Any]
@@ -88,22 +87,6 @@ def missing_set(run: Run) -> str:
         f"The image set of this training is not here: {title}, with the key {run.settings['set']}. Import the same "
         "images on the page Image sets; equal images and labels have the same key, and its ranking shows again."
     )
-
-
-def offer_undo(run: Run, elsewhere: bool = False) -> None:
-    """That a training was deleted, until when it can be brought back, and the button for it, unless it is
-    `elsewhere` on the page."""
-    deleted = datetime.fromtimestamp(run.deleted or 0.0)
-    last = (deleted + timedelta(days=DELETED_DAYS)).strftime("%d %b")
-    with st.container(border=True):
-        st.markdown(f"#### {escaped(short_name(run))} was deleted on {deleted.strftime('%d %b at %H:%M')}")
-        st.caption(f"Its files stay until {last}; till then it can be brought back as it was.")
-        if elsewhere:
-            return
-        if st.button(
-            "Undo", key=keys.widget("undo deletion"), type="primary", icon=":material/undo:"
-        ) and done(cache.store().restore_run, run.id):
-            st.rerun()
 
 
 def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:

@@ -52,31 +52,31 @@ def with_average(look: Look, images: ImageSet, ranked: Ranking) -> Look:
 
 def _show(run: Run, look: Look, name: str) -> None:
     query = run.settings["query"]
-    drawn = as_svg(look)
-    alt = (
-        f"Weights of {look.title} as strokes in {look.cells} by {look.cells} cells: on the left edges that speak "
-        f"for {query}, beside them edges that speak against it, on the right the {look.average_title}"
-    )
+    weights = f"Weights of {look.title} as strokes in {look.cells} by {look.cells} cells: edges that speak"
+    told = (f"{weights} for {query}", f"{weights} against {query}", f"The {look.average_title}")
     wide, narrow = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    wide.image(drawn, width="stretch", alt=alt)
+    with wide:  # an image a panel, for on a phone they stand one below the other
+        for number, column in enumerate(st.columns(look.panels, gap="xsmall")):
+            column.image(as_svg(look, number), width="stretch", alt=told[number])
     with narrow:
-        _explain(run, look, drawn, name)
+        _explain(run, look, name)
 
 
-def _explain(run: Run, look: Look, drawn: str, name: str) -> None:
+def _explain(run: Run, look: Look, name: str) -> None:
     query = run.settings["query"]
     colours = " The squares are the colours with the largest weights." if look.colours is not None else ""
     st.caption(
         f"The weights that {escaped(run.settings['method'])} has learnt for {escaped(look.title)}: strokes lie along "
         f"edges, in steps of {180 / look.orientations:g}°, as HOG sorts directions into {look.orientations} bins. The "
         f"brighter a stroke, the more it weighs; of each cell the {STRONGEST} strongest are drawn, both panels on one "
-        f"scale. Left: raises the score; middle: lowers it.{colours} **Notice** which bright strokes follow an outline "
-        f"in the {look.average_title}, and which come from what stands around “{escaped(query)}”."
+        f"scale: what speaks for it raises the score, what speaks against it lowers it.{colours} **Notice** which "
+        f"bright strokes follow an outline in the {look.average_title}, and which come from what stands around "
+        f"“{escaped(query)}”."
     )
     with st.container(horizontal=True):
         st.download_button(
             "Weights as SVG",
-            drawn,
+            as_svg(look),
             f"weights-{name}.svg",
             "image/svg+xml",
             key=keys.widget(f"svg {name}"),

@@ -23,7 +23,11 @@ from ranking.types import Floats, Ints
 Bytes = npt.NDArray[np.uint8]
 
 PANEL, GAP, HEADER = 360, 24, 34  # pixels of the picture
-SWATCHES, SWATCH = 8, 39
+SWATCHES, SWATCH, EDGE = (
+    8,
+    39,
+    2,
+)  # and the edge of a swatch, which is seen where the picture is shown at half its size
 DARK, INK = "#101418", "#ffffff"  # bright strokes on dark: the same picture in light and dark
 FAINTEST = 0.02  # of the largest weight: fainter strokes cannot be seen
 STRONGEST = 2  # strokes of a cell and sign that are drawn: all of them together look like an asterisk
@@ -53,10 +57,10 @@ class Look:
     def panels(self) -> int:
         return 2 if self.average is None else 3
 
-    @property
-    def size(self) -> tuple[int, int]:
+    def size(self, panels: int | None = None) -> tuple[int, int]:
+        """Width and height of so many panels side by side; None: of all."""
         below = 0 if self.colours is None else SWATCH + 12
-        return self.panels * (PANEL + GAP) - GAP, HEADER + PANEL + below
+        return (self.panels if panels is None else panels) * (PANEL + GAP) - GAP, HEADER + PANEL + below
 
 
 def looks_of(features: Sequence[tuple[str, dict[str, object]]], direction: Floats) -> list[Look]:
@@ -97,7 +101,7 @@ class Rectangle:
     height: float
     radius: float
     fill: str
-    edge: str = "none"
+    edge: str | None = None  # its colour; EDGE wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,26 +134,35 @@ class Lines:
 Part = Rectangle | Text | Lines | Photograph
 
 
-def layout(look: Look) -> list[Part]:
-    """What the picture consists of, in the order in which it is drawn."""
-    width, height = look.size
-    drawn: list[Part] = [Rectangle(0, 0, width, height, 8, DARK)]
-    for number, (title, sign, glyph) in enumerate(SIDES):
-        left, cell = number * (PANEL + GAP), PANEL / look.cells
-        ends, strengths = of_sign(look, sign)
-        drawn += [
-            Lines(np.add(glyph, [left, 0, left, 0]), np.ones(2), 2),
-            Text(left + 33, 24, 18, title),
-            Lines(ends * cell + [left, HEADER, left, HEADER], strengths, cell / 12),
-        ]
-        drawn += [
+def layout(look: Look, panel: int | None = None) -> list[Part]:
+    """What the picture consists of, in the order in which it is drawn; of all panels, or of one (from 0)."""
+    panels = range(look.panels) if panel is None else (panel,)
+    drawn: list[Part] = [Rectangle(0, 0, *look.size(len(panels)), 8, DARK)]
+    for place, number in enumerate(panels):
+        left = place * (PANEL + GAP)
+        drawn += _side(look, left, *SIDES[number]) if number < len(SIDES) else _average(look, left)
+    return drawn
+
+
+def _side(look: Look, left: float, title: str, sign: int, glyph: Floats) -> list[Part]:
+    """The weights of one sign: strokes, and colours below them."""
+    cell = PANEL / look.cells
+    ends, strengths = of_sign(look, sign)
+    return [
+        Lines(np.add(glyph, [left, 0, left, 0]), np.ones(2), 2),
+        Text(left + 33, 24, 18, title),
+        Lines(ends * cell + [left, HEADER, left, HEADER], strengths, cell / 12),
+        *(
             Rectangle(left + 6 + place * (SWATCH + 5), HEADER + PANEL + 4, SWATCH, SWATCH, 4, colour, INK)
             for place, colour in enumerate(swatches(look, sign))
-        ]
-    if look.average is not None:
-        left = 2 * (PANEL + GAP)
-        drawn += [Text(left + 6, 24, 18, look.average_title), Photograph(left, HEADER, PANEL, look.average)]
-    return drawn
+        ),
+    ]
+
+
+def _average(look: Look, left: float) -> list[Part]:
+    if look.average is None:
+        return []
+    return [Text(left + 6, 24, 18, look.average_title), Photograph(left, HEADER, PANEL, look.average)]
 
 
 def of_sign(look: Look, sign: int) -> tuple[Floats, Floats]:
@@ -209,10 +222,11 @@ def swatches(look: Look, sign: int) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def as_svg(look: Look) -> str:
-    width, height = look.size
+def as_svg(look: Look, panel: int | None = None) -> str:
+    """The whole picture, or one panel of it (from 0)."""
+    width, height = look.size(None if panel is None else 1)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    drawn = "".join(_svg(part) for part in layout(look))
+    drawn = "".join(_svg(part) for part in layout(look, panel))
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{drawn}</svg>'
 
 
@@ -224,9 +238,10 @@ def _svg(part: Part) -> str:
         encoded = base64.b64encode(stream.getvalue()).decode()
         return f'<image {place} href="data:image/png;base64,{encoded}"/>'
     if isinstance(part, Rectangle):
+        edge = f' stroke="{part.edge}" stroke-width="{EDGE}"' if part.edge else ""
         return (
             f'<rect x="{part.left}" y="{part.top}" width="{part.width}" height="{part.height}" '
-            f'rx="{part.radius}" fill="{part.fill}" stroke="{part.edge}"/>'
+            f'rx="{part.radius}" fill="{part.fill}"{edge}/>'
         )
     if isinstance(part, Text):
         place = f'x="{part.left}" y="{part.base}"'
@@ -242,7 +257,7 @@ def _svg(part: Part) -> str:
 
 def as_png(look: Look, scale: int = 2) -> bytes:
     """The same as PNG, `scale` times as large."""
-    width, height = (scale * side for side in look.size)
+    width, height = (scale * side for side in look.size())
     picture = Image.new("RGBA", (FINER * width, FINER * height))
     pen = ImageDraw.Draw(picture)
     for part in layout(look):
@@ -256,8 +271,8 @@ def _paint(picture: Image.Image, pen: ImageDraw.ImageDraw, part: Part, scale: in
     """Draw a part on DARK, on which an opacity is a shade between DARK and INK."""
     if isinstance(part, Rectangle):
         edges = (part.left, part.top, part.left + part.width, part.top + part.height)
-        box, edge = [scale * at for at in edges], None if part.edge == "none" else part.edge
-        pen.rounded_rectangle(box, scale * part.radius, part.fill, edge, scale)
+        box = [scale * at for at in edges]
+        pen.rounded_rectangle(box, scale * part.radius, part.fill, part.edge, scale * EDGE)
     elif isinstance(part, Photograph):
         side = round(scale * part.side)
         photograph = Image.fromarray(part.pixels).resize((side, side), Image.Resampling.BICUBIC)

@@ -70,7 +70,7 @@ class LinearMethod(ABC):
     )
     solution: Solution | None = field(default=None, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
-    columns: int = field(default=0, init=False, repr=False)  # features that it was trained on
+    pairs: int = field(default=0, init=False, repr=False)  # how many of the weights, the last, are of pairs
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -99,7 +99,8 @@ class LinearMethod(ABC):
         samples = TrainingSet.of(queries)
         start = Start() if warm_start is None else self._starting_point(warm_start, samples)
         self.solution = self.solve(samples, on_progress, start)
-        self.fingerprint, self.columns = self.identify(samples), samples.features.shape[1]
+        self.fingerprint = self.identify(samples)
+        self.pairs = len(self.solution.weights) - samples.features.shape[1]
         return self
 
     def identify(self, samples: TrainingSet) -> int:
@@ -122,6 +123,11 @@ class LinearMethod(ABC):
         """What training proved; None before `fit`."""
         return None if self.solution is None else self.solution.certificate
 
+    @property
+    def columns(self) -> int:
+        """How many features it was trained on."""
+        return len(self._fitted().weights) - self.pairs
+
     def _check_columns(self, query: Query) -> None:
         if query.features.shape[1] != self.columns:
             raise ValueError(
@@ -141,7 +147,7 @@ class LinearMethod(ABC):
             "settings": settings_dict(self),
             "certificate": asdict(solution.certificate),
             "fingerprint": self.fingerprint,
-            "columns": self.columns,
+            "pairs": self.pairs,
             "dual_loss": solution.dual.loss,
         }
         arrays = {"direction": solution.weights, "dual": solution.dual.coefficients}
@@ -161,7 +167,7 @@ class LinearMethod(ABC):
             dual = Cut(arrays["dual"], header["dual_loss"])
             method.solution = Solution(arrays["direction"], dual, Certificate(**header["certificate"]), cuts)
             method.fingerprint = header["fingerprint"]
-            method.columns = header.get("columns", len(arrays["direction"]))  # the first files did not say it
+            method.pairs = int(header.get("pairs", 0))  # the first files did not say it
         except (KeyError, TypeError, ValueError) as error:
             raise saved.not_one(path, error) from error
         return method

@@ -112,6 +112,27 @@ def focused(page: Page, row: int) -> None:
     )
 
 
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["projector", "phone"])
+def test_a_projector_shows_a_step_of_the_lesson_whole_and_no_formula_is_cut(
+    visit: Visit, size: tuple[int, int]
+) -> None:
+    page = visit("/lesson")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for step in (1, 2):
+        page.goto(re.sub(r"\?.*|$", f"?step={step}", page.url, count=1))
+        button = page.locator(".st-key-next-step button")
+        button.wait_for()
+        page.wait_for_timeout(1500)  # formulas and charts take their room
+        box = button.bounding_box()
+        if size[1] == 720:
+            assert box["y"] + box["height"] <= size[1]
+        wider = """() => [...document.querySelectorAll(".stMain .katex")].filter((formula) =>
+            formula.getBoundingClientRect().right > formula.closest(".stMarkdown").getBoundingClientRect().right + 1
+            || formula.getBoundingClientRect().right > innerWidth).length"""
+        assert page.evaluate(wider) == 0
+        assert page.locator(".stMain .katex").count() == (0 if step == 1 else 4)
+
+
 def test_back_undoes_one_step_at_a_time(visit: Visit) -> None:
     page = visit("/image_sets")
     page.locator(".tile").first.wait_for()

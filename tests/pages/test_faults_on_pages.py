@@ -93,3 +93,21 @@ def test_thumbnails_that_are_gone_are_said_in_their_place(laboratory, open_page)
         said = {error.value.replace("\\", "") for error in app.error}
         assert any(".bin of " in one and "cannot be read; import the image set again" in one for one in said)
     assert opened["image_sets"].get("plotly_chart"), "the page goes on"
+
+
+def test_a_contact_sheet_without_its_pictures_is_said_and_not_offered(laboratory, open_page):
+    def offered(app):
+        return "Contact sheet as PNG" in [button.label for button in app.get("download_button")]
+
+    app = open_page("ranked_images", run=laboratory.on_shapes)
+    assert offered(app)
+    said = len(app.error)
+    (laboratory.home / "sets" / laboratory.shapes / "crops.bin").unlink()
+    app.run()
+    assert not app.exception
+    assert not offered(app)
+    told = [error.value.replace("\\", "") for error in app.error]
+    assert len(told) > said
+    assert told[-1].startswith("crops.bin of ")
+    assert told[-1].endswith("cannot be read; import the image set again")
+    assert "Ranking as CSV" in [button.label for button in app.get("download_button")], "which needs none"

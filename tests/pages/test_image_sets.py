@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from filled_home import import_here
@@ -147,6 +148,26 @@ def test_an_import_that_failed_says_why(laboratory, open_page):
     laboratory.store.end_run(run.id, "failed", "expected *a folder*")
     app = open_page("image_sets", **{"import": run.id})
     assert "expected \\*a folder\\*" in app.error[0].value
+
+
+def test_an_equal_failure_is_told_from_the_one_before_it_beside_the_button(laboratory, open_page):
+    said = []
+    for ended in (1e9, 1e9 + 7):
+        run = laboratory.store.create_run(
+            "import", {"source": "PASCAL VOC", "source_settings": {"folder": "/x"}}
+        )
+        laboratory.store.end_run(run.id, "failed", "nothing there")
+        laboratory.store.update_run(run.id, ended=ended)
+        app = open_page("image_sets", **{"import": run.id})
+        [form] = [part for part in app.expander if part.label == "Import images of your own"]
+        assert [button.key for button in form.button] == ["start import", "close import"]
+        said += [error.value for error in form.error]
+        assert len(app.error) == 1, "in the form, and nowhere else"
+    times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (1e9, 1e9 + 7)]
+    assert said == [
+        f"**This import (try {number}, {time}) failed:** nothing there"
+        for number, time in enumerate(times, start=1)
+    ]
 
 
 def test_an_import_that_waits_is_listed_until_it_is_decided_on(laboratory, open_page, imported):
@@ -344,3 +365,14 @@ def test_a_set_whose_files_are_gone_is_said(laboratory, open_page):
     app = open_page("image_sets", set=laboratory.shapes)
     assert not app.exception
     assert "import it again" in app.error[0].value
+
+
+def test_the_legend_stands_where_the_tools_of_the_chart_do_not(laboratory, open_page):
+    app = open_page("image_sets", set=laboratory.digits)
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    assert (layout["legend"]["yref"], layout["legend"]["y"], layout["legend"]["yanchor"]) == (
+        "container",
+        0,
+        "bottom",
+    )
+    assert layout["margin"]["t"] >= 30, "the tools have the upper edge for themselves"

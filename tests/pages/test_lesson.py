@@ -129,7 +129,7 @@ def test_two_rankings_are_those_on_disk_and_their_first_mistakes_are_pointed_out
         assert [item["mark"] == "relevant" for item in strip["items"]] == (ordered[:12] > 0).tolist()
         first = int(np.argmin(ordered))
         assert [item["flag"] for item in strip["items"]].index("first mistake") == first
-        assert f"the first mistake: the person at place **{first + 1}** shows “" in said(app)
+        assert f"the first mistake: place **{first + 1}** shows “" in said(app)
     assert "the lesson's small set of 180 scenes" in said(app)
 
 

@@ -50,6 +50,13 @@ def test_the_table_tells_settings_and_results_of_each(laboratory, open_page):
     assert len(everywhere) == len(listed) + 1
 
 
+def test_what_to_notice_of_several_trainings_is_not_said_of_one(laboratory, open_page):
+    for key, several in ((laboratory.digits, True), (laboratory.shapes, False)):
+        app = open_page("train", set=key)
+        [told] = [caption.value for caption in app.caption if "Choose rows by the box" in caption.value]
+        assert ("**Notice** where a higher train AP" in told) == several
+
+
 def test_the_main_settings_are_listed_though_they_are_defaults(laboratory):
     assert runs.telling(laboratory.store.run(laboratory.on_shapes)).startswith("C = 1000")
 
@@ -173,6 +180,43 @@ def test_the_address_of_a_deleted_training_offers_undo(laboratory, open_page, pa
     app.button(key="widget undo deletion").click().run()
     assert laboratory.store.run(laboratory.finished).deleted is None
     assert "was deleted on" not in texts(app)
+
+
+@pytest.mark.parametrize("page", ["train", "ranked_images"])
+def test_undo_is_done_before_the_page_runs(laboratory, open_page, monkeypatch, page):
+    """A page that is run again halfway has forgotten then that a button was pressed in it."""
+    laboratory.store.delete_run(laboratory.finished)
+    app = open_page(page, run=laboratory.finished)
+    seen = []
+
+    def chosen():
+        seen.append(laboratory.store.run(laboratory.finished).deleted)
+        return read()
+
+    read = runs.chosen
+    monkeypatch.setattr(runs, "chosen", chosen)
+    app.button(key="widget undo deletion").click().run()
+    assert not app.exception
+    assert set(seen) == {None}, "it is back already"
+
+
+@pytest.mark.parametrize("page", ["train", "ranked_images"])
+@pytest.mark.parametrize("time", ["yesterday", -1e12, 1e300])
+def test_a_time_of_deletion_that_is_damaged_is_said(laboratory, open_page, page, time):
+    with closing(sqlite3.connect(laboratory.home / "ranking.sqlite")) as database, database:
+        database.execute("update run set deleted = ? where id = ?", (time, laboratory.finished))
+    app = open_page(page, run=laboratory.finished)
+    assert not app.exception
+    assert "its row in the database is damaged" in app.warning[0].value.replace("\\", "")
+
+
+def test_a_training_that_is_gone_before_undo_is_said_on_its_page(laboratory, open_page):
+    laboratory.store.delete_run(laboratory.finished)
+    app = open_page("ranked_images", run=laboratory.finished)
+    laboratory.store.empty_deleted()  # in another browser
+    app.button(key="widget undo deletion").click().run()
+    assert not app.exception
+    assert f"there is no run '{laboratory.finished}'" in app.error[0].value.replace("\\", "")
 
 
 def test_a_live_training_is_not_deleted(laboratory, started, open_page):

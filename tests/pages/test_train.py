@@ -291,3 +291,15 @@ def test_a_press_outlives_a_page_that_was_run_again_halfway(
     assert len(started) == starts
     app.run()
     assert len(started) == starts, "once"
+
+
+def test_what_is_said_of_a_change_does_not_push_the_button_down(laboratory, open_page):
+    def above(app):
+        seen = [getattr(node, "key", None) for node in app.main]
+        return seen[: seen.index("train")]
+
+    before = above(open_page("train", run=laboratory.finished))
+    app = open_page("train", run=laboratory.finished, **{"method.AP-SVM.C": "10"})
+    assert app.info[0].value.startswith("Like **")
+    assert above(app) == before
+    assert len(before) > 5

@@ -63,10 +63,38 @@ def test_the_largest_weights_of_colours_are_swatches():
     assert middles[6] in weights.as_svg(look)
 
 
+def test_a_panel_alone_is_that_part_of_the_picture():
+    look = look_at(hog_0=2.0, hog_10=-1.0, colour_6=3.0, colour_3=-2.0)
+    whole = weights.as_svg(look)
+    for panel, (title, sign, _) in enumerate(weights.SIDES):
+        alone = weights.as_svg(look, panel)
+        root = ElementTree.fromstring(alone)
+        assert float(root.get("width")) == weights.PANEL
+        assert title in alone
+        [group] = strokes_of(alone)
+        told = [path.get("stroke-opacity") for path in group]
+        assert told == [path.get("stroke-opacity") for path in strokes_of(whole)[panel]]
+        found = [rect.get("fill") for rect in root.findall(f"{SVG}rect")]
+        assert found == [weights.DARK, *weights.swatches(look, sign)]
+
+
+def test_a_dark_swatch_stands_out_from_the_dark_ground():
+    look = look_at(colour_0=1.0)
+    [colour] = weights.swatches(look, 1)
+    ground, swatch = ElementTree.fromstring(weights.as_svg(look)).findall(f"{SVG}rect")
+    assert ground.get("stroke") is None
+    assert (swatch.get("stroke"), float(swatch.get("stroke-width"))) == (weights.INK, weights.EDGE)
+    pixels = np.asarray(Image.open(io.BytesIO(weights.as_png(look))).convert("L")).astype(int)
+    top = 2 * (weights.HEADER + weights.PANEL + 4)
+    column = pixels[top : top + 2 * weights.SWATCH, 2 * (6 + weights.SWATCH // 2)]
+    assert (column[: 2 * weights.EDGE] == 255).all()
+    assert column[weights.SWATCH] < 255 // 3, f"{colour} is dark"
+
+
 def test_the_png_is_the_same_picture():
     look = look_at(hog_0=2.0, hog_10=-1.0, colour_1=1.0)
     pixels = np.asarray(Image.open(io.BytesIO(weights.as_png(look))).convert("L")).astype(int)
-    assert pixels.shape == (2 * look.size[1], 2 * look.size[0])
+    assert pixels.shape == (2 * look.size()[1], 2 * look.size()[0])
     panel = slice(2 * weights.HEADER, 2 * (weights.HEADER + weights.PANEL))
     left, right = pixels[panel, : 2 * weights.PANEL], pixels[panel, 2 * (weights.PANEL + weights.GAP) :]
     assert left.max() == 255
@@ -125,7 +153,7 @@ def test_with_hog_the_page_shows_what_the_model_looks_at(laboratory, open_weight
     app = open_weights(run.id)
     assert not app.exception
     said = [str(shown.proto) for shown in app.get("image")]
-    assert ["4 by 4 cells" in alt for alt in said if "Weights of HOG" in alt] == [True]
+    assert ["4 by 4 cells" in alt for alt in said if "Weights of HOG" in alt] == [True, True]
     assert {"Weights as SVG", "Weights as PNG"} <= {button.label for button in app.get("download_button")}
     assert any("in steps of 20°" in caption.value for caption in app.caption)
     assert any("average of the first 20" in alt for alt in said)
