@@ -142,6 +142,32 @@ def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------------------------------------------
+# Labellings of pairwise binary models: unary (n,), edges [(i, j)], penalty (m,)
+# ---------------------------------------------------------------------------------------------------------
+
+
+def value_of_labelling(
+    labels: Sequence[bool], unary: Sequence[float], edges: Sequence[Sequence[int]], penalty: Sequence[float]
+) -> float:
+    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: high-order, eq. 6, for scores that are given."""
+    alone = [score for score, label in zip(unary, labels, strict=True) if label]
+    pairs = [cost for (i, j), cost in zip(edges, penalty, strict=True) if labels[i] != labels[j]]
+    return math.fsum([*alone, *pairs])
+
+
+def max_marginals_of(
+    unary: Sequence[float], edges: Sequence[Sequence[int]], penalty: Sequence[float]
+) -> np.ndarray:
+    """(2, n) the best value over all labellings with y_i = 1, and with y_i = 0 (high-order, eqs. 9 and 10)."""
+    best = np.full((2, len(unary)), -math.inf)
+    for labels in itertools.product([False, True], repeat=len(unary)):
+        value = value_of_labelling(labels, unary, edges, penalty)
+        for i, label in enumerate(labels):
+            best[int(not label), i] = max(best[int(not label), i], value)
+    return best
+
+
+# ---------------------------------------------------------------------------------------------------------
 # Training: one-slack problems over a list of outputs, each (Psi(output) - Psi(truth), its loss)
 # ---------------------------------------------------------------------------------------------------------
 
