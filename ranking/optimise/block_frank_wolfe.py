@@ -37,8 +37,8 @@ SLOTS = 16  # labellings kept for each component; of more, two are made one
 SWEEPS = 4  # between two measurements of the gap, each of which costs about two
 STEPS = 4  # of one component in its turn
 ENOUGH = 0.1  # of what the first step could gain: then the turn ends
-EASE = 4.0  # how many times less an edge weighs than a sample, once its weights are held
-MOMENTUM = 0.5
+EASE = 10.0  # how many times less an edge weighs than a sample, once its weights are held
+MOMENTUM = 0.7
 LONGEST = 4.0  # the weights may be stretched as far as that
 TRIALS = 25  # oracle calls to find how far
 AT_REST = 0.01  # of the gap allowed: what the components that are left out may hide
@@ -218,10 +218,14 @@ class _State:
         return state
 
     def copy(self) -> _State:
-        planes, losses, shares, used = (
-            array.copy() for array in (self.planes, self.losses, self.shares, self.used)
+        """The same multipliers in arrays of their own; `refresh` gives it weights."""
+        return replace(
+            self,
+            planes=self.planes.copy(),
+            losses=self.losses.copy(),
+            shares=self.shares.copy(),
+            used=self.used.copy(),
         )
-        return replace(self, planes=planes, losses=losses, shares=shares, used=used)
 
     @property
     def blocks(self) -> tuple[Block, Block]:
