@@ -40,7 +40,8 @@ ENOUGH = 0.1  # of what the first step could gain: then the turn ends
 EASE = 10.0  # how many times less an edge weighs than a sample, once its weights are held
 MOMENTUM = 0.7
 LONGEST = 4.0  # the weights may be stretched as far as that
-TRIALS = 25  # oracle calls to find how far
+TRIALS = 25  # oracle calls to find how far, at most
+CLOSE = 0.01  # of the gap: what may be missed by that
 AT_REST = 0.01  # of the gap allowed: what the components that are left out may hide
 FEASIBLE = 1e-6  # rounding allowed in the shares of a start
 STANDSTILL = 30  # measurements in which neither bound moves: what is left of the gap is rounding
@@ -78,8 +79,9 @@ def block_frank_wolfe(
             before = best.objective, bound
             scores = risk.exact_scores(state.weights)
             # Near the optimum many margins are missed by a hair, which a large C makes dear: stretch the weights.
+            close = CLOSE * (best.objective - bound)
             ray = Line(risk, origin, LONGEST * state.weights, LONGEST * scores)
-            best = min(best, ray.search(1.0 / LONGEST, 0.0, TRIALS)[1], key=lambda point: point.objective)
+            best = min(best, ray.search(1.0 / LONGEST, close, TRIALS)[1], key=lambda point: point.objective)
             active = state.movable(scores, AT_REST * tolerance * best.objective)
             settled = anchor.settled(state, active, generator)
             if settled.bound > bound:
