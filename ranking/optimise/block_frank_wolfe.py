@@ -372,7 +372,8 @@ def _enumerate(scores: Floats, samples: int, ends: Ints, truth: Bools, costs: Fl
     together = np.zeros((samples, samples))
     for e in range(samples, len(scores)):
         together[ends[e, 0], ends[e, 1]] = together[ends[e, 1], ends[e, 0]] = scores[e]
-    labels[:] = False
+    for i in range(samples):
+        labels[i] = False
     value = best = 0.0
     code = best_code = 0
     for number in range(1, 1 << samples):
@@ -413,11 +414,17 @@ def _slot(
             return j
     slot = used
     if used == len(shares):
-        second, slot = np.argsort(shares)[:2][::-1]
-        total = shares[slot] + shares[second]
+        slot = second = -1
+        for j in range(used):
+            if slot < 0 or shares[j] < shares[slot]:
+                slot, second = j, slot
+            elif second < 0 or shares[j] < shares[second]:
+                second = j
         if shares[slot] > 0.0:
+            total = shares[slot] + shares[second]
             part = shares[slot] / total
-            planes[second] += part * (planes[slot] - planes[second])
+            for k in range(len(labels)):
+                planes[second, k] += part * (planes[slot, k] - planes[second, k])
             losses[second] += part * (losses[slot] - losses[second])
             shares[second] = total
     losses[slot] = shares[slot] = 0.0
@@ -528,8 +535,10 @@ def _descend(
             first = max(first, gain)
             if gain <= ENOUGH * first * (turn > 0):
                 break
-            way[:] = 0.0
-            slope[:] = 0.0
+            for k in range(len(way)):
+                way[k] = 0.0
+            for k in range(len(slope)):
+                slope[k] = 0.0
             edges = False
             for k in range(len(rows)):
                 change = held[best, k] - held[worst, k]

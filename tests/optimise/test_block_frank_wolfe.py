@@ -146,7 +146,7 @@ def test_both_bounds_follow_from_their_definitions(seed: int, eta: float) -> Non
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_cutting_planes_end_at_the_same_optimum(C: float, eta: float) -> None:
     risk, *rest = problem([1] * 10 + [2] * 8 + [3] * 5 + [5, 6], 1, C, eta)
-    agree(block_frank_wolfe(risk, *rest, tolerance=1e-4), cutting_plane(risk, 1e-4))
+    agree(block_frank_wolfe(risk, *rest, tolerance=1e-4), cutting_plane(risk, 2e-3))
 
 
 @pytest.mark.parametrize("block", ["none", "empty"])
@@ -174,7 +174,7 @@ def test_components_too_large_to_enumerate_are_cut(shape: str, eta: float) -> No
         "two hubs": np.array([(hub, i) for hub in (0, 1) for i in range(2, size)]),
     }[shape]
     risk, *rest = problem([size, 1, 1], 4, 2.0, eta, edges=edges)
-    agree(block_frank_wolfe(risk, *rest, tolerance=1e-4), cutting_plane(risk, 1e-4))
+    agree(block_frank_wolfe(risk, *rest, tolerance=1e-4), cutting_plane(risk, 2e-3))
 
 
 def test_planes_that_find_no_slot_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_samples_and_edges_without_features() -> None:
     risk, relevant, costs, components = problem([3, 3, 1, 1], 6, 2.0)
     risk.features[::2] = 0.0
     risk.pairwise.features[::2] = 0.0
-    agree(block_frank_wolfe(risk, relevant, costs, components, 1e-5), cutting_plane(risk, 1e-5))
+    agree(block_frank_wolfe(risk, relevant, costs, components, 1e-5), cutting_plane(risk, 2e-3))
 
 
 def test_affinities_near_one_and_a_large_eta_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
