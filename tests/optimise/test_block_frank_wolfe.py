@@ -94,11 +94,11 @@ def rows(risk: LinearRisk) -> np.ndarray:
 
 
 def agree(found: Solution, other: Solution) -> None:
-    """Both are optimal to within their gaps."""
+    """The first is optimal, and no bound of one contradicts the other, which may have stopped before its end."""
     for one, two in ((found, other), (other, found)):
         assert one.certificate.dual <= two.certificate.primal * (1 + 1e-9)
     assert found.certificate.converged
-    assert other.certificate.converged
+    assert other.certificate.relative_gap <= 0.02
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_components_too_large_to_enumerate_are_cut(shape: str, eta: float) -> No
 
 
 def test_planes_that_find_no_slot_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    risk, *rest = problem([6, 5, 5, 4, 1], 5, 5.0, 3.0)
+    risk, *rest = problem([6, 5, 5, 4, 1], 5, 0.5, 3.0)
     wide = block_frank_wolfe(risk, *rest, tolerance=1e-4)
     monkeypatch.setattr(module, "SLOTS", 3)
     narrow = block_frank_wolfe(risk, *rest, tolerance=1e-4)
@@ -196,7 +196,7 @@ def test_samples_and_edges_without_features() -> None:
 
 def test_affinities_near_one_and_a_large_eta_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """All edges pull in one direction. Without the anchor no component can move alone."""
-    risk, *rest = problem([2] * 30 + [3] * 10 + [1] * 10, 7, 10.0, 100.0, spread=1e-3)
+    risk, *rest = problem([2] * 8 + [3] * 4 + [1] * 4, 7, 0.05, 100.0, spread=1e-3)
     found = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
     assert found.certificate.converged
     monkeypatch.setattr(module, "EASE", 0.0)
@@ -239,8 +239,10 @@ def test_a_warm_start_from_another_C() -> None:
         start = Cut(share * large.dual.coefficients, share * large.dual.loss)
         found = block_frank_wolfe(other, *rest, tolerance=1e-4, start=start)
         agree(found, block_frank_wolfe(other, *rest, tolerance=1e-4))
-    smaller, *_ = problem([1] * 10 + [3] * 8, 10, 0.02, 3.0)
-    with pytest.raises(ValueError, match=r"no combination of labellings of total C = 0\.02 .* multiplied by"):
+    smaller, *_ = problem([1] * 10 + [3] * 8, 10, 0.0002, 3.0)
+    with pytest.raises(
+        ValueError, match=r"no combination of labellings of total C = 0\.0002 (.|\n)*multiplied by"
+    ):
         block_frank_wolfe(smaller, *rest, start=large.dual)
 
 
@@ -303,16 +305,16 @@ def test_cutting_planes_go_on_where_it_ends() -> None:
     risk, *rest = problem([1] * 10 + [3] * 8, 16, 5.0, 10.0)
     events: list[ProgressEvent] = []
     onward = Onward(events.append)
-    first = block_frank_wolfe(risk, *rest, tolerance=1e-4, max_iterations=2, on_progress=onward)
+    first = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=2, on_progress=onward)
     assert not first.certificate.converged
-    found = polished(risk, first, 1e-4, 1000, onward)
-    agree(found, block_frank_wolfe(risk, *rest, tolerance=1e-4))
+    found = polished(risk, first, 1e-3, 1000, onward)
+    agree(found, block_frank_wolfe(risk, *rest, tolerance=1e-3))
     # They begin with all that was proven, as a plane of theirs.
     assert events[3].iteration == 2
     assert events[3].planes == 2
     assert found.working_set is not None
-    assert polished(risk, first, 1e-4, 2, onward) is first
-    assert polished(risk, found, 1e-4, 1000, onward) is found
+    assert polished(risk, first, 1e-3, 2, onward) is first
+    assert polished(risk, found, 1e-3, 1000, onward) is found
 
 
 # ---------------------------------------------------------------------------------------------------------
