@@ -199,6 +199,9 @@ def test_affinities_near_one_and_a_large_eta_take_no_longer(monkeypatch: pytest.
     risk, *rest = problem([2] * 8 + [3] * 4 + [1] * 4, 7, 0.05, 100.0, spread=1e-3)
     found = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
     assert found.certificate.converged
+    # What was proven along the way is that of the problem without the anchor.
+    early = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=1)
+    assert early.certificate.dual > 0.5 * found.certificate.primal
     monkeypatch.setattr(module, "EASE", 0.0)
     held_by_nothing = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
     assert not held_by_nothing.certificate.converged
