@@ -32,7 +32,7 @@ from timing import machine, milliseconds, table
 
 from ranking import Query, make_method
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.linear import LinearMethod, Start
+from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import LinearRisk
 from ranking.types import Certificate
@@ -111,10 +111,11 @@ def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
-def products_share(method: LinearMethod, samples: TrainingSet) -> tuple[float, Certificate]:
+def products_share(method: UnaryMethod, samples: TrainingSet) -> tuple[float, Certificate]:
     """The share of a training's time that is spent inside the two products, and its certificate."""
     risk = TimedRisk(**vars(method.risk(samples)))
-    certificate = method.solve(risk, samples, None, Start()).certificate
+    method.risk = lambda _: risk
+    certificate = method.solve(samples, None, Start()).certificate
     assert certificate.converged
     return risk.seconds / certificate.seconds, certificate
 

@@ -259,7 +259,7 @@ def show_understood(found: dict[str, Run], standings: Sequence[Standing], k: int
     st.caption(
         f"{rivals.why(*standings)} Train on other queries of this or a larger set, with another C, and see."
     )
-    if st.button("Train it yourself", type="primary", key="train it yourself"):
+    if frame.pressed("Train it yourself", "train it yourself", type="primary"):
         st.switch_page("pages/train.py", query_params=address_of(found[lessons.METHODS[-1]]))
 
 

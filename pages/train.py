@@ -117,13 +117,13 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
         st.info(
             "Choose at least one feature: it is what the method sees of an image.", icon=":material/info:"
         )
-    if st.button(
+    if frame.pressed(
         "Train",
+        "train",
         type="primary",
         icon=":material/play_arrow:",
         disabled=not ready,
         width="stretch",
-        key="train",
     ):
         started = jobs.start_once(cache.store(), "train", settings.to_json())
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})

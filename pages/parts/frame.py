@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,6 +24,8 @@ PAGES = {
     "train": "Train",
     "ranked_images": "Ranked images",
 }
+
+PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed
 
 # Not isolated from the page, unlike a component's style is by default: it is the page's own.
 _mount_style = st.components.v2.component(
@@ -103,8 +106,26 @@ def way_on(message: str, label: str, page: str, run: str | None = None) -> NoRet
 
 def next_step(label: str, page: str, *, obvious: bool = True, run: str | None = None) -> None:
     """The one obvious next step: a button to another page. The address goes along, with `run` if one is given."""
-    if st.button(label, type="primary" if obvious else "secondary", key=keys.widget(f"go to {page}")):
+    if pressed(label, keys.widget(f"go to {page}"), type="primary" if obvious else "secondary"):
         st.switch_page(f"pages/{page}.py", query_params=address.changed(**({keys.RUN: run} if run else {})))
+
+
+def pressed(label: str, key: str, **looks: Any) -> bool:
+    """Whether a button of its own `key` was pressed: once, and for certain.
+
+    Streamlit's own answer is lost where something else has the page run again before it comes to the button.
+    """
+    st.button(label, key=key, on_click=_press, args=(key,), **looks)
+    when = st.session_state.pop(_pressed(key), None)
+    return when is not None and time.monotonic() - when < PRESS_SECONDS
+
+
+def _press(key: str) -> None:
+    st.session_state[_pressed(key)] = time.monotonic()
+
+
+def _pressed(key: str) -> str:
+    return f"{key} was pressed"
 
 
 def escaped(text: str) -> str:

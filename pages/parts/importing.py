@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, export, forms, grid, jobs_panel, keys, tiles
+from pages.parts import address, cache, export, forms, frame, grid, jobs_panel, keys, tiles
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
@@ -69,7 +69,7 @@ def _offer(again: Run | None = None) -> None:
         more = f"More settings of {source}"
         values = forms.settings_form("source", [(source, source_class(source))], more, shared=False)
         empty = [item for item in settings_of(source_class(source)) if _is_missing(item, values[source])]
-        if st.button("Import", type="primary", key="start import"):
+        if frame.pressed("Import", "start import", type="primary"):
             if empty:
                 _ask_for(empty[0])
                 return
@@ -171,12 +171,12 @@ def _decide(run: Run) -> None:
         st.metric("Problems", f"{result['problems']:,}", width="content")
     complete = _examples_of(run)
     with st.container(horizontal=True):
-        if complete and st.button("Keep", type="primary", icon=":material/check_circle:", key="keep import"):
+        if complete and frame.pressed("Keep", "keep import", type="primary", icon=":material/check_circle:"):
             with cache.or_gone():
                 key = cache.store().keep(run.id)
             address.put(**{keys.SET: key, keys.IMPORT: None})
             st.rerun()
-        if st.button("Discard", icon=":material/delete:", key="discard import"):
+        if frame.pressed("Discard", "discard import", icon=":material/delete:"):
             cache.store().discard(run.id)
             address.put(**{keys.IMPORT: None})
             st.rerun()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cache, jobs_panel, keys, sets
+from pages.parts import cache, frame, jobs_panel, keys, sets
 from ranking import jobs
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
@@ -52,7 +52,7 @@ def trained() -> dict[str, Run]:
     for run in broken:
         jobs_panel.explain_end(run)
     if broken:
-        if st.button("Train again", type="primary", key=keys.widget("train the lesson again")):
+        if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
             for run in broken:
                 jobs.start_once(cache.store(), "train", run.settings)
             st.rerun()

@@ -38,18 +38,15 @@ def act_on(chosen: Sequence[Run]) -> None:
 def _look_at(one: Run | None) -> None:
     ready = one is not None and one.has_scores
     if (
-        st.button("Ranked images", icon=":material/photo_library:", disabled=not ready, key="look at run")
+        frame.pressed("Ranked images", "look at run", icon=":material/photo_library:", disabled=not ready)
         and one
     ):
         st.switch_page("pages/ranked_images.py", query_params=address.changed(**{keys.RUN: one.id}))
 
 
 def _begin_again(one: Run | None) -> None:
-    if st.button(
-        "Start again with one thing changed",
-        icon=":material/replay:",
-        disabled=one is None,
-        key="begin again",
+    if frame.pressed(
+        "Start again with one thing changed", "begin again", icon=":material/replay:", disabled=one is None
     ):
         assert one is not None
         address.put(**{keys.RUN: None})  # with what was changed of it in the form
@@ -189,7 +186,7 @@ def bring_back() -> None:
             )
         with st.popover("Empty now", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(deleted)).capitalize()} will be gone for good.")
-            if st.button("Delete for good", type="primary", key="empty deleted"):
+            if frame.pressed("Delete for good", "empty deleted", type="primary"):
                 st.toast(f"{counted(cache.store().empty_deleted()).capitalize()} gone for good.")
                 st.rerun()
 

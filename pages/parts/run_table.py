@@ -85,17 +85,19 @@ def _chosen() -> list[str]:
 
 
 def _choose(ids: list[str], key: str) -> None:
-    """Remember the chosen rows; one that is new among them is shown.
-
-    Where none is chosen, what is shown stays so: a browser forgets its rows when the table's values change.
-    """
-    before, shown = _chosen(), address.get(keys.RUN)
-    rows = st.session_state[key]["selection"]["rows"]
-    after = [ids[row] for row in rows] or ([shown] if shown else [])
+    """Remember the chosen rows; one that is new among them is shown."""
+    before = _chosen()
+    after = chosen_by(st.session_state[key]["selection"]["rows"], ids, address.get(keys.RUN))
     new = [run_id for run_id in after if run_id not in before]
     if new:
         address.put(**{keys.RUN: new[-1]})
     st.session_state[keys.SELECTED_RUNS] = (address.get(keys.RUN), after)
+
+
+def chosen_by(rows: Sequence[int], ids: Sequence[str], shown: str | None) -> list[str]:
+    """The ids in those rows; where there are none, that of the training that is `shown`, which a browser that
+    forgets its rows when the table's values change does not take away."""
+    return [ids[row] for row in rows] or ([shown] if shown else [])
 
 
 def _row(run: Run) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, jobs_panel, keys, runs
+from pages.parts import address, cache, frame, jobs_panel, keys, runs
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import bundled_names, ready_made_folder
@@ -94,7 +94,7 @@ def show_preparing() -> None:
             jobs_panel.watch(run)
             return
         jobs_panel.explain_end(run)
-        if st.button(f"Prepare {escaped(source)} again", key=keys.widget(f"prepare {source}")):
+        if frame.pressed(f"Prepare {escaped(source)} again", keys.widget(f"prepare {source}")):
             _bundled_import(source, again=True)
             st.rerun()
 

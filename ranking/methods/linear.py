@@ -45,7 +45,7 @@ class Start(NamedTuple):
 
 @dataclass(kw_only=True, eq=False)
 class LinearMethod(ABC):
-    """A method that scores a sample by an inner product with learned weights."""
+    """A method that learns weights of the features by minimising a regularised risk."""
 
     name: ClassVar[str]
 
@@ -71,21 +71,18 @@ class LinearMethod(ABC):
     )
     solution: Solution | None = field(default=None, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
-
-    scale: ClassVar[float] = 1.0  # scores are scale X w for the weights w that the solver sees
+    columns: int = field(default=0, init=False, repr=False)  # features that it was trained on
 
     def __post_init__(self) -> None:
         check_settings(self)
 
     @abstractmethod
-    def solve(
-        self, risk: LinearRisk, samples: TrainingSet, on_progress: OnProgress | None, start: Start
-    ) -> Solution:
+    def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         """Minimise the risk of `samples`, beginning at `start`."""
 
     @abstractmethod
-    def cut(self, scores: Floats, relevant: Bools) -> Cut:
-        """Loss-augmented inference on one query: the most violated output."""
+    def score(self, query: Query) -> Floats:
+        """(n,) the score of every sample; `rank` of them is the prediction."""
 
     @property
     @abstractmethod
@@ -102,45 +99,35 @@ class LinearMethod(ABC):
         """
         samples = TrainingSet.of(queries)
         start = Start() if warm_start is None else self._starting_point(warm_start, samples)
-        self.solution = self.solve(self.risk(samples), samples, on_progress, start)
-        self.fingerprint = samples.fingerprint
+        self.solution = self.solve(samples, on_progress, start)
+        self.fingerprint, self.columns = self.identify(samples), samples.features.shape[1]
         return self
+
+    def identify(self, samples: TrainingSet) -> int:
+        """Equal numbers: cuts of one training are cuts of the other, normals included."""
+        return samples.fingerprint
 
     def _starting_point(self, other: Self, samples: TrainingSet) -> Start:
         if type(other) is not type(self) or other.solution is None:
             raise ValueError(f"warm_start must be a fitted {self.name}, got {other!r}")
-        start = other.solution.weights
-        if len(start) != samples.features.shape[1]:
+        if other.columns != samples.features.shape[1]:
             raise ValueError(
-                f"warm_start has weights for {len(start)} features, the queries have "
+                f"warm_start has weights for {other.columns} features, the queries have "
                 f"{samples.features.shape[1]}; start from a run on the same features"
             )
-        return Start(start, other.solution if other.fingerprint == samples.fingerprint else None)
-
-    def risk(self, samples: TrainingSet) -> LinearRisk:
-        """The objective on `samples`, the mean over their queries."""
-
-        def oracle(scores: Floats) -> Cut:
-            cuts = [self.cut(scores[part], samples.relevant[part]) for part in samples.parts]
-            if len(cuts) == 1:
-                return cuts[0]
-            return Cut(np.concatenate([cut.coefficients for cut in cuts]), sum(cut.loss for cut in cuts))
-
-        return LinearRisk(samples.features, self.C / len(samples.parts), oracle, self.scale)
-
-    def score(self, query: Query) -> Floats:
-        """(n,) the score of every sample; `rank` of them is the prediction."""
-        direction = self._fitted().weights
-        if query.features.shape[1] != len(direction):
-            raise ValueError(
-                f"{self.name} was trained on {len(direction)} features, the query has {query.features.shape[1]}"
-            )
-        return self.scale * exact_product(query.features, direction)
+        same = other.fingerprint == self.identify(samples)
+        return Start(other.solution.weights, other.solution if same else None)
 
     @property
     def certificate(self) -> Certificate | None:
         """What training proved; None before `fit`."""
         return None if self.solution is None else self.solution.certificate
+
+    def _check_columns(self, query: Query) -> None:
+        if query.features.shape[1] != self.columns:
+            raise ValueError(
+                f"{self.name} was trained on {self.columns} features, the query has {query.features.shape[1]}"
+            )
 
     def _fitted(self) -> Solution:
         if self.solution is None:
@@ -155,6 +142,7 @@ class LinearMethod(ABC):
             "settings": settings_dict(self),
             "certificate": asdict(solution.certificate),
             "fingerprint": self.fingerprint,
+            "columns": self.columns,
             "dual_loss": solution.dual.loss,
         }
         arrays = {"direction": solution.weights, "dual": solution.dual.coefficients}
@@ -174,6 +162,35 @@ class LinearMethod(ABC):
             dual = Cut(arrays["dual"], header["dual_loss"])
             method.solution = Solution(arrays["direction"], dual, Certificate(**header["certificate"]), cuts)
             method.fingerprint = header["fingerprint"]
+            method.columns = header.get("columns", len(arrays["direction"]))  # the first files did not say it
         except (KeyError, TypeError, ValueError) as error:
             raise saved.not_one(path, error) from error
         return method
+
+
+@dataclass(kw_only=True, eq=False)
+class UnaryMethod(LinearMethod):
+    """A method that scores each sample by itself, by an inner product with learned weights."""
+
+    scale: ClassVar[float] = 1.0  # scores are scale X w for the weights w that the solver sees
+
+    @abstractmethod
+    def cut(self, scores: Floats, relevant: Bools) -> Cut:
+        """Loss-augmented inference on one query: the most violated output."""
+
+    def risk(self, samples: TrainingSet) -> LinearRisk:
+        """The objective on `samples`, the mean over their queries."""
+
+        def oracle(scores: Floats) -> Cut:
+            cuts = [self.cut(scores[part], samples.relevant[part]) for part in samples.parts]
+            if len(cuts) == 1:
+                return cuts[0]
+            return Cut(np.concatenate([cut.coefficients for cut in cuts]), sum(cut.loss for cut in cuts))
+
+        return LinearRisk(samples.features, self.C / len(samples.parts), oracle, self.scale)
+
+    def score(self, query: Query) -> Floats:
+        """(n,) the score of every sample; `rank` of them is the prediction."""
+        direction = self._fitted().weights
+        self._check_columns(query)
+        return self.scale * exact_product(query.features, direction)

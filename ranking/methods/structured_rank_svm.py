@@ -8,15 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from ranking.inference import ALGORITHMS, most_violated_ranking
-from ranking.methods.linear import LinearMethod, Start
+from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk, Solution, cutting_plane
+from ranking.optimise import Cut, Solution, cutting_plane
 from ranking.settings import setting
 from ranking.types import Bools, Floats, OnProgress
 
 
 @dataclass(kw_only=True, eq=False)
-class StructuredRankSVM(LinearMethod):
+class StructuredRankSVM(UnaryMethod):
     """min 1/2 ||w||^2 + C xi,  w.Psi(X, R*) - w.Psi(X, R) >= Delta(R*, R) - xi for all R (quicksort, eq. 4).
 
     Psi(X, R) is the mean over pairs of one relevant and one irrelevant sample of R_xy (psi(x) - psi(y))
@@ -46,9 +46,12 @@ class StructuredRankSVM(LinearMethod):
         truth = np.where(relevant, 1.0 / positives, -1.0 / (len(relevant) - positives))
         return Cut(found.coefficients - truth, found.loss)
 
-    def solve(
-        self, risk: LinearRisk, samples: TrainingSet, on_progress: OnProgress | None, start: Start
-    ) -> Solution:
+    def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         return cutting_plane(
-            risk, self.tolerance, self.max_iterations, on_progress, start.weights, start.working_set
+            self.risk(samples),
+            self.tolerance,
+            self.max_iterations,
+            on_progress,
+            start.weights,
+            start.working_set,
         )

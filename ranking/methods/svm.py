@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.linear import LinearMethod, Start, penalty
+from ranking.methods.linear import Start, UnaryMethod, penalty
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, coordinate_descent, cutting_plane
@@ -23,7 +23,7 @@ PATIENCE = 300  # rounds of coordinate descent, which either takes a few dozen o
 
 @METHODS.register("SVM")
 @dataclass(kw_only=True, eq=False)
-class SVM(LinearMethod):
+class SVM(UnaryMethod):
     """min 1/2 ||w||^2 + C xi,  w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings Y.
 
     w has a row for each class and Psi sums the features of each class (eq. 4); Delta is the weighted fraction
@@ -65,10 +65,9 @@ class SVM(LinearMethod):
         wrong = costs - labels * scores > 0
         return Cut(np.where(wrong, -labels, 0.0), float(costs[wrong].sum()))
 
-    def solve(
-        self, risk: LinearRisk, samples: TrainingSet, on_progress: OnProgress | None, start: Start
-    ) -> Solution:
+    def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         """Coordinate descent works on the dual, so it can begin only where the same samples were solved before."""
+        risk = self.risk(samples)
         if self.solver == "cutting plane":
             return cutting_plane(
                 risk, self.tolerance, self.max_iterations, on_progress, start.weights, start.working_set

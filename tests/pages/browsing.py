@@ -135,8 +135,12 @@ def is_outside(url: str, server: Server) -> bool:
 
 
 def choose(page: Page, key: str, option: str) -> None:
-    """Choose an option of the selectbox that edits `key` of the address; a page that runs again closes its list."""
-    for _ in range(20):
+    """Choose an option of the selectbox that edits `key` of the address; a page that runs again closes its list.
+
+    A bundled image set is an option once it is made.
+    """
+    last = time.monotonic() + MILLISECONDS / 1000
+    while time.monotonic() < last:
         page.locator(f".st-key-widget-{key} input").click()
         try:
             page.get_by_role("option", name=option).click(timeout=3000)
@@ -153,6 +157,7 @@ def train(page: Page, query: str, method: str = "AP-SVM") -> None:
     choose(page, "query", query)
     choose(page, "method", method)
     page.get_by_text(f"More settings of {method}").wait_for()
+    settle(page)
     page.locator(".st-key-train button").click()
     page.get_by_text("Converged.").wait_for()
 

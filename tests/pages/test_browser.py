@@ -68,6 +68,8 @@ def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(
     key = load_image_set(folder).key
     for query in ("running", "walking"):
         page = visit(f"/train?set={key}&query={query}&method=NDCG-SVM")
+        page.locator(".st-key-train button").wait_for()
+        settle(page)
         page.locator(".st-key-train button").click()
         page.get_by_role("heading", name=f"NDCG-SVM on “{query}”", exact=True).wait_for()
         page.get_by_text("Converged.").wait_for()

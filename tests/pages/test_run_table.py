@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from shapes import HOSTILE
 
-from pages.parts import export, jobs_panel, runs
+from pages.parts import export, jobs_panel, run_table, runs
 from ranking import jobs
 from ranking.run_archive import import_run
 
@@ -357,3 +357,11 @@ def test_a_training_of_a_method_that_is_unknown_here_is_still_listed(laboratory,
     app = open_page("train", run=laboratory.finished)
     assert not app.exception
     assert app.dataframe[0].value.iloc[0]["Method"] == "Old"
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown", "chosen"),
+    [([], "b", ["b"]), ([], None, []), ([0], "b", ["a"]), ([0, 1], "b", ["a", "b"])],
+)
+def test_what_is_shown_stays_chosen_where_a_browser_forgets_its_rows(rows, shown, chosen):
+    assert run_table.chosen_by(rows, ["a", "b"], shown) == chosen

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -275,3 +277,17 @@ def test_a_new_feature_is_offered_but_not_chosen(laboratory, open_page, monkeypa
     pills = app.button_group[0]
     assert list(pills.options) == ["Other", *offered]
     assert list(pills.value) == ["HOG", "Colour"]
+
+
+@pytest.mark.parametrize(("seconds_ago", "starts"), [(1.0, True), (100.0, False)])
+def test_a_press_outlives_a_page_that_was_run_again_halfway(
+    laboratory, started, open_page, monkeypatch, seconds_ago, starts
+):
+    app = open_page("train", set=laboratory.digits)
+    app.session_state["train was pressed"] = (
+        time.monotonic() - seconds_ago
+    )  # before the page came to the button
+    app.run()
+    assert len(started) == starts
+    app.run()
+    assert len(started) == starts, "once"
