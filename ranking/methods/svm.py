@@ -12,7 +12,7 @@ from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.linear import Start, UnaryMethod, penalty
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk, Solution, coordinate_descent, cutting_plane
+from ranking.optimise import Cut, Solution, coordinate_descent, cutting_plane
 from ranking.optimise.polish import Onward, polished
 from ranking.settings import setting
 from ranking.types import Bools, Floats, OnProgress

@@ -20,6 +20,7 @@ from ranking.optimise.block import Block
 from ranking.optimise.polish import Onward, polished
 
 module = sys.modules["ranking.optimise.block_frank_wolfe"]
+turns = sys.modules["ranking.optimise.block_turns"]
 
 Problem = tuple[LinearRisk, np.ndarray, np.ndarray, Components]
 
@@ -338,7 +339,7 @@ def test_no_other_step_is_better(seed: int) -> None:
         bent = np.minimum(0.0, bare + pull + np.multiply.outer(step, way))
         return rise * step - curvature * step**2 / 2 - shrink * (bent**2).sum(axis=-1) / 2
 
-    step = module._best_step(rise, curvature, bare, way, pull, shrink, most)
+    step = turns._best_step(rise, curvature, bare, way, pull, shrink, most)
     assert 0 <= step <= most
     assert value(np.array(step)) >= value(np.linspace(0, most, 10_001)).max() - 1e-12
 
@@ -357,7 +358,7 @@ def test_enumeration_finds_the_most_violated_labelling(samples: int) -> None:
     labels = np.zeros(len(truth), bool)
     places = np.concatenate([np.zeros((samples, 2), np.int64), pairs])
     padded = np.concatenate([costs, np.zeros(len(pairs))])
-    module._enumerate(np.concatenate([scores, penalty]), samples, places, truth, padded, labels)
+    turns._enumerate(np.concatenate([scores, penalty]), samples, places, truth, padded, labels)
     found = padded @ (labels != truth) + np.concatenate([scores, penalty]) @ (1.0 * labels - truth)
     assert found == pytest.approx(most, rel=1e-12)
     np.testing.assert_array_equal(labels[samples:], labels[pairs[:, 0]] != labels[pairs[:, 1]])
@@ -367,15 +368,21 @@ def test_the_interpreted_kernels_are_the_compiled(monkeypatch: pytest.MonkeyPatc
     """Coverage cannot see inside compiled code; interpreted, subscripts are checked too."""
     monkeypatch.setattr(module, "SLOTS", 3)
     monkeypatch.setattr(module, "ENUMERATED", 4)
+    monkeypatch.setattr(turns, "ENUMERATED", 4)
     chain = np.array([(i, i + 1) for i in range(5)])
     edges = np.concatenate([chain, cliques([1] * 6 + [4, 3])])
     risk, *rest = problem([6, 4, 3, 1, 1], 17, 3.0, 2.0, edges=edges)
-    kernels = {name: kernel for name, kernel in vars(module).items() if isinstance(kernel, Dispatcher)}
-    assert len(kernels) >= 8
-    for name, kernel in kernels.items():
-        monkeypatch.setattr(module, name, kernel.py_func)
+    kernels = {
+        (place, name): kernel
+        for place in (module, turns)
+        for name, kernel in vars(place).items()
+        if isinstance(kernel, Dispatcher)
+    }
+    assert len(kernels) >= 12
+    for (place, name), kernel in kernels.items():
+        monkeypatch.setattr(place, name, kernel.py_func)
     interpreted = block_frank_wolfe(risk, *rest, tolerance=1e-3)
-    for name, kernel in kernels.items():
-        monkeypatch.setattr(module, name, kernel)
+    for (place, name), kernel in kernels.items():
+        monkeypatch.setattr(place, name, kernel)
     compiled = block_frank_wolfe(risk, *rest, tolerance=1e-3)
     agree(interpreted, compiled)
