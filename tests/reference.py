@@ -269,7 +269,8 @@ def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int 
     if bound:
         constraints.append(weights[-bound:] <= 0)
     value = cvxpy.sum_squares(weights) / 2 + C / len(queries) * cvxpy.sum(slacks)
-    return float(cvxpy.Problem(cvxpy.Minimize(value), constraints).solve(solver=cvxpy.CLARABEL))
+    exact = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+    return float(cvxpy.Problem(cvxpy.Minimize(value), constraints).solve(solver=cvxpy.CLARABEL, **exact))
 
 
 def rank_svm_primal(

@@ -23,7 +23,7 @@ from ranking.types import Floats, OnProgress, ProgressEvent
 
 STARTS = ("HOB-SVM", "AP-SVM", "zero")
 START_TOLERANCE = 1e-2  # of the method that gives the first weights
-RAY_TOLERANCE = 1e-4  # of their length
+RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
 
 
 @METHODS.register("HOAP-SVM")
@@ -115,13 +115,16 @@ class Surrogate:
         return replace(self.risk, oracle=lambda scores: self._most_violated(scores, fixed))
 
     def best_length(self, weights: Floats) -> Floats:
-        """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w)."""
+        """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
+
+        Its search begins at t = 1, so that the objective does not rise.
+        """
         length = float(np.linalg.norm(weights))
         if length == 0.0:
             return weights
         along = self._max_marginals(self.risk.exact_scores(weights)).difference / length
         ray = LinearRisk(along[:, np.newaxis], self.risk.C, self.ranking)
-        best = max(float(cutting_plane(ray, RAY_TOLERANCE).weights[0]), 0.0)
+        best = max(float(cutting_plane(ray, RAY_TOLERANCE, start=np.array([length])).weights[0]), 0.0)
         return (best / length) * weights
 
     def _max_marginals(self, scores: Floats) -> MaxMarginals:

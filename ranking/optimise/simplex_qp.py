@@ -43,7 +43,7 @@ def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]
         np.append(np.zeros(m), -1e30),
         np.zeros(m + 1, dtype=np.int32),
         primal_tol=1e-10,
-        eps_prox=-1.0,
+        eps_prox=1e-5,
     )
     return x, flag
 

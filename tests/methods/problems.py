@@ -69,6 +69,11 @@ ALL += [(name, {}, make) for name in (*LOSS_OF, "HOB-SVM", "HOAP-SVM") for make 
 CONVEX = [case for case in ALL if case[0] != "HOAP-SVM"]  # whose certificate is of the global optimum
 
 
+def convex(name: str, make: Problem) -> bool:
+    """Whether training has one optimum, wherever it begins: HOAP-SVM has without similar samples."""
+    return name != "HOAP-SVM" or make is problem
+
+
 def name_of(name: str, settings: dict[str, Any], make: Problem) -> str:
     return " ".join(
         filter(None, [name, settings.get("solver"), "similar" if make is similar_problem else ""])

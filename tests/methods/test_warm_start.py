@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problems import ALL, CONVEX, CONVEX_NAMES, NAMES, Problem, primal_of, problem
+from problems import ALL, CONVEX, CONVEX_NAMES, NAMES, Problem, convex, primal_of, problem
 
 from ranking import ProgressEvent, Query, StopTraining, make_method, method_names
 from ranking.methods.training_set import TrainingSet
@@ -40,7 +40,11 @@ def test_continuing_a_finished_run_takes_next_to_nothing(
     first = make_method(name, C=1.0, tolerance=1e-4, **settings).fit([query])
     again = make_method(name, C=1.0, tolerance=1e-4, **settings).fit([query], warm_start=first)
     assert again.certificate.converged
-    assert again.certificate.iterations <= 1 < first.certificate.iterations
+    assert again.certificate.primal <= first.certificate.primal * (1 + 1e-12)
+    if first.solution.working_set is None:  # each round of HOAP-SVM begins without cuts
+        assert again.certificate.iterations < first.certificate.iterations
+    else:
+        assert again.certificate.iterations <= 1 < first.certificate.iterations
 
 
 @CONVEX_ONES
@@ -69,7 +73,8 @@ def test_weights_of_other_samples_are_a_start(name: str, settings: dict[str, Any
     cold = make_method(name, C=10.0, tolerance=1e-5, **settings).fit([query])
     assert events[0].primal <= primal_of(name, first.weights, query, 10.0) * (1 + 1e-9)
     assert warm.certificate.converged
-    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+    if convex(name, problem):
+        assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
 
 
 def test_coordinate_descent_trains_on_other_samples_as_from_nothing() -> None:
@@ -116,7 +121,9 @@ def test_other_labels_on_the_same_features_are_other_samples(
     first = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([query])
     warm = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([turned], warm_start=first)
     cold = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([turned])
-    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+    assert warm.certificate.primal == pytest.approx(primal_of(name, warm.weights, turned, 1.0), rel=1e-12)
+    if convex(name, problem):
+        assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
 
 
 @pytest.mark.parametrize("name", method_names())
