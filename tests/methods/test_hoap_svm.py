@@ -131,11 +131,18 @@ def test_weights_of_zero_are_a_start() -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
+def direction_of(query: Query) -> np.ndarray:
+    """From the mean of one class to that of the other."""
+    relevant = query.relevance > 0
+    mean: np.ndarray = query.features[relevant].mean(axis=0) - query.features[~relevant].mean(axis=0)
+    return mean
+
+
 def test_no_other_length_of_the_first_weights_is_better() -> None:
     queries = [similar_problem(seed, n=16) for seed in (7, 8)]
-    upper = bound_of(queries, C=3.0)
+    upper, towards = bound_of(queries, C=3.0), np.append(direction_of(queries[0]), np.zeros(7))
     for seed, scale in enumerate((1e-3, 1.0, 1e3)):
-        weights = random_weights(seed, 7, scale)
+        weights = scale * (5.0 * towards + random_weights(seed, 7))
         found = upper.best_length(weights)
         assert np.linalg.norm(found) > 0
         np.testing.assert_allclose(found / np.linalg.norm(found), weights / np.linalg.norm(weights))
@@ -148,11 +155,9 @@ def test_no_other_length_of_the_first_weights_is_better() -> None:
 def test_weights_that_only_hurt_get_length_zero_and_the_best_stay() -> None:
     query = problem(9)
     upper = bound_of([query])
-    backwards = -query.features[query.relevance > 0].mean(axis=0) + query.features[query.relevance == 0].mean(
-        axis=0
-    )
-    assert upper.best_length(backwards).tolist() == [0.0] * 6
-    best = upper.best_length(-backwards)
+    towards = direction_of(query)
+    assert upper.best_length(-towards).tolist() == [0.0] * 6
+    best = upper.best_length(towards)
     again = upper.best_length(best)
     assert objective(again, [query]) <= objective(best, [query])
 
@@ -184,7 +189,8 @@ def test_the_objective_never_rises_from_round_to_round(
     values = [objective(weights, queries, C=20.0) for weights in rounds]
     assert len(values) >= 2
     assert (np.diff(values) <= 1e-12 * values[0]).all()
-    assert values[-1] < 0.99 * values[0]
+    if (problem_of, start) != (problem, "AP-SVM"):  # which begins at the optimum
+        assert values[-1] < 0.99 * values[0]
     assert found.certificate.primal == pytest.approx(values[-1], rel=1e-12)
 
 

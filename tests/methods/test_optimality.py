@@ -27,7 +27,7 @@ from problems import (
     similar_problem,
 )
 
-from ranking import ProgressEvent, Query, make_method
+from ranking import ProgressEvent, Query, SimilarityGraph, make_method
 
 Settings = dict[str, Any]
 METHODS = pytest.mark.parametrize(("name", "settings", "problem"), ALL, ids=NAMES)
@@ -112,7 +112,8 @@ def test_certificates_are_recomputed_from_the_definition(
     name: str, settings: Settings, problem: Problem, dtype: Any
 ) -> None:
     query = problem(4, dtype=dtype)
-    exact = dataclasses.replace(query, features=query.features.astype(float))
+    graph = None if query.graph is None else SimilarityGraph(*pairs_of(query))
+    exact = dataclasses.replace(query, features=query.features.astype(float), graph=graph)
     for C in 10.0 ** np.arange(-3, 5):
         method = make_method(name, C=float(C), max_iterations=1000, **settings).fit([query])
         certificate = method.certificate
