@@ -121,7 +121,7 @@ def test_a_query_has_the_graph_of_its_own_samples(digits: ImageSet) -> None:
 
 @pytest.mark.parametrize("name", ["HOB-SVM", "HOAP-SVM"])
 def test_training_and_scores_lean_on_neighbours(name: str, digits: ImageSet, tmp_path: Path) -> None:
-    parts, few = (("HOG", {"side": 16}),), {"max_iterations": 3, "C": 10.0}
+    parts, few = (("HOG", {"side": 32}),), {"max_iterations": 3, "C": 10.0}
     trained = train(digits, replace(with_graph(name, "nearest", **few), features=parts), tmp_path)
     weights = trained.method.weights
     assert weights.pairwise.min() < 0
