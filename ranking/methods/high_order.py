@@ -6,12 +6,12 @@ import math
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from ranking.inference import Components, max_marginals
-from ranking.methods.linear import LinearMethod
+from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk
 from ranking.optimise.block import Block
@@ -67,6 +67,17 @@ class HighOrderMethod(LinearMethod):
     def identify(self, samples: TrainingSet) -> int:
         return zlib.crc32(np.float64(self.eta).tobytes(), samples.fingerprint)
 
+    def _starting_point(self, other: Self, samples: TrainingSet) -> Start:
+        start = super()._starting_point(other, samples)
+        known = 0 if start.weights is None else len(start.weights) - samples.features.shape[1]
+        needed = 0 if samples.graph is None else samples.graph.affinity.shape[1]
+        if known != needed:
+            raise ValueError(
+                f"warm_start has weights for affinities of {known} entries, the queries' graphs have {needed}; "
+                "start from a run whose graphs were made from the same features"
+            )
+        return start
+
     def neighbours(self, samples: TrainingSet) -> Neighbours:
         edges = np.empty((0, 2), np.int64) if samples.graph is None else samples.graph.edges
         return Neighbours(edges, Components.of(len(samples.relevant), edges), samples.relevant)
@@ -94,7 +105,8 @@ class HighOrderMethod(LinearMethod):
         if query.graph.affinity.shape[1] != len(pairwise):
             raise ValueError(
                 f"{self.name} was trained with affinities of {len(pairwise)} entries, the query's graph has "
-                f"{query.graph.affinity.shape[1]}; make the graph of both from the same features"
+                f"{query.graph.affinity.shape[1]}; "
+                "make the graphs of training and of this query from the same features"
             )
         penalty = Block(query.graph.affinity, self.eta).exact_scores(pairwise)
         return scores, np.minimum(penalty, 0.0)

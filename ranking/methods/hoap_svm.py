@@ -17,12 +17,13 @@ from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, cccp, cutting_plane
+from ranking.optimise.clock import Clock
 from ranking.settings import setting
 from ranking.types import Floats, OnProgress, ProgressEvent
 
 STARTS = ("HOB-SVM", "AP-SVM", "zero")
 START_TOLERANCE = 1e-2  # of the method that gives the first weights
-RAY_TOLERANCE = 1e-4  # of their length
+RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
 
 
 @METHODS.register("HOAP-SVM")
@@ -32,8 +33,8 @@ class HOAPSVM(HighOrderMethod):
 
     S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP finds a local optimum
     (Algorithm 1). Max-marginals are those of a sample's own connected component: the others' share cancels in the
-    objective, and left out of the bound of eq. 17 it makes that tighter. Without similar samples this is AP-SVM
-    at 2 C, whose weights come in two rows, after one round.
+    objective, and left out of the bound of eq. 17 it makes that tighter. Without similar samples the bound is the
+    objective itself, that of AP-SVM at 2 C, whose weights come in two rows.
     """
 
     order = 4
@@ -70,32 +71,34 @@ class HOAPSVM(HighOrderMethod):
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
         neighbours = self.neighbours(samples)
         risk = self.risk_of(samples, ranking)
-        first = start.weights
+        upper, clock = Surrogate(risk, neighbours, ranking), Clock(on_progress)
+        first, stopped = start.weights, False
         if first is None:
-            first = self._first_weights(risk, samples, on_progress)
-        upper = Surrogate(risk, neighbours, ranking)
-        return cccp(
-            upper.touching, upper.best_length(first), self.tolerance, self.max_iterations, on_progress
-        )
+            first, stopped = self._first_weights(risk, samples, clock)
+        left = 0 if stopped else self.max_iterations
+        found = cccp(upper.touching, upper.best_length(first), self.tolerance, left, clock)
+        return replace(found, stopped=stopped or found.stopped)
 
-    def _first_weights(
-        self, risk: LinearRisk, samples: TrainingSet, on_progress: OnProgress | None
-    ) -> Floats:
-        """Weights (d + d2,) of the method that training begins with."""
+    def _first_weights(self, risk: LinearRisk, samples: TrainingSet, clock: Clock) -> tuple[Floats, bool]:
+        """Weights (d + d2,) of the method that training begins with, and whether a callback asked for the end."""
+        nothing = risk.C * risk.oracle(np.zeros(len(samples.relevant))).loss  # the objective at weights 0
 
         def wait(_: ProgressEvent) -> None:
-            """A chance to stop; at weights 0 the objective is C times the loss of the worst ranking, at most C."""
-            if on_progress is not None:
-                on_progress(ProgressEvent(0, self.C, 0.0, 0.0, 0))
+            clock.report(0, nothing, 0.0, 0)
 
         weights = np.zeros(risk.shape[1])
         if self.start == "HOB-SVM":
-            hob = HOBSVM(C=self.start_C, eta=self.eta, tolerance=START_TOLERANCE)
-            weights = hob.solve(samples, wait, Start()).weights
-        elif self.start == "AP-SVM":
-            ap = APSVM(C=2.0 * self.C, tolerance=START_TOLERANCE)
-            weights[: risk.free] = ap.solve(samples, wait, Start()).weights / SCALE
-        return weights
+            hob = HOBSVM(
+                C=self.start_C, eta=self.eta, tolerance=START_TOLERANCE, max_iterations=self.max_iterations
+            )
+            found = hob.solve(samples, wait, Start())
+            return found.weights, found.stopped
+        if self.start == "AP-SVM":
+            ap = APSVM(C=2.0 * self.C, tolerance=START_TOLERANCE, max_iterations=self.max_iterations)
+            found = ap.solve(samples, wait, Start())
+            weights[: risk.free] = found.weights / SCALE
+            return weights, found.stopped
+        return weights, False
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +115,16 @@ class Surrogate:
         return replace(self.risk, oracle=lambda scores: self._most_violated(scores, fixed))
 
     def best_length(self, weights: Floats) -> Floats:
-        """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w)."""
+        """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
+
+        Its search begins at t = 1, so that the objective does not rise.
+        """
         length = float(np.linalg.norm(weights))
         if length == 0.0:
             return weights
         along = self._max_marginals(self.risk.exact_scores(weights)).difference / length
         ray = LinearRisk(along[:, np.newaxis], self.risk.C, self.ranking)
-        best = max(float(cutting_plane(ray, RAY_TOLERANCE).weights[0]), 0.0)
+        best = max(float(cutting_plane(ray, RAY_TOLERANCE, start=np.array([length])).weights[0]), 0.0)
         return (best / length) * weights
 
     def _max_marginals(self, scores: Floats) -> MaxMarginals:

@@ -47,8 +47,10 @@ class TrainingSet:
         fingerprint = zlib.crc32(shape + relevant.tobytes(), zlib.crc32(features.data.cast("B")))
         graph = _stacked([query.graph for query in queries], [part.start for part in parts])
         if graph is not None:
-            fingerprint = zlib.crc32(np.ascontiguousarray(graph.edges).data.cast("B"), fingerprint)
-            fingerprint = zlib.crc32(np.ascontiguousarray(graph.affinity).data.cast("B"), fingerprint)
+            fingerprint = zlib.crc32(f"{graph.affinity.shape} {graph.affinity.dtype}".encode(), fingerprint)
+            for array in (graph.edges, graph.affinity):  # either may be empty
+                octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+                fingerprint = zlib.crc32(octets.data, fingerprint)
         return cls(features, relevant, parts, fingerprint, graph)
 
 

@@ -8,10 +8,10 @@ lower bound on it, which certifies a local result. It is no bound on the objecti
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
+from ranking.optimise.clock import Clock
 from ranking.optimise.cutting_plane import cutting_plane
 from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
 from ranking.types import Floats, OnProgress, ProgressEvent, relative_gap
@@ -25,15 +25,16 @@ def cccp(
     start: Floats,
     tolerance: float = 1e-3,
     max_iterations: int = 10_000,
-    on_progress: OnProgress | None = None,
+    clock: Clock | None = None,
 ) -> Solution:
     """Minimise what `convexify` bounds, from `start` until no round can gain more than tolerance x objective.
 
     convexify: weights to a convex risk that is nowhere below the objective, and equal to it there. An iteration is
-    one of cutting planes within a round. The certificate's primal is the objective at the returned weights, its
-    dual the lower bound of the risk that touches it there.
+    one of cutting planes within a round. clock: has run since training began, and tells of progress. The
+    certificate's primal is the objective at the returned weights, its dual the lower bound of the risk that
+    touches it there.
     """
-    rounds = _Rounds(on_progress)
+    rounds = _Rounds(clock or Clock(None))
     weights, exactness = start, LOOSER * LOOSER
     while True:
         risk = convexify(weights)
@@ -47,17 +48,15 @@ def cccp(
         after = exact_objective(convexify(solution.weights), solution.weights)
         if not arrived and after < value:
             weights, exactness = solution.weights, LOOSER * relative_gap(value, after)
-            risk, dual = (
-                convexify(weights),
-                Cut(np.zeros(risk.shape[0]), 0.0),
-            )  # which no cut of before bounds
+            risk = convexify(weights)
+            dual = Cut(np.zeros(risk.shape[0]), 0.0)  # no cut of the round is one of this risk
         elif not arrived and exactness > INNER * tolerance:
             exactness = 0.0  # the round was solved too loosely to gain anything
         else:
             break
         if solution.stopped or rounds.iterations >= max_iterations:
             break
-    certificate = certified(risk, weights, dual, tolerance, rounds.iterations, rounds.seconds)
+    certificate = certified(risk, weights, dual, tolerance, rounds.iterations, rounds.clock.seconds)
     return Solution(weights, dual, certificate, stopped=solution.stopped)
 
 
@@ -70,9 +69,9 @@ def exact_objective(risk: LinearRisk, weights: Floats) -> float:
 class _Rounds:
     """Reports the iterations of all rounds as one training."""
 
-    def __init__(self, on_progress: OnProgress | None) -> None:
-        self._on_progress = on_progress
-        self.iterations, self.seconds, self.number = 0, 0.0, 0
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.iterations, self.number = 0, 0
         self._passes = self._last_passes = 0
         self._ceiling = float("inf")
 
@@ -82,22 +81,18 @@ class _Rounds:
 
         def report(event: ProgressEvent) -> None:
             self._last_passes = event.passes
-            if self._on_progress is not None:
-                self._ceiling = min(self._ceiling, event.primal)
-                self._on_progress(
-                    replace(
-                        event,
-                        iteration=self.iterations + event.iteration,
-                        primal=self._ceiling,
-                        seconds=self.seconds + event.seconds,
-                        passes=self._passes + event.passes,
-                        round=self.number,
-                    )
-                )
+            self._ceiling = min(self._ceiling, event.primal)
+            self.clock.report(
+                self.iterations + event.iteration,
+                self._ceiling,
+                event.dual,
+                self._passes + event.passes,
+                event.planes,
+                self.number,
+            )
 
         return report
 
     def end(self, solution: Solution) -> None:
         self.iterations += solution.certificate.iterations
-        self.seconds += solution.certificate.seconds
         self._passes += self._last_passes

@@ -124,6 +124,36 @@ def test_sums_are_those_of_the_labellings(algorithm: str, n: int) -> None:
         np.testing.assert_allclose(got[1], edges, atol=1e-12)
 
 
+@pytest.mark.parametrize(("algorithm", "n"), [*((name, 9) for name in MAX_MARGINAL_ALGORITHMS), ("auto", 90)])
+def test_values_are_those_of_the_labellings_to_another_model(algorithm: str, n: int) -> None:
+    for seed in range(10):
+        generator = np.random.default_rng(seed)
+        case = random_case(generator, n, n, 10.0 ** generator.integers(-1, 2), whole=seed % 2 == 0)
+        found = max_marginals(*case, algorithm)
+        component_of = Components.of(n, case.edges).component_of
+        labels, unary = generator.random(n) < 0.5, generator.standard_normal(n)
+        penalty = generator.standard_normal(len(case.edges))
+        expected = np.zeros(n)
+        for i in range(n):
+            inside = component_of == component_of[i]
+            labelling = found.labelling(i, labels[i]) & inside
+            own = inside[case.edges[:, 0]]
+            expected[i] = reference.value_of_labelling(labelling, unary, case.edges[own], penalty[own])
+        np.testing.assert_allclose(found.values(labels, unary, penalty), expected, rtol=1e-9, atol=1e-12)
+        weights = generator.standard_normal(n)
+        samples, edges = found.sums(labels, weights)
+        weighed = weights @ found.values(labels, unary, penalty)
+        assert weighed == pytest.approx(samples @ unary + edges @ penalty, rel=1e-9, abs=1e-9)
+
+
+def test_values_of_wrong_shapes_are_refused() -> None:
+    found = max_marginals(**GOOD)
+    with pytest.raises(ValueError, match=r"unary must be \(3,\), one a sample, got shape \(2,\)"):
+        found.values([True, False, True], [1.0, 1.0], [1.0, 1.0])
+    with pytest.raises(ValueError, match=r"penalty must be \(2,\), one an edge, got shape \(3,\)"):
+        found.values([True, False, True], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+
+
 def test_sums_of_the_two_labels_differ_by_the_difference() -> None:
     """Why they are planes of a structured risk: weights @ difference is linear in unary and penalty there."""
     case = random_case(np.random.default_rng(5), 70, 90, 0.7, whole=False)
