@@ -32,14 +32,22 @@ def penalty(default: float, mistake: str) -> Any:
 
 
 class Start(NamedTuple):
-    """Where training begins: weights (d,) of another run, and its solution if it saw the same samples."""
+    """Where training begins: weights of another run, and its solution if it saw the same samples; the C it had."""
 
     weights: Floats | None = None
     solution: Solution | None = None
+    C: float = 0.0
 
     @property
     def working_set(self) -> WorkingSet | None:
         return None if self.solution is None else self.solution.working_set
+
+    def dual_within(self, C: float) -> Cut | None:
+        """The combination of cuts that proves the solution, made as small as `C` asks."""
+        if self.solution is None:
+            return None
+        share = min(1.0, C / self.C)
+        return Cut(share * self.solution.dual.coefficients, share * self.solution.dual.loss)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -116,7 +124,7 @@ class LinearMethod(ABC):
                 f"{samples.features.shape[1]}; start from a run on the same features"
             )
         same = other.fingerprint == self.identify(samples)
-        return Start(other.solution.weights, other.solution if same else None)
+        return Start(other.solution.weights, other.solution if same else None, other.C)
 
     @property
     def certificate(self) -> Certificate | None:

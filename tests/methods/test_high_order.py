@@ -196,7 +196,7 @@ def test_files_that_do_not_say_how_many_columns_they_have_are_read(tmp_path: Pat
     with np.load(tmp_path / "model.npz") as file:
         arrays = dict(file)
     header = json.loads(str(arrays["header"]))
-    del header["columns"]
+    del header["pairs"]
     np.savez(tmp_path / "old.npz", **{**arrays, "header": np.array(json.dumps(header))})
     old = method_class("SVM").load(tmp_path / "old.npz")
     np.testing.assert_array_equal(old.score(problem(14)), method.score(problem(14)))
