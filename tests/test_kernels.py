@@ -25,7 +25,8 @@ with event.install_recorder("numba:compile") as recorder:
     for precision in (np.float32, np.float64):
         for kept in (edges, edges[::3]):
             graph = SimilarityGraph(kept, np.ones((len(kept), 2), precision))
-            query = Query(np.random.default_rng(0).normal(size=(40, 3)).astype(precision), np.arange(40) % 4 == 0, graph)
+            features = np.random.default_rng(0).normal(size=(40, 3)).astype(precision)
+            query = Query(features, np.arange(40) % 4 == 0, graph)
             for name in ("HOB-SVM", "HOAP-SVM"):
                 make_method(name, C=1.0, max_iterations=5).fit([query]).score(query)
 print(len(recorder.buffer))
