@@ -100,12 +100,12 @@ def test_without_similar_samples_they_are_the_svm_and_the_ap_svm(
     binary = fitted("HOB-SVM", query, C=C, tolerance=1e-6)
     svm = make_method("SVM", C=C, solver="cutting plane", tolerance=1e-6).fit([alone])
     assert binary.certificate.primal == pytest.approx(svm.certificate.primal, rel=2e-6)
-    np.testing.assert_allclose(binary.weights.unary, svm.weights, atol=2e-3 * np.abs(svm.weights).max())
+    np.testing.assert_allclose(binary.weights.unary, svm.weights, atol=1e-2 * np.abs(svm.weights).max())
     ranks = fitted("HOAP-SVM", query, C=C, tolerance=1e-6)
     ap = make_method("AP-SVM", C=2 * C, tolerance=1e-6).fit([alone])
     assert ranks.certificate.primal == pytest.approx(ap.certificate.primal / 2, rel=2e-6)
     row = ranks.weights.unary[0] - ranks.weights.unary[1]
-    np.testing.assert_allclose(row, ap.weights, atol=2e-3 * np.abs(ap.weights).max())
+    np.testing.assert_allclose(row, ap.weights, atol=1e-2 * np.abs(ap.weights).max())
     for method in (binary, ranks):
         assert method.certificate.converged
         assert method.weights.pairwise.tolist() == [0.0] * (0 if empty is None else 3)
