@@ -75,6 +75,7 @@ class HOBSVM(HighOrderMethod):
             rounds,
             onward,
             start.dual_within(self.C),
+            start.weights,
         )
         return (
             first

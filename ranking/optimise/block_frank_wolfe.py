@@ -54,6 +54,7 @@ def block_frank_wolfe(
     max_iterations: int = 10_000,
     on_progress: OnProgress | None = None,
     start: Cut | None = None,
+    weights: Floats | None = None,
     seed: int = 0,
 ) -> Solution:
     """Minimise `risk`, whose oracle labels samples, until primal - dual <= tolerance x primal.
@@ -61,13 +62,16 @@ def block_frank_wolfe(
     relevant: (n,) the true labels. costs: (n,) what each wrong one costs. components: of the edges that the rows of
     `risk.pairwise` belong to; without a pairwise block no edges. An iteration is one round of `SWEEPS` passes over
     the components that can move. start: the dual combination of another run on the same samples, at the same C or
-    a smaller one; from a larger C multiply it by C / that. ValueError where shapes differ or `start` is of a larger C.
+    a smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. ValueError
+    where shapes differ or `start` is of a larger C.
     """
     clock = Clock(on_progress)
     layout = _Layout.of(risk, relevant, costs, components)
     state = _State.at_start(risk, layout, start)
     generator = np.random.default_rng(seed)
     origin = best = Point.at_start(risk, None)
+    if weights is not None:
+        best = min(best, Point.at_start(risk, weights), key=lambda point: point.objective)
     anchor, bound, proof = _Anchor.of(state), state.bound, state.dual
     iteration = passes = still = 0
     stopped = False

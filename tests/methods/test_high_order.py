@@ -85,7 +85,7 @@ def test_a_small_eta_leaves_what_no_graph_does(name: str) -> None:
     query = similar_problem(5)
     alone = fitted(name, dataclasses.replace(query, graph=None), tolerance=1e-5)
     nearly = fitted(name, query, eta=1e-6, tolerance=1e-5)
-    close = 2e-5 if name == "HOB-SVM" else 5e-3  # CCCP may end where a neighbour's label is about to change
+    close = 2e-5 if name == "HOB-SVM" else 1e-2  # CCCP may end where a neighbour's label is about to change
     assert nearly.certificate.primal == pytest.approx(alone.certificate.primal, rel=close)
     assert fitted(name, query, tolerance=1e-5).certificate.primal < 0.99 * alone.certificate.primal
 
