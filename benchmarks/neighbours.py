@@ -6,7 +6,7 @@
 builds the bundled action figures, or imports a PASCAL VOC folder, and ranks the boxes of the test split by HOG and
 colour for each query. Boxes of one image are neighbours. C and eta are chosen by 5-fold cross-validation on the
 training split, folds by image, the same for all methods; the choice with the best mean AP is then trained on the
-whole training split. HOAP-SVM begins with the HOB-SVM of the C that was chosen for that.
+whole training split. HOAP-SVM begins with the HOB-SVM of the C that was chosen for that, or with AP-SVM.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from ranking.types import Bools, Features, ImageSet
 FEATURES = [("HOG", {}), ("Colour", {})]
 FOLDS = 5
 TOLERANCE = 1e-2
-MISCLASSIFICATION_C = (0.003, 0.03, 0.3, 3.0)
-RANKING_C = (30.0, 300.0, 3000.0)
-ETA = (0.01, 0.1, 1.0)
-GRIDS: Mapping[str, Mapping[str, Sequence[float]]] = {
-    "SVM": {"C": MISCLASSIFICATION_C},
-    "AP-SVM": {"C": RANKING_C},
-    "HOB-SVM": {"C": MISCLASSIFICATION_C, "eta": ETA},
-    "HOAP-SVM": {"C": RANKING_C, "eta": ETA},
-}
-
+MISCLASSIFICATION_C = (1e-5, 1e-4, 1e-3, 1e-2)
+RANKING_C = (10.0, 100.0, 1000.0)
+ETA = (0.001, 0.1)
 Settings = dict[str, Any]
+GRIDS: Mapping[str, tuple[str, Settings, Mapping[str, Sequence[float]]]] = {  # title: method, fixed, grid
+    "SVM": ("SVM", {}, {"C": MISCLASSIFICATION_C}),
+    "AP-SVM": ("AP-SVM", {}, {"C": RANKING_C}),
+    "HOB-SVM": ("HOB-SVM", {}, {"C": MISCLASSIFICATION_C, "eta": ETA}),
+    "HOAP-SVM": ("HOAP-SVM", {}, {"C": RANKING_C, "eta": ETA}),
+    "HOAP-SVM from AP-SVM": ("HOAP-SVM", {"start": "AP-SVM"}, {"C": RANKING_C, "eta": ETA}),
+}
 
 
 def settings_in(grid: Mapping[str, Sequence[float]]) -> Iterator[Settings]:
@@ -66,7 +66,7 @@ class Laboratory:
         return Query(self.features[rows], self.images.relevance(name)[rows], graph)
 
     def evaluate(self, name: str) -> dict[str, tuple[float, float, Settings]]:
-        """By method: the AP on test, the mean AP over the folds, and the settings that were chosen."""
+        """By title: the AP on test, the mean AP over the folds, and the settings that were chosen."""
         learn = ~self.images.test
         whole, test = self.query(name, learn), self.query(name, ~learn)
         folds = [
@@ -75,13 +75,13 @@ class Laboratory:
         ]
         folds = [(train, held) for train, held in folds if train.relevance.any() and held.relevance.any()]
         found: dict[str, tuple[float, float, Settings]] = {}
-        for method, grid in GRIDS.items():
-            start = {"start_C": found["HOB-SVM"][2]["C"]} if method == "HOAP-SVM" else {}
-            choices = [settings | start for settings in settings_in(grid)]
+        for title, (method, fixed, grid) in GRIDS.items():
+            start = {"start_C": found["HOB-SVM"][2]["C"]} if title == "HOAP-SVM" else {}
+            choices = [settings | fixed | start for settings in settings_in(grid)]
             means = [float(np.mean([ap(method, s, *fold) for fold in folds])) for s in choices]
             best = int(np.argmax(means))
-            found[method] = ap(method, choices[best], whole, test), means[best], choices[best]
-            print(f"{name}: {method} {found[method]}", file=sys.stderr, flush=True)
+            found[title] = ap(method, choices[best], whole, test), means[best], choices[best]
+            print(f"{name}: {title} {found[title]}", file=sys.stderr, flush=True)
         return found
 
 
@@ -106,6 +106,7 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=1200, help="how many action figures")
     parser.add_argument("--voc", help="a PASCAL VOC folder to take instead")
     parser.add_argument("--queries", nargs="+", help="of the classes, all by default")
+    parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     print(machine() + "\n")
     source = (
@@ -117,18 +118,18 @@ def main() -> None:
         images, _ = build_image_set(source, Path(place) / "set")
         laboratory = Laboratory(images, load_features(images, FEATURES, Path(place)))
         queries = options.queries or list(images.classes)
-        with multiprocessing.get_context("fork").Pool(2) as pool:
+        with multiprocessing.get_context("fork").Pool(options.processes) as pool:
             found = pool.map(laboratory.evaluate, queries, chunksize=1)
     rows = [
-        [name, f"{agreement(images, name):.2f}", *(f"{of[method][0]:.3f}" for method in GRIDS)]
+        [name, f"{agreement(images, name):.2f}", *(f"{of[title][0]:.3f}" for title in GRIDS)]
         for name, of in zip(queries, found, strict=True)
     ]
-    means = [float(np.mean([of[method][0] for of in found])) for method in GRIDS]
+    means = [float(np.mean([of[title][0] for of in found])) for title in GRIDS]
     rows.append(["mean", "", *(f"{mean:.3f}" for mean in means)])
     print(table(["test AP", "agree", *GRIDS], rows))
     for name, of in zip(queries, found, strict=True):
         chosen = "; ".join(
-            f"{method} {settings} (folds {mean:.3f})" for method, (_, mean, settings) in of.items()
+            f"{title} {settings} (folds {mean:.3f})" for title, (_, mean, settings) in of.items()
         )
         print(f"\n{name}: {chosen}")
 
