@@ -1,7 +1,7 @@
 """What a run says while it works: one JSON object a line, appended by its worker, read by anyone at any time.
 
 {"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"};
-{"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes"}.
+{"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes", "round"}.
 JSON knows no infinity: a bound that is not there yet is null.
 """
 
@@ -71,8 +71,13 @@ def _is_whole(event: Event) -> bool:
             event.get("primal"),
             *(bound for bound in bounds if bound is not None),
         ]
-        return all(map(is_number, known))
+        return all(map(is_number, known)) and _is_round(event.get("round", 0))
     return isinstance(event.get("event"), str)
+
+
+def _is_round(value: object) -> bool:
+    """Whether it counts rounds, from 0; files of before there were any lack it."""
+    return type(value) is int and value >= 0
 
 
 def last_events(run: Run) -> list[Event]:
@@ -91,10 +96,12 @@ def last_gap(run: Run) -> str:
     if not iterations:
         return ""
     last = iterations[-1]
+    where = f"round {last['round']}, " if last.get("round") else ""
+    where += f"iteration {last['iteration']}"
     if last["gap"] is None:
-        return f"iteration {last['iteration']}, objective {last['primal']:.4g}, no lower bound yet"
+        return f"{where}, objective {last['primal']:.4g}, no lower bound yet"
     relative = "" if last["relative_gap"] is None else f" ({last['relative_gap']:.2%} of the objective)"
-    return f"iteration {last['iteration']}, gap {last['gap']:.4g}{relative}"
+    return f"{where}, gap {last['gap']:.4g}{relative}"
 
 
 def with_last_gap(run: Run, reason: str) -> str:
@@ -116,14 +123,14 @@ class Report:
     """Appends events to a file, and is where a SIGTERM reaches the work: `stop` only sets a flag.
 
     Events of one kind come at most every EVENT_SECONDS, except the FIRST_ITERATIONS; the last one of a kind is
-    always written, at the latest by `flush`.
+    always written, at the latest by `flush`, and so are the first and the last one of a round.
     """
 
     def __init__(self, file: Path) -> None:
         self.stopped = False
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._kind = ""
-        self._iterations = 0
+        self._iterations = self._round = 0
         self._time = -math.inf
         self._waiting: Callable[[], Event] | None = None
 
@@ -143,7 +150,11 @@ class Report:
     def iteration(self, event: ProgressEvent) -> None:
         """Where the optimiser stands. Raises StopTraining after a SIGTERM."""
         self._iterations += 1
-        self._thin("iteration", lambda: _iteration(event), whole=self._iterations <= FIRST_ITERATIONS)
+        if event.round != self._round:
+            self.flush()
+        whole = self._iterations <= FIRST_ITERATIONS or event.round != self._round
+        self._round = event.round
+        self._thin("iteration", lambda: _iteration(event), whole)
         if self.stopped:
             raise StopTraining
 

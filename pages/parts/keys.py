@@ -8,6 +8,7 @@ IMPORT = "import"  # id of the import that is shown
 FEATURES = "features"  # names, joined by commas
 QUERY = "query"  # the class that is searched for
 METHOD = "method"
+GRAPH = "graph"  # which samples lean on which, of a method that uses that
 RUN = "run"  # id of the training that is shown
 LIKE = "like"  # id of the training that it was changed from
 EVERYWHERE = "everywhere"  # whether trainings on all image sets are listed
@@ -30,7 +31,7 @@ DEPENDENTS = {
     SET: (SHEET, "sheet.", QUERY, RUN, PAGE, SAMPLE),
     SHEET_CLASS: (SHEET,),
     SHEET_SPLIT: (SHEET,),
-    RUN: (SET, SHEET, "sheet.", QUERY, FEATURES, METHOD, "method.", "feature.", PAGE, SAMPLE, LIKE),
+    RUN: (SET, SHEET, "sheet.", QUERY, FEATURES, METHOD, GRAPH, "method.", "feature.", PAGE, SAMPLE, LIKE),
     SPLIT: (PAGE, SAMPLE),
     SAMPLE: (SPLIT, PAGE, SHEET),  # where a sample stands follows from which it is
 }
