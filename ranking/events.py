@@ -22,7 +22,7 @@ from ranking.types import Certificate, ProgressEvent, StopTraining, is_number
 Event = dict[str, Any]
 
 EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
-FIRST_ITERATIONS = 50  # these are all written: a short training has a curve too
+FIRST_ITERATIONS = 50  # of a round: these are all written, so that a short training has a curve too
 TAIL_BYTES = 1 << 16
 SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
 
@@ -122,8 +122,8 @@ class Cancelled(Exception):
 class Report:
     """Appends events to a file, and is where a SIGTERM reaches the work: `stop` only sets a flag.
 
-    Events of one kind come at most every EVENT_SECONDS, except the FIRST_ITERATIONS; the last one of a kind is
-    always written, at the latest by `flush`, and so are the first and the last one of a round.
+    Events of one kind come at most every EVENT_SECONDS, except the FIRST_ITERATIONS of a round; the last one of a
+    kind and of a round is always written, at the latest by `flush`.
     """
 
     def __init__(self, file: Path) -> None:
@@ -149,12 +149,11 @@ class Report:
 
     def iteration(self, event: ProgressEvent) -> None:
         """Where the optimiser stands. Raises StopTraining after a SIGTERM."""
-        self._iterations += 1
         if event.round != self._round:
             self.flush()
-        whole = self._iterations <= FIRST_ITERATIONS or event.round != self._round
-        self._round = event.round
-        self._thin("iteration", lambda: _iteration(event), whole)
+            self._iterations, self._round = 0, event.round
+        self._iterations += 1
+        self._thin("iteration", lambda: _iteration(event), whole=self._iterations <= FIRST_ITERATIONS)
         if self.stopped:
             raise StopTraining
 

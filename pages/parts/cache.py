@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,12 +18,18 @@ from PIL import Image
 from pages.parts.picture import data_url
 from ranking import jobs, method_class
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
+from ranking.features import load_features
 from ranking.methods import score_direction
 from ranking.ranked import Ranking
 from ranking.run import Run
+from ranking.run_settings import TrainSettings
 from ranking.store import Store
 from ranking.types import Floats, ImageSet
 
+if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
+    from ranking.leaning import Leaning
+
+STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
 
 
@@ -144,6 +151,33 @@ def _ranking(home: str, run_id: str, split: str) -> Ranking:
         )
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
     return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
+
+
+def leaning(run: Run) -> Leaning:
+    """The test samples of a run ranked with weaker and stronger neighbours; Gone where the run left no method.
+
+    Only for a method that uses a graph (`ranking.methods.high_order`).
+    """
+    if not run.model_file.exists():
+        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    with or_gone():
+        return _leaning(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner="Ranking with weaker and stronger neighbours …", max_entries=4)
+def _leaning(home: str, run_id: str) -> Leaning:
+    from ranking.leaning import leaning as leaning_of
+    from ranking.training import query_of
+
+    kept = Store(home)
+    run = kept.run(run_id)
+    settings = TrainSettings.from_json(run.settings)
+    images = _image_set(home, settings.set)
+    features = load_features(images, settings.features, kept.features)
+    query = query_of(images, settings, features, rows=images.test)
+    unary, penalty = method_class(settings.method).load(run.model_file).model_of(query)
+    relevance = images.relevance(settings.query)[images.test]
+    return leaning_of(unary, query.graph.edges, penalty, relevance, images.image_of[images.test], STRENGTHS)
 
 
 def direction(run: Run) -> Floats | None:

@@ -38,7 +38,7 @@ def training_curve(
     _add_gap(figure, shown, bounded, tolerance)
     _title_axes(figure, floor, log_iterations)
     where = f"{shown[-1]['iteration']} iterations, primal {shown[-1]['primal']:.4g}"
-    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=440)
+    show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=440)
 
 
 def training_stairs(
@@ -57,7 +57,7 @@ def training_stairs(
     _add_gap(figure, shown, apart(by_round(bounded)), tolerance)
     _title_axes(figure, floor, log_iterations)
     where = f"{len(rounds)} rounds, {shown[-1]['iteration']} iterations, objective {shown[-1]['primal']:.4g}"
-    _show(
+    show(
         figure, key, f"The objective by round, with the bound of each round: {where}", "training", height=440
     )
 
@@ -104,7 +104,7 @@ def _add_rounds(
         y=_column(upper, "primal"),
         name="convex problem of each round",
         legendrank=2,
-        line={"color": PURPLE, "width": 2},
+        line={"color": GREY, "width": 2},
     )
     x, y = stairs(rounds)
     figure.add_scatter(
@@ -250,7 +250,7 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
     figure.update_yaxes(title_text="precision", range=[0, 1.05])
     figure.update_layout(showlegend=False)
     alt = f"Precision-recall curve; among the first {k} precision is {y:.3f} and recall {x:.3f}"
-    _show(figure, key, alt, "precision-recall", height=300)
+    show(figure, key, alt, "precision-recall", height=300)
 
 
 def measure_by_place(
@@ -281,7 +281,7 @@ def measure_by_place(
     figure.update_layout(showlegend=False)
     listed = ", ".join(f"{value:.3f}" for value in values)
     alt = f"{name} with the image at place {place}: {now:.3f}; at places 1 to {len(values)}: {listed}"
-    _show(figure, key, alt, name, height=190, top=4)
+    show(figure, key, alt, name, height=190, top=4)
 
 
 def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float], key: str) -> None:
@@ -307,7 +307,7 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
     figure.update_layout(barmode="group", bargap=0.25)
     figure.update_xaxes(title_text="the image moves from place … to place …")
     listed = ", ".join(f"{step} {fall:.3f}" for step, fall in zip(steps, falls, strict=True))
-    _show(figure, key, f"What each step down costs. AP loses: {listed}", "cost-of-a-place", height=340)
+    show(figure, key, f"What each step down costs. AP loses: {listed}", "cost-of-a-place", height=340)
 
 
 def class_counts(
@@ -330,7 +330,7 @@ def class_counts(
     listed = ", ".join(f"{images.classes[i]} {train[i]} and {test[i]}" for i in order[::-1][:10])
     alt = f"Samples of each class in train and test: {listed}"
     on_select = on_choose and (lambda: _tell(key, images, order, on_choose))
-    _show(figure, key, alt, "classes", 110 + 26 * len(order), on_select)
+    show(figure, key, alt, "classes", 110 + 26 * len(order), on_select)
 
 
 def _add_split(figure: go.Figure, split: str, counts: Ints, colour: str, pattern: str) -> None:
@@ -381,7 +381,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:23] + "…"
 
 
-def _show(
+def show(
     figure: go.Figure,
     key: str,
     alt: str,

@@ -20,6 +20,7 @@ from ranking.home import HomeError
 PAGES = {
     "start": "Ranking laboratory",  # stands at the bare address
     "lesson": "Why optimise AP?",
+    "neighbours_lesson": "Do neighbours help?",
     "image_sets": "Image sets",
     "train": "Train",
     "ranked_images": "Ranked images",

@@ -23,6 +23,8 @@ VIEW = "view"  # what a tile of the ranked grid shows
 EXAMPLE = "example"  # id of the selected sample of an import
 STEP = "step"  # of the lesson, from 1
 PLACE = "place"  # of the image that the lesson moves, from 1
+NEIGHBOURS_STEP = "neighbours_step"  # of the lesson about neighbours, from 1
+STRENGTH = "strength"  # of neighbours in that lesson, of what was learnt
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.

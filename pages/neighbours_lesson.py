@@ -1,0 +1,289 @@
+"""The lesson about neighbours: two methods with and without them, a person whom they lift, a scene that they mislead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import address, cache, frame, keys, leaning_charts, lessons, measures, sets, tiles
+from pages.parts.frame import escaped
+from pages.parts.picture import picture
+from pages.parts.strip import strip
+from ranking.ranked import Ranking, first_mistake
+from ranking.run import Run
+from ranking.types import ImageSet, Ints
+
+if TYPE_CHECKING:
+    from ranking.leaning import Leaning
+
+LESSON = lessons.NEIGHBOURS
+STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Understood")
+PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
+MODEL = "HOAP-SVM"  # whose edges are switched off and on
+SHOWN = 8
+OFF, LEARNT = 0.0, 1.0
+
+HEADLINES = (
+    f"Query “{LESSON.query}”: do people of one scene help each other?",
+    "One person, lifted by the people beside",
+    "One scene, lifted wrongly as a whole",
+    "Neighbours pass on what they are believed to do, right or wrong.",
+)
+
+
+def steps() -> None:
+    left, right = st.columns([5, 4], vertical_alignment="center")
+    with right:
+        chosen = lessons.choose_step(STEPS, keys.NEIGHBOURS_STEP)
+    left.markdown(f"## {HEADLINES[chosen - 1]}")
+    found = LESSON.trained()
+    images = cache.image_set(found[MODEL].settings["set"])
+    if chosen == 1:
+        show_pairs(images, {method: cache.ranking(run, "test") for method, run in found.items()})
+    else:
+        show_model(images, found, cache.leaning(found[MODEL]), chosen)
+    lessons.offer_next(chosen, STEPS, keys.NEIGHBOURS_STEP)
+    sets.prepare()
+
+
+def show_model(images: ImageSet, found: dict[str, Run], leaning: Leaning, chosen: int) -> None:
+    """The steps about one model whose edges are switched off and on."""
+    rows = np.flatnonzero(images.test)
+    if chosen == 2:
+        lifted = leaning.most_lifted()
+        if lifted is None:
+            st.info(f"Here {MODEL} lifts no one who is relevant.", icon=":material/info:")
+        else:
+            show_scene(images, leaning, rows, leaning.of_image(int(leaning.image_of[lifted])), lifted)
+    elif chosen == 3:
+        misled = leaning.most_misled()
+        if misled is None:
+            st.info(f"Here {MODEL} lifts no scene wrongly as a whole.", icon=":material/info:")
+        else:
+            show_scene(images, leaning, rows, misled)
+    else:
+        show_understood(found, leaning)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 1: with and without neighbours
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
+    for column, pair in zip(st.columns(2, gap="large"), PAIRS, strict=True):
+        with column:
+            for method in pair:
+                show_ranking(images, method, rankings[method])
+    st.markdown(f"## {compared({method: ranked.average_precision for method, ranked in rankings.items()})}")
+    st.caption(
+        "Above: each person by itself. Below: the same features, and a penalty wherever two people of one scene get "
+        "different labels. **Notice** people of one scene that stand side by side below: they share their fate. The "
+        "two at the left count wrong labels, those at the right optimise AP."
+    )
+
+
+def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+        st.markdown(f"### {method}", width="content")
+        st.metric("AP", f"{ranked.average_precision:.3f}", help=measures.AP, width="content")
+    top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
+    shown = tiles.pictures_of(images, cache.thumbnails(images.key), top)
+    first = first_mistake(ranked.relevance)
+    flags = {shown[first - 1].id: "mistake"} if first is not None and first <= SHOWN else {}
+    label = f"The first {len(shown)} test samples as {method} ranks them"
+    strip(shown, name=f"strip of {method}", label=label, columns=SHOWN, narrow=4, flags=flags)
+
+
+def compared(precisions: dict[str, float]) -> str:
+    """What neighbours do to the AP of each pair, in one sentence, as far as the numbers are shown."""
+    said = [
+        f"{_change(precisions[alone], precisions[leaning])} ({alone} {precisions[alone]:.3f}, "
+        f"{leaning} {precisions[leaning]:.3f})"
+        for alone, leaning in PAIRS
+    ]
+    return f"With neighbours AP {said[0]} where labels are counted, and {said[1]} where AP is optimised."
+
+
+def _change(before: float, after: float) -> str:
+    before, after = round(before, 3), round(after, 3)
+    return "rises" if after > before else "falls" if after < before else "stays"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 2 and 3: one scene
+# ---------------------------------------------------------------------------------------------------------
+
+
+@st.fragment
+def show_scene(
+    images: ImageSet, leaning: Leaning, rows: Ints, people: Ints, lifted: int | None = None
+) -> None:
+    """A scene whose neighbours grow weaker and stronger. rows: of the test samples in the set. people: those of the
+    scene among them. lifted: the one that it is about."""
+    left, right = st.columns([2, 3], gap="large")
+    with right:
+        parse = address.number(float, OFF, float(leaning.strengths[-1]))
+        bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
+        strength = st.slider(
+            "Strength of the neighbours: 0 switches the edges off, 1 is what was learnt",
+            OFF,
+            float(leaning.strengths[-1]),
+            step=0.1,
+            **bound,
+        )
+    now = leaning.at(strength)
+    names = letters(len(people))
+    with left, frame.in_place():
+        show_people(images, leaning, rows, people, names, now, lifted)
+    with right:
+        leaning_charts.places_by_strength(
+            leaning.strengths,
+            leaning.places[:, people],
+            leaning.relevance[people] > 0,
+            names,
+            now,
+            keys.widget("places by strength"),
+        )
+        st.caption(
+            rf"The scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
+            rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
+            f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
+            f"**Notice** {'who' if lifted is not None else 'how the lines'} "
+            f"{'is pulled along, and who pulls' if lifted is not None else 'draw together as the strength grows'}."
+        )
+    if lifted is None:
+        st.markdown(f"## {say_misled(leaning, people)}")
+    else:
+        st.markdown(f"## {say_lifted(leaning, people, lifted, names)}")
+
+
+def letters(count: int) -> list[str]:
+    """Names of people: A, B, ...; numbers where there are more than letters."""
+    return [chr(ord("A") + i) if count <= 26 else f"{i + 1}" for i in range(count)]
+
+
+def show_people(
+    images: ImageSet,
+    leaning: Leaning,
+    rows: Ints,
+    people: Ints,
+    names: Sequence[str],
+    now: int,
+    lifted: int | None,
+) -> None:
+    """The scene with its boxes, and below it its people, best first, with the ranks that they have now."""
+    image = int(images.image_of[rows[people[0]]])
+    width, height = (int(side) for side in images.image_sizes[image])
+    chosen = int(rows[people[0] if lifted is None else lifted])
+    boxes = tiles.relevance_boxes(images, LESSON.query, chosen)
+    named = {
+        tuple(int(edge) for edge in images.boxes[rows[i]]): name
+        for i, name in zip(people, names, strict=True)
+    }
+    picture(
+        cache.whole_image(images.key, image),
+        (width, height),
+        [
+            replace(box, label=named[box.box], strong=int(rows[people[0]]) != chosen and box.strong)
+            for box in boxes
+        ],
+        alt=f"The scene of {len(people)} people, {int((leaning.relevance[people] > 0).sum())} of them relevant",
+        key=keys.widget("scene"),
+    )
+    order = np.argsort(leaning.places[now, people], kind="stable")
+    ranked = Ranking(
+        rows[people[order]],
+        leaning.relevance[people[order]],
+        -leaning.places[now, people[order]].astype(float),
+    )
+    shown = [
+        replace(tile, left=names[at], right=f"{leaning.places[now, people[at]]}")
+        for tile, at in zip(
+            tiles.pictures_of(images, cache.thumbnails(images.key), ranked), order, strict=True
+        )
+    ]
+    strip(
+        shown,
+        name="people of the scene",
+        label="The people of the scene, best first: their letters and their ranks now",
+        columns=max(4, len(shown)),
+        narrow=4,
+        chosen=None if lifted is None else str(images.ids[rows[lifted]]),
+    )
+    classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
+    st.caption(f"The scene shows {escaped(', '.join(classes))}. Below each person: letter and rank now.")
+
+
+def say_lifted(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -> str:
+    """What neighbours do for one person, in one sentence."""
+    before, after = leaning.places[leaning.at(OFF), lifted], leaning.places[leaning.at(LEARNT), lifted]
+    name = names[int(np.flatnonzero(people == lifted)[0])]
+    ahead = np.count_nonzero(leaning.places[leaning.at(OFF), people] < before)
+    right = np.count_nonzero(
+        (leaning.places[leaning.at(OFF), people] < before) & (leaning.relevance[people] > 0)
+    )
+    others = "the one neighbour" if ahead == 1 else f"{ahead} neighbours"
+    said = f"{'is' if right == 1 else 'are'} relevant too"
+    return (
+        f"By itself {name} stands at rank {before}, with neighbours at {after}: "
+        f"{others} stood higher, of whom {right} {said}."
+    )
+
+
+def say_misled(leaning: Leaning, people: Ints) -> str:
+    """What neighbours do to a scene that shows nothing relevant, in one sentence."""
+    before, after = leaning.places[leaning.at(OFF), people], leaning.places[leaning.at(LEARNT), people]
+    return (
+        f"Nobody here is {LESSON.query}, yet all {len(people)} rise: from ranks {before.min()} to {before.max()} "
+        f"without neighbours to {after.min()} to {after.max()} with them."
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 4: understood
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
+    leaning_charts.precision_by_strength(
+        leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
+    )
+    best = int(leaning.average_precision.argmax())
+    st.caption(
+        f"{MODEL} on the test people, its penalties weakened and strengthened after training. **Notice** where AP is "
+        f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which nobody knows "
+        f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}."
+    )
+    st.markdown(f"## {say_sum(leaning)}")
+    st.caption(
+        "High-order information may put all of a scene on the wrong side where classes look alike, as phoning and "
+        "playing an instrument do. Train with another η, or with other neighbours, and see."
+    )
+    if frame.pressed("Train it yourself", "train with neighbours", type="primary"):
+        st.switch_page("pages/train.py", query_params=lessons.address_of(found[MODEL]))
+
+
+def say_sum(leaning: Leaning) -> str:
+    """Whom neighbours moved which way, and what that did to AP, in one sentence."""
+    relevant = leaning.relevance > 0
+    up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
+    before, after = leaning.precision_at(OFF), leaning.precision_at(LEARNT)
+    word = {"rises": "helped", "falls": "misled", "stays": "neither helped nor misled"}[
+        _change(before, after)
+    ]
+    return (
+        f"Of {int(relevant.sum())} relevant people neighbours lift {up} and lower {down}; AP goes from {before:.3f} to "
+        f"{after:.3f}: here they {word} on the whole."
+    )
+
+
+frame.show_page(
+    "neighbours_lesson",
+    "People of one scene tend to do the same. A method that leans on that gains, and errs.",
+    steps,
+)
