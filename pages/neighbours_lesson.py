@@ -1,4 +1,4 @@
-"""The lesson about neighbours: two methods with and without them, a person whom they lift, a scene that they mislead."""
+"""The lesson about neighbours: methods with and without them, one person whom they lift, one scene they mislead."""
 
 from __future__ import annotations
 
