@@ -15,7 +15,7 @@ from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.types import Bools, ImageSet
 
-MOST_MOVED = 6  # of those helped most, and of those hurt most
+MOST_MOVED = 5  # of those helped most, and of those hurt most
 MOST_MEMBERS = 16  # of a component that spans several images
 LABELS = {True: RELEVANT_GLYPH, False: IRRELEVANT_GLYPH}
 
@@ -179,8 +179,8 @@ def show_curves(found: Neighbourhood, ranked: Ranking, place: int) -> None:
     labelled = int(marginals.map[rows].sum())
     st.caption(
         "For each rank the value of the best labelling of all samples that gives this one ✓, and of the best that "
-        f"gives it ✗. The higher of the two is always the best of all; they cross after rank {labelled:,}: the best "
-        f"labelling calls {labelled:,} samples ✓. **Notice** the steps: those that share their fate share their score."
+        f"gives it ✗. The higher one is the best of all; they cross after rank {labelled:,}: the best "
+        f"labelling calls {labelled:,} samples ✓. **Notice** that the lower one tells what the other label costs."
     )
 
 
@@ -191,10 +191,11 @@ def show_moved(images: ImageSet, found: Neighbourhood, test: bool) -> None:
         ("Helped most", "Hurt most"),
         (False, True),
         (
-            f"{RELEVANT_GLYPH} that rose and {IRRELEVANT_GLYPH} that fell, by the most places. **Notice** what their "
-            "neighbours show.",
-            f"{RELEVANT_GLYPH} that fell and {IRRELEVANT_GLYPH} that rose, by the most places. **Notice** where "
-            "samples that are alike do not share their label: that is what the model believes, and here it errs.",
+            f"{RELEVANT_GLYPH} that now stand before more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} behind more "
+            f"{RELEVANT_GLYPH}, than with the edges off. **Notice** what their neighbours show.",
+            f"{RELEVANT_GLYPH} that now stand behind more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} before more "
+            f"{RELEVANT_GLYPH}. **Notice** that their neighbours have the other label: the model believes that "
+            "neighbours share it, and here it errs.",
         ),
         strict=True,
     ):

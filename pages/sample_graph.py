@@ -77,7 +77,7 @@ def look(run: Run, images: ImageSet, found: Neighbourhood, split: str) -> None:
 def choose(found: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
     """What colours tell, and the components to show, in their order."""
     sizes = found.components.sizes
-    of_split = np.unique(found.components.component_of[ranked.samples])
+    of_split = np.unique(found.component_of[ranked.samples])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         bound = address.bound(keys.COLOUR, address.one_of(list(COLOURS)), "label")
         colour = st.segmented_control(
@@ -109,15 +109,9 @@ def in_order(found: Neighbourhood, numbers: Ints, order: str) -> Ints:
     """Components by how much neighbours helped all of its samples, or by size."""
     if order == "size":
         return numbers  # that is how they are numbered
-    helped = helped_of(found)[numbers]
+    helped = found.component_helped[numbers]
     first: Ints = numbers[np.argsort(-helped if order == "helped" else helped, kind="stable")]
     return first
-
-
-def helped_of(found: Neighbourhood) -> Ints:
-    """(c,) places by which neighbours helped the samples of each component, hurt ones subtracted."""
-    sums = np.bincount(found.components.component_of, found.helped, len(found.components))
-    return np.rint(sums).astype(np.int64)
 
 
 def show_selected(images: ImageSet, found: Neighbourhood, row: int) -> None:
@@ -125,7 +119,7 @@ def show_selected(images: ImageSet, found: Neighbourhood, row: int) -> None:
     glyph = RELEVANT_GLYPH if found.relevant[row] else IRRELEVANT_GLYPH
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         shown = tiles.shows(images, row)
-        st.image(cache.thumbnails(images.key).crop(row), width=64, alt=f"The selected sample: {shown}")
+        st.image(cache.thumbnails(images.key).crop(row), width=44, alt=f"The selected sample: {shown}")
         st.markdown(f"#### {glyph} {escaped(shown)}: {neighbours.moved(found, row)}")
         st.page_link(
             "pages/max_marginals.py",
@@ -139,8 +133,10 @@ def show_components(
     run: Run, images: ImageSet, found: Neighbourhood, row: int, numbers: Ints, colour: str, split: str
 ) -> None:
     pages = pages_of(found.components.sizes[numbers])
-    own = np.flatnonzero(numbers == found.components.component_of[row])
-    here = next((page for page, places in enumerate(pages, 1) if len(own) and own[0] in places), 1)
+    here = 1
+    if address.get(keys.SAMPLE) is not None:
+        own = int(found.component_of[row])
+        here = next((page for page, places in enumerate(pages, 1) if own in numbers[places]), 1)
     page = address.read(keys.COMPONENTS, address.number(int, 1, len(pages)), here)
     penalties = found.penalty[found.test[found.components.edges[:, 0]] == (split == "test")]
     largest = float(np.abs(penalties).max(initial=0.0))
@@ -155,10 +151,12 @@ def show_components(
     address.pager(keys.COMPONENTS, len(pages), here)
     between = f"from {np.abs(penalties).min():.3g} to {largest:.3g}" if len(penalties) else "none: no pairs"
     st.caption(
-        f"Each picture is a sample, clockwise from the top by rank; below it its rank and by how many places neighbours "
-        f"moved it. {LEGENDS[colour]} The wider a line, the larger the learned penalty of the pair (here {between}); a "
-        "broken line is cut: its ends differ in the best labelling. **Notice** components whose samples share their "
-        "label: there neighbours help; and lines that bind samples of different labels: there they hurt."
+        f"Each picture is a sample, clockwise from the top by rank; below it its rank and by how many places "
+        f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger the learned penalty of the pair (here "
+        f"{between}); a broken line is cut: its ends differ in the best labelling. Pairs: of a {RELEVANT_GLYPH} and an "
+        f"{IRRELEVANT_GLYPH}; so many more are in the right order thanks to neighbours. **Notice** whether components "
+        "that were helped are of one label, and those that were hurt of two. Click a picture, or walk with the arrow "
+        "keys and press Enter."
     )
     export_of(run, images, drawings, split, page, len(pages))
 
@@ -211,12 +209,8 @@ def described(
     size = "1 sample" if len(members) == 1 else f"{len(members):,} samples"
     within = str(images.image_names[files[0]]) if len(files) == 1 else f"{len(files):,} images"
     part = f", {shown} shown" if shown < len(members) else ""
-    helped = int(helped_of(found)[number])
-    done = (
-        f"{'helped' if helped > 0 else 'hurt'} by {abs(helped):,} places"
-        if helped
-        else "neither helped nor hurt"
-    )
+    helped = int(found.component_helped[number])
+    done = f"{'helped' if helped > 0 else 'hurt'}: {helped:+,} pairs" if helped else "neither helped nor hurt"
     return f"{size}{part} · {within}", done
 
 

@@ -20,7 +20,9 @@ class Neighbourhood:
 
     relevant, test: (n,) bool. unary: (n,) score of each sample by itself. penalty: (m,) <= 0 of each edge of
     `components.edges`. rank: (n,) its place from 1 in the ranking of its split; alone: (n,) the place that it has by
-    `unary`, with the edges off. unary_part, pairwise_part: (n,) what the unary scores and what the penalties make of
+    `unary`, with the edges off. helped: (n,) how many samples of its split, relevant ones for an irrelevant one and
+    the other way round, stand on the right side of it thanks to the edges, less those that do not because of them.
+    unary_part, pairwise_part: (n,) what the unary scores and what the penalties make of
     its score: sums over the labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11).
     """
 
@@ -32,6 +34,7 @@ class Neighbourhood:
     marginals: MaxMarginals
     rank: Ints
     alone: Ints
+    helped: Ints
     unary_part: Floats
     pairwise_part: Floats
 
@@ -60,6 +63,8 @@ class Neighbourhood:
         found = max_marginals(scores, components.edges, costs, components=components)
         one, zero = np.ones(len(scores), bool), np.zeros(len(scores), bool)
         no_scores, no_costs = np.zeros_like(scores), np.zeros_like(costs)
+        rank, wrong = _places(relevant, found.difference, test)
+        alone, wrong_alone = _places(relevant, scores, test)
         return cls(
             relevant=relevant,
             test=test,
@@ -67,8 +72,9 @@ class Neighbourhood:
             penalty=costs,
             components=components,
             marginals=found,
-            rank=_ranks(relevant, found.difference, test),
-            alone=_ranks(relevant, scores, test),
+            rank=rank,
+            alone=alone,
+            helped=wrong_alone - wrong,
             unary_part=found.values(one, scores, no_costs) - found.values(zero, scores, no_costs),
             pairwise_part=found.values(one, no_scores, costs) - found.values(zero, no_scores, costs),
         )
@@ -83,10 +89,17 @@ class Neighbourhood:
         """(n,) how many places higher a sample stands than it would by itself."""
         return self.alone - self.rank
 
-    @property
-    def helped(self) -> Ints:
-        """(n,) by how many places the ranking is better for it: a relevant sample that rose, another that fell."""
-        return np.where(self.relevant, self.rise, -self.rise)
+    @cached_property
+    def component_of(self) -> Ints:
+        """(n,) number of the component of each sample, the largest first."""
+        return self.components.component_of
+
+    @cached_property
+    def component_helped(self) -> Ints:
+        """(c,) the sum of `helped` over the samples of each component."""
+        sums = np.zeros(len(self.components), np.int64)
+        np.add.at(sums, self.component_of, self.helped)
+        return sums
 
     @cached_property
     def cut(self) -> Bools:
@@ -122,7 +135,7 @@ class Neighbourhood:
 
         Of equally near ones, those that a strong penalty ties to a nearer one come first.
         """
-        number = int(self.components.component_of[i])
+        number = int(self.component_of[i])
         members = self.members(number)
         if len(members) <= most:
             return members
@@ -142,11 +155,17 @@ class Neighbourhood:
         return np.flatnonzero(reached)
 
 
-def _ranks(relevant: Bools, scores: Floats, test: Bools) -> Ints:
-    """(n,) place from 1 of each sample in the ranking of its split."""
-    ranks = np.empty(len(scores), np.int64)
+def _places(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
+    """(n,) place from 1 of each sample in the ranking of its split, and how many of the other kind stand on the wrong
+    side of it."""
+    ranks, wrong = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for split in (False, True):
         rows = np.flatnonzero(test == split)
-        order = Ranking.of(rows, relevant[rows].astype(np.int64), scores[rows]).samples if len(rows) else rows
-        ranks[order] = np.arange(1, len(rows) + 1)
-    return ranks
+        if not len(rows):
+            continue
+        ranked = Ranking.of(rows, relevant[rows].astype(np.int64), scores[rows])
+        found = np.cumsum(ranked.relevance)
+        places = np.arange(1, len(rows) + 1)
+        ranks[ranked.samples] = places
+        wrong[ranked.samples] = np.where(ranked.relevance > 0, places - found, found[-1] - found)
+    return ranks, wrong

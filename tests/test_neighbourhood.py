@@ -59,8 +59,24 @@ def test_ranks_are_places_in_the_two_rankings_of_its_split(seed: int) -> None:
             order = rows[ranking_order(relevant[rows].astype(int), scores[rows])]
             assert ranks[order].tolist() == list(range(1, len(rows) + 1))
             assert found.ranking(split, alone=alone).samples.tolist() == order.tolist()
-    better = [rise if good else -rise for rise, good in zip(found.alone - found.rank, relevant, strict=True)]
-    assert found.helped.tolist() == better
+
+
+def wrong_pairs(i: int, scores: np.ndarray, relevant: np.ndarray, test: np.ndarray) -> int:
+    """How many pairs with a sample of the other kind are in the wrong order; equal scores are."""
+    others = [j for j in range(len(scores)) if test[j] == test[i] and relevant[j] != relevant[i]]
+    return sum(scores[j] >= scores[i] if relevant[i] else scores[i] >= scores[j] for j in others)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample(seed: int) -> None:
+    unary, edges, penalty, relevant, test = random_model(seed)
+    unary = np.round(2 * unary) / 2  # ties too
+    found = Neighbourhood.of(unary, edges, np.round(penalty), relevant, test)
+    for i in range(len(unary)):
+        before = wrong_pairs(i, unary, relevant, test)
+        assert found.helped[i] == before - wrong_pairs(i, found.score, relevant, test)
+    for number, helped in enumerate(found.component_helped):
+        assert helped == found.helped[found.members(number)].sum()
 
 
 def test_without_edges_neighbours_do_nothing() -> None:

@@ -19,7 +19,7 @@ from ranking.types import Floats, Ints
 MOST_NODES = 24  # of one component that are drawn: more are no picture but a hairball
 PAGE_COMPONENTS, PAGE_NODES = 24, 240  # on one page
 CAPTION, TITLE = 20, 46  # pixels of a drawing, below a node and above the whole
-THINNEST, WIDEST = 1.5, 9.0
+THINNEST, WIDEST = 1.5, 8.0
 INK, PAPER = "#202020", "#ffffff"  # of a file, which shall print
 ACROSS, GAP = 1180, 16  # pixels of a file
 
@@ -95,7 +95,7 @@ def widths(penalty: Floats, largest: float) -> Floats:
     """(m,) how wide pairs are drawn: in proportion to their penalties, the `largest` of the ranking the widest.
 
     >>> widths(np.array([0.0, -1.0, -2.0]), 2.0)
-    array([1.5 , 5.25, 9.  ])
+    array([1.5 , 4.75, 8.  ])
     """
     share = np.abs(penalty) / largest if largest else np.zeros(len(penalty))
     drawn: Floats = THINNEST + (WIDEST - THINNEST) * share
@@ -179,4 +179,5 @@ def _dash(dashed: bool, width: float) -> str:
 
 
 def _text(x: float, y: float, text: str, size: int, fill: str = INK, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}">{escape(text)}</text>'
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}"'
+    return f"<text {place}>{escape(text)}</text>"

@@ -88,7 +88,7 @@ def most_moved(found: Neighbourhood, test: bool, most: int, hurt: bool = False) 
     """At most `most` samples of a split that neighbours helped, or hurt, the most helped or hurt first."""
     rows = np.flatnonzero(found.test == test)
     helped = -found.helped[rows] if hurt else found.helped[rows]
-    order = np.lexsort((found.rank[rows], -helped))  # of equal ones the higher rank first
+    order = np.lexsort((-np.abs(found.rise[rows]), -helped))  # of equal ones that which moved further first
     chosen: Ints = rows[order[helped[order] > 0][:most]]
     return chosen
 
