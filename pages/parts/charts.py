@@ -15,7 +15,7 @@ import streamlit as st
 from plotly.subplots import make_subplots
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from ranking.types import Floats, ImageSet, Ints
+from ranking.types import Bools, Floats, ImageSet, Ints
 
 MOST_POINTS = 600  # of a line: more cannot be seen
 MOST_CLASSES = 20
@@ -308,6 +308,85 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
     figure.update_xaxes(title_text="the image moves from place … to place …")
     listed = ", ".join(f"{step} {fall:.3f}" for step, fall in zip(steps, falls, strict=True))
     show(figure, key, f"What each step down costs. AP loses: {listed}", "cost-of-a-place", height=340)
+
+
+def max_marginals(
+    positive: Floats, negative: Floats, difference: Floats, relevant: Bools, place: int, key: str
+) -> None:
+    """Max-marginals (n,) by rank, and below them their difference, on which relevant samples are marked. place: of
+    the selected sample, from 1."""
+    shown = np.array(thinned(range(len(difference))))
+    ranks, marked = shown + 1, shown[relevant[shown]]
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.5, 0.5], vertical_spacing=0.06)
+    for name, values, colour, dash in (
+        ("m⁺: best value with label ✓", positive, BLUE, "solid"),
+        ("m⁻: best value with label ✗", negative, VERMILLION, "dash"),
+    ):
+        figure.add_scatter(
+            x=ranks,
+            y=values[shown],
+            name=name,
+            mode="lines",
+            line={"color": colour, "width": 3, "dash": dash},
+        )
+    score = {"color": PURPLE, "width": 3}
+    figure.add_scatter(
+        x=ranks, y=difference[shown], name="score m⁺ − m⁻", mode="lines", line=score, row=2, col=1
+    )
+    figure.add_scatter(
+        x=marked + 1,
+        y=difference[marked],
+        name="relevant",
+        mode="markers",
+        marker={"color": GREEN, "size": 9, "symbol": "circle", "line": {"color": "white", "width": 1}},
+        row=2,
+        col=1,
+    )
+    figure.add_hline(y=0, line={"color": GREY, "dash": "dot", "width": 2}, row=2, col=1)
+    figure.add_vline(x=place, line={"color": GREY, "width": 3})
+    figure.update_yaxes(title_text="best value", row=1, col=1)
+    figure.update_yaxes(title_text="score", row=2, col=1)
+    figure.update_xaxes(range=[0, len(difference) + 1])
+    figure.update_xaxes(title_text="rank", row=2, col=1)
+    alt = (
+        f"Max-marginals of {len(difference)} samples by rank; at rank {place} m+ is {positive[place - 1]:.4g}, m- "
+        f"{negative[place - 1]:.4g}, their difference {difference[place - 1]:.4g}"
+    )
+    show(figure, key, alt, "max-marginals", height=400)
+
+
+def parts_of_score(parts: Sequence[tuple[str, float]], score: float, key: str) -> None:
+    """How a score adds up: (name, value) of each part, one after the other, then their sum."""
+    names, values = [name for name, _ in parts], [value for _, value in parts]
+    figure = go.Figure()
+    figure.add_waterfall(
+        x=[*names, "score"],
+        y=[*values, score],
+        measure=["relative"] * len(parts) + ["total"],
+        text=[f"{value:+#.3g}" for value in (*values, score)],
+        textposition="outside",
+        textfont={"size": 16},
+        cliponaxis=False,
+        increasing={"marker": {"color": GREEN}},
+        decreasing={"marker": {"color": VERMILLION}},
+        totals={"marker": {"color": BLUE}},
+        connector={"line": {"color": GREY, "dash": "dot", "width": 2}},
+        hovertemplate="%{x}: %{text}<extra></extra>",
+    )
+    sums = np.cumsum([0.0, *values])
+    low, high = float(sums.min()), float(sums.max())
+    room = 0.16 * ((high - low) or 1.0)
+    figure.update_yaxes(range=[low - room, high + room], zeroline=True, zerolinecolor=GREY, zerolinewidth=2)
+    figure.update_layout(showlegend=False)
+    listed = ", ".join(f"{name.replace('<br>', ' ')} {value:+.3g}" for name, value in parts)
+    show(
+        figure,
+        key,
+        f"What the score {score:+.3g} is made of: {listed}",
+        "parts-of-the-score",
+        height=320,
+        top=12,
+    )
 
 
 def class_counts(

@@ -80,6 +80,11 @@ def with_scores() -> list[Run]:
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
 
+def leans_on_neighbours(run: Run) -> bool:
+    """Whether a training's method has a similarity graph; one that this version does not know has none."""
+    return bool(getattr(_method(run.settings["method"]), "uses_graph", False))
+
+
 def set_is_here(run: Run) -> bool:
     """Whether the image set that a training learnt from is in this home."""
     return run.settings["set"] in {row.key for row in cache.store().image_sets()}
