@@ -10,7 +10,6 @@ from pages.parts import (
     address,
     cache,
     certificate,
-    charts,
     forms,
     frame,
     jobs_panel,
@@ -18,6 +17,7 @@ from pages.parts import (
     run_table,
     runs,
     sets,
+    training_charts,
 )
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
@@ -195,16 +195,16 @@ def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
     convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
     iterations = jobs_panel.iterations_of(seen)
     if not convex:
-        begun, iterations = iterations, charts.in_rounds(iterations)
+        begun, iterations = iterations, training_charts.in_rounds(iterations)
         if begun and not iterations:
             say_beginning(run)
     if not iterations:
         return
     if run.state not in ENDED and tolerance is not None:
         certificate.show_gap(iterations[-1], tolerance, convex)
-    curve = charts.training_curve if convex else charts.training_stairs
+    curve = training_charts.training_curve if convex else training_charts.training_stairs
     curve(iterations, tolerance, logarithmic, "training curve")
-    floor = charts.lowest_bound(iterations)
+    floor = training_charts.lowest_bound(iterations)
     scale = (
         ""
         if floor is None

@@ -9,7 +9,7 @@ import pytest
 from filled_home import train_here
 from test_train import texts
 
-from pages.parts import cache, charts, export, runs
+from pages.parts import cache, export, runs, training_charts
 from ranking import run_archive
 from ranking.image_graph import GRAPHS
 from ranking.run_settings import TrainSettings
@@ -147,11 +147,11 @@ def test_an_imported_one_claims_a_local_optimum(laboratory, on_neighbours, open_
 
 
 def test_the_stairs_are_the_objective_of_each_round(laboratory, on_neighbours):
-    iterations = charts.in_rounds([event for event in events_of(on_neighbours) if "primal" in event])
-    rounds = charts.by_round(iterations)
+    iterations = training_charts.in_rounds([event for event in events_of(on_neighbours) if "primal" in event])
+    rounds = training_charts.by_round(iterations)
     assert [events[0]["round"] for events in rounds] == list(range(1, len(rounds) + 1))
     assert len(rounds) > 1
-    places, heights = charts.stairs(rounds)
+    places, heights = training_charts.stairs(rounds)
     assert len(heights) == len(rounds) + 1
     assert all(later <= earlier for earlier, later in itertools.pairwise(heights)), "never rises"
     proof = on_neighbours.result["certificate"]
@@ -169,12 +169,12 @@ ROUNDS = [
 
 
 def test_lines_break_between_rounds_and_steps_do_not():
-    rounds = charts.by_round(charts.in_rounds(ROUNDS))
-    assert charts.stairs(rounds) == ([0, 4, 7], [8.0, 5.5, 3.0])
-    line = charts.apart(rounds)
+    rounds = training_charts.by_round(training_charts.in_rounds(ROUNDS))
+    assert training_charts.stairs(rounds) == ([0, 4, 7], [8.0, 5.5, 3.0])
+    line = training_charts.apart(rounds)
     assert [event["dual"] for event in line] == [None, 5.0, None, 1.0, 2.9]
     assert [event["iteration"] for event in line] == [0, 4, None, 4, 7]
-    assert charts.in_rounds([{"iteration": 1}]) == [], "files of before there were rounds"
+    assert training_charts.in_rounds([{"iteration": 1}]) == [], "files of before there were rounds"
 
 
 def write(run, events):
