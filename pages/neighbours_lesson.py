@@ -82,19 +82,17 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
     st.markdown(f"## {compared({method: ranked.average_precision for method, ranked in rankings.items()})}")
     st.caption(
         "Above: each person by itself. Below: the same features, and a penalty wherever two people of one scene get "
-        "different labels. **Notice** people of one scene that stand side by side below: they share their fate. The "
-        "two at the left count wrong labels, those at the right optimise AP."
+        "different labels. **Notice** the first mistake of each, and people of one scene side by side below: they "
+        "share their fate. The two at the left count wrong labels, those at the right optimise AP."
     )
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        st.markdown(f"### {method}", width="content")
-        st.metric("AP", f"{ranked.average_precision:.3f}", help=measures.AP, width="content")
+    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
     shown = tiles.pictures_of(images, cache.thumbnails(images.key), top)
     first = first_mistake(ranked.relevance)
-    flags = {shown[first - 1].id: "mistake"} if first is not None and first <= SHOWN else {}
+    flags = {shown[first - 1].id: "wrong"} if first is not None and first <= SHOWN else {}
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=SHOWN, narrow=4, flags=flags)
 
@@ -125,7 +123,7 @@ def show_scene(
 ) -> None:
     """A scene whose neighbours grow weaker and stronger. rows: of the test samples in the set. people: those of the
     scene among them. lifted: the one that it is about."""
-    left, right = st.columns([2, 3], gap="large")
+    left, right = st.columns([1, 2], gap="large")
     with right:
         parse = address.number(float, OFF, float(leaning.strengths[-1]))
         bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
@@ -134,6 +132,7 @@ def show_scene(
             OFF,
             float(leaning.strengths[-1]),
             step=0.1,
+            format="%.1f",
             **bound,
         )
     now = leaning.at(strength)
@@ -150,16 +149,25 @@ def show_scene(
             keys.widget("places by strength"),
         )
         st.caption(
-            rf"The scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
+            rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
             rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
             f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
-            f"**Notice** {'who' if lifted is not None else 'how the lines'} "
-            f"{'is pulled along, and who pulls' if lifted is not None else 'draw together as the strength grows'}."
+            f"**Notice** how the scene draws together as the strength grows{say_along(leaning, people, names)}."
         )
     if lifted is None:
         st.markdown(f"## {say_misled(leaning, people)}")
     else:
         st.markdown(f"## {say_lifted(leaning, people, lifted, names)}")
+
+
+def say_along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
+    """Who of a scene that shows something relevant rises without being so."""
+    relevant = leaning.relevance[people] > 0
+    along = [name for name, wrong in zip(names, ~relevant & (leaning.rise[people] > 0), strict=True) if wrong]
+    if not relevant.any() or not along:
+        return ""
+    rest = "who is not relevant, rises" if len(along) == 1 else "who are not relevant, rise"
+    return f": {' and '.join(along)}, {rest} along"
 
 
 def letters(count: int) -> list[str]:
@@ -181,16 +189,12 @@ def show_people(
     width, height = (int(side) for side in images.image_sizes[image])
     chosen = int(rows[people[0] if lifted is None else lifted])
     boxes = tiles.relevance_boxes(images, LESSON.query, chosen)
-    named = {
-        tuple(int(edge) for edge in images.boxes[rows[i]]): name
-        for i, name in zip(people, names, strict=True)
-    }
     picture(
         cache.whole_image(images.key, image),
         (width, height),
         [
-            replace(box, label=named[box.box], strong=int(rows[people[0]]) != chosen and box.strong)
-            for box in boxes
+            replace(box, label=name, strong=box.strong and lifted is not None)
+            for box, name in zip(boxes, names, strict=True)
         ],
         alt=f"The scene of {len(people)} people, {int((leaning.relevance[people] > 0).sum())} of them relevant",
         key=keys.widget("scene"),
@@ -216,23 +220,17 @@ def show_people(
         chosen=None if lifted is None else str(images.ids[rows[lifted]]),
     )
     classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
-    st.caption(f"The scene shows {escaped(', '.join(classes))}. Below each person: letter and rank now.")
+    st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
 
 
 def say_lifted(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -> str:
     """What neighbours do for one person, in one sentence."""
     before, after = leaning.places[leaning.at(OFF), lifted], leaning.places[leaning.at(LEARNT), lifted]
     name = names[int(np.flatnonzero(people == lifted)[0])]
-    ahead = np.count_nonzero(leaning.places[leaning.at(OFF), people] < before)
-    right = np.count_nonzero(
-        (leaning.places[leaning.at(OFF), people] < before) & (leaning.relevance[people] > 0)
-    )
-    others = "the one neighbour" if ahead == 1 else f"{ahead} neighbours"
-    said = f"{'is' if right == 1 else 'are'} relevant too"
-    return (
-        f"By itself {name} stands at rank {before}, with neighbours at {after}: "
-        f"{others} stood higher, of whom {right} {said}."
-    )
+    higher = leaning.places[leaning.at(OFF), people] < before
+    ahead, right = np.count_nonzero(higher), np.count_nonzero(higher & (leaning.relevance[people] > 0))
+    pulls = "1 neighbour stood higher" if ahead == 1 else f"{ahead} neighbours stood higher"
+    return f"By itself {name} stands at rank {before}, with neighbours at {after}: {pulls}, {right} of them relevant."
 
 
 def say_misled(leaning: Leaning, people: Ints) -> str:
@@ -261,8 +259,8 @@ def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
     )
     st.markdown(f"## {say_sum(leaning)}")
     st.caption(
-        "High-order information may put all of a scene on the wrong side where classes look alike, as phoning and "
-        "playing an instrument do. Train with another η, or with other neighbours, and see."
+        "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
+        "η, with other neighbours, or on another query, and see whether it does."
     )
     if frame.pressed("Train it yourself", "train with neighbours", type="primary"):
         st.switch_page("pages/train.py", query_params=lessons.address_of(found[MODEL]))

@@ -11,8 +11,6 @@ from pages.parts.charts import show
 from pages.parts.colours import BLUE, GREEN, GREY, VERMILLION
 from ranking.types import Bools, Floats, Ints
 
-LEARNT = "as learnt"
-
 
 def places_by_strength(
     strengths: Floats, places: Ints, relevant: Bools, names: Sequence[str], now: int, key: str
@@ -47,7 +45,7 @@ def places_by_strength(
     _title(figure, strengths)
     listed = ", ".join(f"{name} {places[now, person]}" for person, name in enumerate(names))
     show(
-        figure, key, f"Rank of each person by strength; now: {listed}", "ranks-by-strength", height=300, top=8
+        figure, key, f"Rank of each person by strength; now: {listed}", "ranks-by-strength", height=250, top=8
     )
 
 
@@ -62,7 +60,7 @@ def precision_by_strength(strengths: Floats, values: Floats, key: str) -> None:
         marker={"size": 7},
         hovertemplate="strength %{x:.1f}: AP %{y:.3f}<extra></extra>",
     )
-    _mark_strength(figure, 1.0, LEARNT)
+    _mark_strength(figure, 1.0)
     figure.update_yaxes(title_text="test AP", rangemode="tozero")
     _title(figure, strengths)
     listed = ", ".join(f"{value:.3f}" for value in values)
@@ -75,12 +73,8 @@ def precision_by_strength(strengths: Floats, values: Floats, key: str) -> None:
     )
 
 
-def _mark_strength(figure: go.Figure, strength: float, text: str = "") -> None:
-    figure.add_vline(
-        x=strength,
-        line={"color": GREY, "dash": "dot", "width": 2},
-        annotation={"text": text} if text else None,
-    )
+def _mark_strength(figure: go.Figure, strength: float) -> None:
+    figure.add_vline(x=strength, line={"color": GREY, "dash": "dot", "width": 2})
 
 
 def _title(figure: go.Figure, strengths: Floats) -> None:
@@ -88,6 +82,6 @@ def _title(figure: go.Figure, strengths: Floats) -> None:
         title_text="strength of the neighbours",
         range=[-0.09 * float(strengths[-1]), 1.02 * float(strengths[-1])],
         tickvals=[0, 0.5, 1, 1.5, 2],
-        ticktext=["off", "0.5", LEARNT, "1.5", "2"],
+        ticktext=["off", "0.5", "as learnt", "1.5", "2"],
     )
     figure.update_layout(showlegend=False)
