@@ -81,9 +81,9 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
                 show_ranking(images, method, rankings[method])
     st.markdown(f"## {compared({method: ranked.average_precision for method, ranked in rankings.items()})}")
     st.caption(
-        "Above: each person by itself. Below: the same features, and a penalty wherever two people of one scene get "
-        "different labels. **Notice** the first mistake of each, and people of one scene side by side below: they "
-        "share their fate. The two at the left count wrong labels, those at the right optimise AP."
+        "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
+        "get different labels. **Notice** the first mistake of each, and with neighbours people of one scene side by "
+        "side: they share their fate. SVM and HOB-SVM count wrong labels, the other two optimise AP."
     )
 
 
@@ -123,7 +123,7 @@ def show_scene(
 ) -> None:
     """A scene whose neighbours grow weaker and stronger. rows: of the test samples in the set. people: those of the
     scene among them. lifted: the one that it is about."""
-    left, right = st.columns([1, 2], gap="large")
+    left, right = st.columns([2, 3], gap="large")
     with right:
         parse = address.number(float, OFF, float(leaning.strengths[-1]))
         bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
@@ -152,12 +152,16 @@ def show_scene(
             rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
             rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
             f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
-            f"**Notice** how the scene draws together as the strength grows{say_along(leaning, people, names)}."
+            f"**Notice** how the scene, which shows {escaped(shown_by(images, rows[people]))}, draws together as the "
+            f"strength grows{say_along(leaning, people, names)}. Below each person: letter and rank now."
         )
-    if lifted is None:
-        st.markdown(f"## {say_misled(leaning, people)}")
-    else:
-        st.markdown(f"## {say_lifted(leaning, people, lifted, names)}")
+        told = say_misled(leaning, people) if lifted is None else say_lifted(leaning, people, lifted, names)
+        st.markdown(f"### {told}")
+
+
+def shown_by(images: ImageSet, rows: Ints) -> str:
+    """What samples show, in words."""
+    return " and ".join(sorted({tiles.shows(images, int(row)) for row in rows}))
 
 
 def say_along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
@@ -219,8 +223,6 @@ def show_people(
         narrow=4,
         chosen=None if lifted is None else str(images.ids[rows[lifted]]),
     )
-    classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
-    st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
 
 
 def say_lifted(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -> str:
