@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys, leaning_charts, lessons, measures, sets, tiles
+from pages.parts import address, cache, frame, keys, leaning_charts, leanings, lessons, measures, sets, tiles
 from pages.parts.frame import escaped
+from pages.parts.leanings import LEARNT, OFF
 from pages.parts.picture import picture
 from pages.parts.strip import strip
 from ranking.ranked import Ranking, first_mistake
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 
 LESSON = lessons.NEIGHBOURS
 STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Understood")
-PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
 MODEL = "HOAP-SVM"  # whose edges are switched off and on
 SHOWN = 8
-OFF, LEARNT = 0.0, 1.0
 
 HEADLINES = (
     f"Query “{LESSON.query}”: do people of one scene help each other?",
@@ -75,11 +74,13 @@ def show_model(images: ImageSet, found: dict[str, Run], leaning: Leaning, chosen
 
 
 def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
-    for column, pair in zip(st.columns(2, gap="large"), PAIRS, strict=True):
+    for column, pair in zip(st.columns(2, gap="large"), leanings.PAIRS, strict=True):
         with column:
             for method in pair:
                 show_ranking(images, method, rankings[method])
-    st.markdown(f"## {compared({method: ranked.average_precision for method, ranked in rankings.items()})}")
+    st.markdown(
+        f"## {leanings.compared({method: ranked.average_precision for method, ranked in rankings.items()})}"
+    )
     st.caption(
         "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
         "get different labels. **Notice** the first mistake of each, and with neighbours people of one scene side by "
@@ -95,21 +96,6 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     flags = {shown[first - 1].id: "wrong"} if first is not None and first <= SHOWN else {}
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=SHOWN, narrow=4, flags=flags)
-
-
-def compared(precisions: dict[str, float]) -> str:
-    """What neighbours do to the AP of each pair, in one sentence, as far as the numbers are shown."""
-    said = [
-        f"{_change(precisions[alone], precisions[leaning])} ({alone} {precisions[alone]:.3f}, "
-        f"{leaning} {precisions[leaning]:.3f})"
-        for alone, leaning in PAIRS
-    ]
-    return f"With neighbours AP {said[0]} where labels are counted, and {said[1]} where AP is optimised."
-
-
-def _change(before: float, after: float) -> str:
-    before, after = round(before, 3), round(after, 3)
-    return "rises" if after > before else "falls" if after < before else "stays"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -148,30 +134,19 @@ def show_scene(
             now,
             keys.widget("places by strength"),
         )
+        told = (
+            leanings.misleading(leaning, people, LESSON.query)
+            if lifted is None
+            else leanings.lifting(leaning, people, lifted, names)
+        )
+        st.markdown(f"### {told}")
         st.caption(
             rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
             rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
             f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
-            f"**Notice** how the scene, which shows {escaped(shown_by(images, rows[people]))}, draws together as the "
-            f"strength grows{say_along(leaning, people, names)}. Below each person: letter and rank now."
+            f"**Notice** how the scene draws together as the strength grows{leanings.along(leaning, people, names)}."
         )
-        told = say_misled(leaning, people) if lifted is None else say_lifted(leaning, people, lifted, names)
-        st.markdown(f"### {told}")
-
-
-def shown_by(images: ImageSet, rows: Ints) -> str:
-    """What samples show, in words."""
-    return " and ".join(sorted({tiles.shows(images, int(row)) for row in rows}))
-
-
-def say_along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
-    """Who of a scene that shows something relevant rises without being so."""
-    relevant = leaning.relevance[people] > 0
-    along = [name for name, wrong in zip(names, ~relevant & (leaning.rise[people] > 0), strict=True) if wrong]
-    if not relevant.any() or not along:
-        return ""
-    rest = "who is not relevant, rises" if len(along) == 1 else "who are not relevant, rise"
-    return f": {' and '.join(along)}, {rest} along"
+    frame.show_menu()
 
 
 def letters(count: int) -> list[str]:
@@ -223,25 +198,8 @@ def show_people(
         narrow=4,
         chosen=None if lifted is None else str(images.ids[rows[lifted]]),
     )
-
-
-def say_lifted(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -> str:
-    """What neighbours do for one person, in one sentence."""
-    before, after = leaning.places[leaning.at(OFF), lifted], leaning.places[leaning.at(LEARNT), lifted]
-    name = names[int(np.flatnonzero(people == lifted)[0])]
-    higher = leaning.places[leaning.at(OFF), people] < before
-    ahead, right = np.count_nonzero(higher), np.count_nonzero(higher & (leaning.relevance[people] > 0))
-    pulls = "1 neighbour stood higher" if ahead == 1 else f"{ahead} neighbours stood higher"
-    return f"By itself {name} stands at rank {before}, with neighbours at {after}: {pulls}, {right} of them relevant."
-
-
-def say_misled(leaning: Leaning, people: Ints) -> str:
-    """What neighbours do to a scene that shows nothing relevant, in one sentence."""
-    before, after = leaning.places[leaning.at(OFF), people], leaning.places[leaning.at(LEARNT), people]
-    return (
-        f"Nobody here is {LESSON.query}, yet all {len(people)} rise: from ranks {before.min()} to {before.max()} "
-        f"without neighbours to {after.min()} to {after.max()} with them."
-    )
+    classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
+    st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -259,27 +217,13 @@ def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
         f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which nobody knows "
         f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}."
     )
-    st.markdown(f"## {say_sum(leaning)}")
+    st.markdown(f"## {leanings.summed_up(leaning)}")
     st.caption(
         "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
         "η, with other neighbours, or on another query, and see whether it does."
     )
     if frame.pressed("Train it yourself", "train with neighbours", type="primary"):
         st.switch_page("pages/train.py", query_params=lessons.address_of(found[MODEL]))
-
-
-def say_sum(leaning: Leaning) -> str:
-    """Whom neighbours moved which way, and what that did to AP, in one sentence."""
-    relevant = leaning.relevance > 0
-    up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
-    before, after = leaning.precision_at(OFF), leaning.precision_at(LEARNT)
-    word = {"rises": "helped", "falls": "misled", "stays": "neither helped nor misled"}[
-        _change(before, after)
-    ]
-    return (
-        f"Of {int(relevant.sum())} relevant people neighbours lift {up} and lower {down}; AP goes from {before:.3f} to "
-        f"{after:.3f}: here they {word} on the whole."
-    )
 
 
 frame.show_page(

@@ -45,7 +45,7 @@ def places_by_strength(
     _title(figure, strengths)
     listed = ", ".join(f"{name} {places[now, person]}" for person, name in enumerate(names))
     show(
-        figure, key, f"Rank of each person by strength; now: {listed}", "ranks-by-strength", height=250, top=8
+        figure, key, f"Rank of each person by strength; now: {listed}", "ranks-by-strength", height=240, top=8
     )
 
 
