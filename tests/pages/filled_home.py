@@ -57,4 +57,5 @@ def train_settings(key: str, query: str = "3", method: str = "AP-SVM", **setting
         "method": method,
         "method_settings": settings,
         "warm_start": None,
+        "graph": None,
     }
