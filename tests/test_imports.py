@@ -49,7 +49,10 @@ SIDEWAYS = {
 APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
 
 # A plug-in imports another only to be initialised by it: (the importing module, the imported one).
-INITIALISED_BY = {("methods.hoap_svm", "methods.hob_svm"), ("methods.hoap_svm", "methods.ap_svm")}
+INITIALISED_BY = {
+    ("ranking.methods.hoap_svm", "ranking.methods.hob_svm"),
+    ("ranking.methods.hoap_svm", "ranking.methods.ap_svm"),
+}
 
 
 def module_name(path: Path, root: Path) -> str:
