@@ -74,15 +74,23 @@ def show_labellings(run: Run, images: ImageSet, found: Neighbourhood, row: int) 
         with column:
             st.markdown(f"**Y{sign}: it is {LABELS[label]}** · m{sign} = {value:.5g}{note}")
             draw_labelling(images, found, row, labels, turning, f"labelling {int(label)}")
-    others = int(turning.sum()) - 1
-    with_it = {0: "No other sample turns", 1: "One other sample turns"}.get(
-        others, f"{others} other samples turn"
-    )
     st.caption(
         f"The best labelling of all samples in which this one is {RELEVANT_GLYPH}, “{escaped(run.settings['query'])}”, "
-        f"and the best in which it is {IRRELEVANT_GLYPH}. {with_it} with it; what differs has a thick border. "
-        "**Notice** that only what differs enters its score: a sample whose neighbours would turn along is pulled "
-        "by their features too, one whose neighbours stand firm pays the penalty of each pair that it breaks."
+        f"and the best in which it is {IRRELEVANT_GLYPH}. What differs has a thick border, and only that enters its "
+        f"score. {notice(found, row, int(turning.sum()) - 1)}"
+    )
+
+
+def notice(found: Neighbourhood, row: int, others: int) -> str:
+    """What to notice about a sample with whose label those of so many others turn."""
+    pairs = int(np.count_nonzero(found.components.edges == row))
+    if not pairs:
+        return "**Notice** that it has no neighbours: its own features are its score."
+    if not others:
+        return "**Notice** that its neighbours stand firm: they keep their label, and the pairs that it breaks cost it."
+    turn = "one other sample turns" if others == 1 else f"{others} other samples turn"
+    return (
+        f"**Notice** that {turn} with it, rather than break with it: their features count in its score too."
     )
 
 

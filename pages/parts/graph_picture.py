@@ -73,22 +73,25 @@ def drawing(title: str, note: str, nodes: Sequence[Node], ties: Sequence[Tie]) -
 
 
 def circle(count: int) -> tuple[float, float, float, Floats]:
-    """Width, height, the side of a node and (count, 2) middles of nodes that do not touch.
+    """Width, height, the side of a node and (count, 2) middles of nodes that do not touch, nor their captions.
 
     >>> circle(1)[3].tolist()
     [[130.0, 62.0]]
     """
-    side = 104.0 if count <= 2 else 84.0 if count <= 4 else 70.0 if count <= 8 else 58.0
-    apart = side + CAPTION + 4
+    side = 104.0 if count <= 2 else 84.0 if count <= 4 else 62.0 if count <= 8 else 58.0
     if count <= 2:
-        middles = np.array([[130.0], [70.0, 190.0]][count - 1])
-        return 260.0, side + CAPTION + 8, side, np.stack([middles, np.full(count, side / 2 + 10)], axis=1)
-    radius = max(82.0, apart / (2 * math.sin(math.pi / count)))
+        across = np.array([[130.0], [70.0, 190.0]][count - 1])
+        middles = np.stack([across, np.full(count, side / 2 + 10)], axis=1)
+        return 260.0, side + CAPTION + 10, side, middles
+    apart = math.hypot(
+        side + 2, side + CAPTION
+    )  # then one of two neighbours is beside the other, or below it
+    radius = apart / (2 * math.sin(math.pi / count))
     angles = 2 * np.pi * np.arange(count) / count - np.pi / 2
     middles = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    across = max(260.0, 2 * radius + side + 12)
-    middles += [across / 2, radius + side / 2 + 6]
-    return across, float(middles[:, 1].max()) + side / 2 + CAPTION + 4, side, middles
+    width = max(260.0, 2 * radius + side + 12)
+    middles += [width / 2, radius + side / 2 + 8]
+    return width, float(middles[:, 1].max()) + side / 2 + CAPTION + 4, side, middles
 
 
 def widths(penalty: Floats, largest: float) -> Floats:
