@@ -9,7 +9,7 @@ import pytest
 from filled_home import train_here
 from test_train import texts
 
-from pages.parts import cache, export, runs, training_charts
+from pages.parts import cache, certificate, export, runs, training_charts
 from ranking import run_archive
 from ranking.image_graph import GRAPHS
 from ranking.run_settings import TrainSettings
@@ -110,6 +110,7 @@ def test_a_method_that_is_not_convex_says_where_it_ends(laboratory, open_page):
     said = texts(app)
     assert "**Ends in a local optimum.**" in said
     assert "go down the stairs" in said
+    assert [formula.value.strip("$\n ") for formula in app.latex] == [certificate.LOCAL_FORMULA]
     assert "stops by itself when one more round can gain at most 0.1% of the objective" in said
     said = texts(open_page("train", set=laboratory.shapes, method="HOB-SVM"))
     assert "local optimum" not in said
