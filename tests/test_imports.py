@@ -20,7 +20,7 @@ LAYERS: tuple[set[str], ...] = (
     {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
     {"image_graph"},
-    {"methods", "datasets", "features", "moving"},
+    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity"},
     {"registry", "settings", "types", "archives"},
 )
@@ -33,6 +33,7 @@ SIDEWAYS = {
     ("jobs", "events"),
     ("run_archive", "run_json"),
     ("run_archive", "events"),
+    ("run_archive", "training"),
     ("store", "run"),
     ("store", "home"),
     ("store", "run_store"),
@@ -49,7 +50,10 @@ SIDEWAYS = {
 APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
 
 # A plug-in imports another only to be initialised by it: (the importing module, the imported one).
-INITIALISED_BY = {("methods.hoap_svm", "methods.hob_svm"), ("methods.hoap_svm", "methods.ap_svm")}
+INITIALISED_BY = {
+    ("ranking.methods.hoap_svm", "ranking.methods.hob_svm"),
+    ("ranking.methods.hoap_svm", "ranking.methods.ap_svm"),
+}
 
 
 def module_name(path: Path, root: Path) -> str:
