@@ -76,7 +76,7 @@ def show_labellings(run: Run, images: ImageSet, found: Neighbourhood, row: int) 
             draw_labelling(images, found, row, labels, turning, f"labelling {int(label)}")
     st.caption(
         f"The best labelling of all samples in which this one is {RELEVANT_GLYPH}, “{escaped(run.settings['query'])}”, "
-        f"and the best in which it is {IRRELEVANT_GLYPH}. What differs has a thick border, and only that enters its "
+        f"and the best in which it is {IRRELEVANT_GLYPH}. What differs is marked “turns”, and only that enters its "
         f"score. {notice(found, row, int(turning.sum()) - 1)}"
     )
 
@@ -133,7 +133,8 @@ def draw_labelling(
 
 
 def show_parts(found: Neighbourhood, row: int) -> None:
-    own, others = float(found.unary[row]), float(found.unary_part[row] - found.unary[row])
+    own, alone = float(found.unary[row]), np.count_nonzero(found.turning(row)) == 1
+    others = 0.0 if alone else float(found.unary_part[row] - own)  # exactly 0, where a difference would round
     parts = [
         ("its own<br>features", own),
         ("features of those<br>that turn with it", others),

@@ -58,7 +58,8 @@ def split(images: ImageSet) -> str:
     row = selection.row(images)
     default = splits[0] if row is None else ("test" if images.test[row] else "train")
     bound = address.bound(keys.SPLIT, address.one_of(splits), default)
-    return str(st.segmented_control("Split", splits, required=True, **bound))
+    chosen: str = st.segmented_control("Split", splits, required=True, **bound)
+    return chosen
 
 
 def training(with_neighbours: bool = False) -> Run:

@@ -54,6 +54,7 @@ def guard() -> None:
 def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     """Run a page: its title, what was wrong with the address, its steps."""
     guard()
+    st.session_state[keys.PAGE_SHOWN] = name
     with st.container(key="menu", gap=None):
         st.session_state[keys.MENU] = st.empty()
         _mount_style(key="style", height=1)
@@ -70,6 +71,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         raise
     finally:
         if complete:
+            st.session_state[keys.PAGE_DONE] = name
             _finish(messages)
 
 

@@ -172,7 +172,7 @@ def _node(node: Node, side: float) -> str:
         f'<rect {box} rx="6" fill="none" stroke="{node.colour}" stroke-width="4"{_dash(node.dashed, 4)}/>'
         f'<circle cx="{left + side - 9:.1f}" cy="{top + 9:.1f}" r="10" fill="{node.colour}"/>'
         + _text(left + side - 9, top + 14, node.glyph, 13, "#ffffff", "middle")
-        + _text(node.x, top + side + 16, node.caption, 14, INK, "middle")
+        + _text(node.x, top + side + 16, node.caption, 14, INK, "middle", PAPER)
         + "</g>"
     )
 
@@ -181,6 +181,9 @@ def _dash(dashed: bool, width: float) -> str:
     return f' stroke-dasharray="{max(6.0, 1.6 * width):.1f} {max(5.0, 1.3 * width):.1f}"' if dashed else ""
 
 
-def _text(x: float, y: float, text: str, size: int, fill: str = INK, anchor: str = "start") -> str:
+def _text(
+    x: float, y: float, text: str, size: int, fill: str = INK, anchor: str = "start", around: str = "none"
+) -> str:
+    """around: the colour of what keeps lines below the text away from it."""
     place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}"'
-    return f"<text {place}>{escape(text)}</text>"
+    return f'<text {place} stroke="{around}" stroke-width="4" paint-order="stroke">{escape(text)}</text>'

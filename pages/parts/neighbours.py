@@ -59,6 +59,12 @@ def show_measures(found: Neighbourhood, test: bool) -> None:
         st.metric("Difference", f"{on - off:+.3f}", width="content")
         st.metric("Relevant that rose", f"{(rise > 0).sum()} of {len(rise)}", width="content")
         st.metric("that fell", f"{(rise < 0).sum()}", width="content")
+    if not found.penalty.any():
+        st.info(
+            "All penalties are 0: "
+            + ("training found no use for its pairs" if len(found.penalty) else "no samples are paired here")
+            + ", so every sample is ranked by its own features alone."
+        )
 
 
 EDGES_OFF = (

@@ -167,7 +167,7 @@ def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int)
     for row in samples_of(images, int(images.image_of[chosen])):
         label, strong = bool(labels[row]), bool(turning[row])
         glyph = RELEVANT_GLYPH if label else IRRELEVANT_GLYPH
-        text = f"{glyph} {'selected' if row == chosen else 'turns with it'}" if strong else glyph
+        text = f"{glyph} {'selected' if row == chosen else 'turns'}" if strong else glyph
         found.append(Box(_edges(images, row), text, RELEVANT if label else IRRELEVANT, not label, strong))
     return found
 

@@ -146,13 +146,12 @@ def test_the_bars_add_up_to_the_score(laboratory, open_page, found):
     sample = a_sample(images, found, 2)
     row = int(np.flatnonzero(images.ids == sample)[0])
     app = open_page("max_marginals", run=laboratory.neighbours, sample=sample)
-    charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    [bars] = [chart["data"][0] for chart in charts if chart["data"][0]["type"] == "waterfall"]
+    [bars] = [chart[0] for chart in charts_of(app) if chart[0]["type"] == "waterfall"]
     own, others, penalties, score = bars["y"]
     assert own == found.unary[row]
     assert others != 0
     assert own + others + penalties == pytest.approx(score) == pytest.approx(scores_of(laboratory)[row])
-    [curves] = [chart["data"] for chart in charts if chart["data"][0]["type"] == "scatter"]
+    [curves] = [chart for chart in charts_of(app) if chart[0]["type"] == "scatter"]
     assert [curve["name"].partition(":")[0] for curve in curves] == ["m⁺", "m⁻", "score m⁺ − m⁻", "relevant"]
 
 
@@ -174,6 +173,28 @@ def test_a_component_of_several_images_is_shown_as_thumbnails(laboratory, open_p
     marks = [{item["id"]: item["mark"] for item in strip["items"]} for strip in (one, zero)]
     assert all((marks[0][id] != marks[1][id]) == (id in turns) for id in marks[0])
     assert any(re.search(r"16 of the \d+ samples of its component", text.value) for text in app.caption)
+
+
+def test_pairs_without_use_are_said(laboratory, open_page):
+    run = laboratory.store.run(laboratory.neighbours)
+    app = open_page("max_marginals", run=run.id)
+    assert not app.info
+    laboratory.store.update_run(run.id, settings={**run.settings, "graph": "none"})
+    score_again(laboratory)
+    app = open_page("max_marginals", run=run.id)
+    assert not app.exception
+    assert "no samples are paired here" in app.info[0].value
+    assert [metric.value for metric in app.metric if metric.label == "Difference"] == ["+0.000"]
+    [bars] = [chart for chart in charts_of(app) if chart[0]["type"] == "waterfall"]
+    assert bars[0]["y"][1:3] == [0.0, 0.0]
+    app = open_page("sample_graph", run=run.id)
+    assert not app.exception
+    [graph] = components(app, "ranking_sample_graph")
+    assert {len(one["nodes"]) for one in graph["drawings"]} == {1}
+
+
+def charts_of(app):
+    return [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
 
 
 def test_a_training_without_neighbours_leads_to_one_that_has_them(laboratory, open_page):
