@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.inference.components import Components, Model, checked_model
-from ranking.inference.cuts import best_cut, cold_flips, dynamic_flips, network_of
+from ranking.inference.cuts import best_cut, cold_flips, network_of
+from ranking.inference.dynamic_cuts import dynamic_flips
 from ranking.inference.enumeration import LARGEST_ENUMERATED, enumerate_best, enumerate_labellings
 from ranking.types import Bools, Floats, Ints, is_real
 
@@ -125,10 +126,10 @@ def max_marginals(
         network = network_of(model, cut)
         if algorithm == "cold-cut":
             labels[: parts.starts[cut]] = best_cut(network)
-            rounds = cold_flips(network, parts.edge_starts)
+            _pack(cold_flips(network, parts.edge_starts), words, flips)
         else:
-            rounds = dynamic_flips(network, labels[: parts.starts[cut]])
-        _pack(rounds, words, flips)
+            flips[: words[parts.starts[cut]]] = 0
+            dynamic_flips(network, labels[: parts.starts[cut]], words, flips)
     gains = np.zeros(len(labels))
     _gain(
         model.unary, model.penalty, labels, words, flips, parts.starts, parts.edge_starts, parts.ends, gains
