@@ -12,6 +12,7 @@ edge e. Searching backwards from a sink, an arc has the room of the opposite one
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numba as nb
@@ -21,6 +22,8 @@ from ranking.inference.cuts import Network
 from ranking.types import Bools, Ints
 
 UNSEEN, CLOSED = -1, -2
+FAR = 1 << 40
+PATIENCE = 4  # steps more than at first, until paths are searched from the root again
 
 
 class Flow(NamedTuple):
@@ -47,6 +50,8 @@ class Flow(NamedTuple):
     changed_samples: Ints
     is_changed_edge: Bools
     is_changed_sample: Bools
+    steps_left: Ints  # (p,) to the next terminal with room, a lower bound
+    kept_steps: Ints
     counts: Ints  # how many changed_edges, changed_samples
 
 
@@ -72,6 +77,8 @@ def flow_of(network: Network) -> Flow:
         changed_samples=np.empty(places, np.int64),
         is_changed_edge=np.zeros(arcs // 2, bool),
         is_changed_sample=np.zeros(places, bool),
+        steps_left=np.full(places, FAR),
+        kept_steps=np.full(places, FAR),
         counts=np.zeros(2, np.int64),
     )
 
@@ -101,15 +108,105 @@ def _cut(flow: Flow, labels: Bools) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _flip_all(flow: Flow, labels: Bools, starts: Ints, words: Ints, flips: Ints) -> None:
+    _measure(flow, labels)
     _keep(flow)
     for c in range(len(starts) - 1):
-        for i in range(starts[c + 1] - starts[c]):
-            root = starts[c] + i
-            count = _send(flow, labels, root, -1 if labels[root] else 1, -1)
+        start = starts[c]
+        group = _inseparable(flow, labels, start, starts[c + 1])
+        count, last = 0, -1
+        for i in np.argsort(group, kind="mergesort"):
+            root = start + i
+            if group[i] != last:
+                side = -1 if labels[root] else 1
+                _send_along(flow, labels, root, side)
+                count, last = _send(flow, labels, root, side, -1), group[i]
+                _take_back(flow)
             word, bit = i // 64, np.uint64(1) << np.uint64(i % 64)
             for q in range(count):
                 flips[words[flow.queue[q]] + word] |= bit
-            _take_back(flow)
+
+
+@nb.njit(cache=True, nogil=True)
+def _inseparable(flow: Flow, labels: Bools, start: int, stop: int) -> Ints:
+    """Groups of samples, by the number of one of them, of which no smallest change flips only some.
+
+    To flip all samples of a label costs what room their terminals have left: no smallest change costs more. Samples
+    that cannot be parted for as little stay together. Such pairs are found by orders of maximum adjacency
+    (Nagamochi and Ibaraki 1992): the weight that a sample has to those before it, once an edge is added, bounds from
+    below what it costs to part the edge's ends. Groups are merged into one sample each until no more are found.
+    """
+    size = stop - start
+    most, weight = np.zeros(2, np.int64), np.zeros(size, np.int64)
+    for place in range(start, stop):
+        most[int(labels[place])] += abs(flow.terminal[place])
+        for a in range(flow.first[place], flow.first[place + 1]):
+            weight[place - start] += _bond(flow, labels, flow.arcs[a])
+    group, before = np.arange(size), size + 1
+    few = 0
+    for place in range(start, stop):
+        few += weight[place - start] > most[int(labels[place])]
+    groups = size if few else 0
+    while groups < before and groups:
+        before = groups
+        groups = size - _merge(flow, labels, start, most, group)
+    return group
+
+
+@nb.njit(cache=True, nogil=True)
+def _bond(flow: Flow, labels: Bools, arc: int) -> int:
+    """What it costs at least to part the ends of an arc, whichever of them flips."""
+    if labels[flow.heads[arc]] != labels[flow.heads[arc ^ 1]]:
+        return 0
+    least: int = min(flow.left[arc], flow.left[arc ^ 1])
+    return least
+
+
+@nb.njit(cache=True, nogil=True)
+def _merge(flow: Flow, labels: Bools, start: int, most: Ints, group: Ints) -> int:
+    """Merge groups along one order of maximum adjacency; how many samples are not the first of their group."""
+    size = len(group)
+    members = np.argsort(group, kind="mergesort")
+    first = np.searchsorted(group[members], np.arange(size + 1))
+    weight, done, merged = np.zeros(size, np.int64), np.zeros(size, np.bool_), np.arange(size)
+    for begin in range(size):
+        if group[begin] != begin or done[begin]:
+            continue
+        heap = [(0, begin)]
+        while heap:
+            _, own = heappop(heap)
+            if done[own]:
+                continue
+            done[own] = True
+            for member in members[first[own] : first[own + 1]]:
+                place = start + member
+                for a in range(flow.first[place], flow.first[place + 1]):
+                    arc = flow.arcs[a]
+                    other = group[flow.heads[arc] - start]
+                    bond = _bond(flow, labels, arc)
+                    if bond and not done[other]:
+                        weight[other] += bond
+                        heappush(heap, (-weight[other], other))
+                        if weight[other] > most[int(labels[place])]:
+                            _unite(merged, own, other)
+    found = 0
+    for i in range(size):
+        group[i] = _root_of(merged, group[i])
+        found += group[i] != i
+    return found
+
+
+@nb.njit(cache=True, nogil=True)
+def _unite(merged: Ints, a: int, b: int) -> None:
+    a, b = _root_of(merged, a), _root_of(merged, b)
+    merged[max(a, b)] = min(a, b)
+
+
+@nb.njit(cache=True, nogil=True)
+def _root_of(merged: Ints, i: int) -> int:
+    while merged[i] != i:
+        merged[i] = merged[merged[i]]
+        i = merged[i]
+    return i
 
 
 @nb.njit(cache=True, nogil=True)
@@ -203,6 +300,73 @@ def _block(flow: Flow, root: int, side: int, depth: int, amount: int) -> int:
 
 
 @nb.njit(cache=True, nogil=True)
+def _measure(flow: Flow, labels: Bools) -> None:
+    """Write the steps from each sample of label 0 to a sink with room, and to each of label 1 from a source."""
+    count = 0
+    for place in range(len(labels)):
+        if flow.terminal[place] > 0 if labels[place] else flow.terminal[place] < 0:
+            flow.steps_left[place] = 0
+            flow.queue[count] = place
+            count += 1
+    q = 0
+    while q < count:
+        head = flow.queue[q]
+        q += 1
+        backwards = labels[head]
+        for a in range(flow.first[head], flow.first[head + 1]):
+            arc = flow.arcs[a] ^ 1  # from its tail to this head
+            tail = flow.heads[arc ^ 1]
+            if flow.steps_left[tail] == FAR and flow.left[arc ^ backwards] and labels[tail] == labels[head]:
+                flow.steps_left[tail] = flow.steps_left[head] + 1
+                flow.queue[count] = tail
+                count += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _send_along(flow: Flow, labels: Bools, root: int, side: int) -> None:
+    """Send much of what can be sent: down the steps that are left, which rise where the way is blocked."""
+    backwards = side < 0
+    most = flow.steps_left[root] + PATIENCE
+    place, steps = root, 0
+    while flow.steps_left[root] < FAR:
+        if steps and side * flow.terminal[place] < 0:
+            room = -side * flow.terminal[place]
+            for step in range(steps):
+                room = min(room, flow.left[flow.path[step] ^ backwards])
+            _change_terminal(flow, place, side * room)
+            blocked = steps
+            for step in range(steps - 1, -1, -1):
+                _change_arc(flow, flow.path[step] ^ backwards, room)
+                if not flow.left[flow.path[step] ^ backwards]:
+                    blocked = step
+            if blocked < steps:
+                steps = blocked
+                place = flow.heads[flow.path[steps] ^ 1]
+            continue
+        nearest, chosen = FAR, -1
+        for a in range(flow.first[place], flow.first[place + 1]):
+            arc = flow.arcs[a]
+            head = flow.heads[arc]
+            if (
+                flow.left[arc ^ backwards]
+                and labels[head] == labels[root]
+                and flow.steps_left[head] < nearest
+            ):
+                nearest, chosen = flow.steps_left[head], arc
+                if nearest < flow.steps_left[place]:
+                    break
+        if chosen >= 0 and nearest < flow.steps_left[place]:
+            flow.path[steps] = chosen
+            place, steps = flow.heads[chosen], steps + 1
+        else:
+            _change_terminal(flow, place, 0)
+            flow.steps_left[place] = nearest + 1 if nearest < most else FAR
+            if steps:
+                steps -= 1
+                place = flow.heads[flow.path[steps] ^ 1]
+
+
+@nb.njit(cache=True, nogil=True)
 def _change_arc(flow: Flow, arc: int, amount: int) -> None:
     edge = arc >> 1
     if not flow.is_changed_edge[edge]:
@@ -226,6 +390,7 @@ def _change_terminal(flow: Flow, place: int, amount: int) -> None:
 def _keep(flow: Flow) -> None:
     """What is left now is what `_take_back` goes back to."""
     flow.kept_left[:], flow.kept_terminal[:] = flow.left, flow.terminal
+    flow.kept_steps[:] = flow.steps_left
     flow.is_changed_edge[:], flow.is_changed_sample[:] = False, False
     flow.counts[:] = 0
 
@@ -240,5 +405,6 @@ def _take_back(flow: Flow) -> None:
     for number in range(flow.counts[1]):
         place = flow.changed_samples[number]
         flow.terminal[place] = flow.kept_terminal[place]
+        flow.steps_left[place] = flow.kept_steps[place]
         flow.is_changed_sample[place] = False
     flow.counts[:] = 0

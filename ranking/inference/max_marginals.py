@@ -100,11 +100,11 @@ def max_marginals(
 
     unary: (n,) finite, score of label 1 minus score of label 0. edges: (m, 2) int, each unordered pair once.
     penalty: (m,) <= 0. components: of those edges, where many models share them. algorithm: "enumerate" tries all
-    labellings of a component (ValueError above 12 samples), "dynamic-cut" reuses one flow for all samples of a
-    component (Kohli and Torr), "cold-cut" cuts anew for each sample and label; "auto" enumerates small components
-    and cuts large ones. Samples without edges cost nothing. Values that tie exactly, all in multiples of one power
-    of two, are attained by the labelling with the most ones; else two algorithms may pick different ones. Cuts are
-    optimal up to 2^-49 of the most that the penalties of one sample sum to, for each term of the value.
+    labellings of a component (ValueError above 12 samples), "dynamic-cut" starts every cut of a component from one
+    flow (Kohli and Torr 2005), "cold-cut" cuts anew for each sample and label; "auto" enumerates small components
+    and cuts large ones. Samples without edges cost nothing. All attain the same values; where several labellings
+    do, two algorithms may pick different ones, but the map is the one with the most ones where values tie exactly.
+    Cuts are optimal up to 2^-49 of the most that the penalties of one sample sum to, for each term of the value.
 
     >>> found = max_marginals([1.0, -0.5], [[0, 1]], [-2.0])
     >>> found.positive, found.negative, found.difference
