@@ -260,10 +260,11 @@ def _search(flow: Flow, labels: Bools, root: int, side: int) -> tuple[int, int]:
 def _block(flow: Flow, root: int, side: int, depth: int, amount: int) -> int:
     """Send along shortest paths until each is blocked or, unless it is -1, the amount is sent; what was sent."""
     backwards = side < 0
-    place, steps, sent = root, 0, 0
+    place, steps = root, 0
+    sent: int = 0
     while True:
         if steps == depth and side * flow.terminal[place] < 0:
-            room = -side * flow.terminal[place]
+            room: int = -side * flow.terminal[place]
             if amount >= 0:
                 room = min(room, amount - sent)
             for step in range(steps):
