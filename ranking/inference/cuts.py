@@ -41,12 +41,6 @@ class Network(NamedTuple):
         starts = np.array([0, places.stop - places.start])
         return Network(starts, self.unary[places], ends, self.capacities[edges], self.force[places])
 
-    def arcs(self) -> tuple[Ints, Ints]:
-        """(2q,) the numbers of entries of `ends`, which are the tails of arcs, place by place; (p + 1,) first of each."""
-        tails = self.ends.ravel()
-        counts = np.bincount(tails, minlength=len(self.unary))
-        return np.argsort(tails, kind="stable"), np.append(0, np.cumsum(counts))
-
     def graph(self) -> GraphFloat:
         """A new graph, not cut yet."""
         graph = GraphFloat(len(self.unary), len(self.ends))
@@ -85,7 +79,7 @@ def best_cut(network: Network) -> Bools:
     """(p,) the best labelling."""
     graph = network.graph()
     graph.maxflow()
-    return labels_of(graph, np.arange(len(network.unary)))
+    return _labels(graph, np.arange(len(network.unary)))
 
 
 def forced_cut(network: Network, place: int, label: bool) -> Bools:
@@ -93,7 +87,7 @@ def forced_cut(network: Network, place: int, label: bool) -> Bools:
     graph = network.graph()
     _force(graph, place, network.force[place], label)
     graph.maxflow()
-    return labels_of(graph, np.arange(len(network.unary)))
+    return _labels(graph, np.arange(len(network.unary)))
 
 
 def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
@@ -109,7 +103,7 @@ def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
         yield np.concatenate([forced_cut(part, i, True) ^ forced_cut(part, i, False) for part in active])
 
 
-def labels_of(graph: GraphFloat, places: Ints) -> Bools:
+def _labels(graph: GraphFloat, places: Ints) -> Bools:
     """Of a graph that is cut. Where it leaves the choice, PyMaxflow says source."""
     at_sink: Bools = graph.get_grid_segments(places)
     return ~at_sink
