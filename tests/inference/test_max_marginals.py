@@ -112,6 +112,18 @@ def test_dynamic_cuts_agree_with_cold_ones_on_large_components(n: int, strength:
         assert value == pytest.approx(max(dynamic.positive.max(), dynamic.negative.max()), rel=1e-12)
 
 
+def test_a_later_larger_change_does_not_replace_an_earlier_smaller_one() -> None:
+    """On a grid, samples at borders change alone, and again with larger parts whose turn comes later."""
+    grid = np.arange(100).reshape(10, 10)
+    across, down = (np.stack([part[:, 1:].ravel(), part[:, :-1].ravel()], axis=1) for part in (grid, grid.T))
+    edges = np.concatenate([across, down])
+    for strength in (1.0, 3.0, 10.0):
+        generator = np.random.default_rng(0)
+        case = Case(generator.standard_normal(100), edges, -strength * generator.random(len(edges)))
+        dynamic, cold = (max_marginals(*case, name) for name in ("dynamic-cut", "cold-cut"))
+        np.testing.assert_allclose(dynamic.difference, cold.difference, rtol=1e-9, atol=1e-12)
+
+
 def test_components_of_all_sizes_stand_side_by_side() -> None:
     generator = np.random.default_rng(3)
     edges = boxes_of_images(generator, 60, 20)
