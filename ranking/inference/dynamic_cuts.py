@@ -126,13 +126,11 @@ def _cut(flow: Flow, labels: Bools) -> None:
 @nb.njit(cache=True, nogil=True)
 def _flip_all(flow: Flow, labels: Bools, starts: Ints, words: Ints, flips: Ints) -> None:
     most, like = np.full(len(labels), FAR), np.arange(len(labels))  # each costs at most what `like` it costs
-    done = np.zeros(len(labels), np.bool_)
     for c in range(len(starts) - 1):
         start = starts[c]
         for order in _depth_first(flow, labels, start, starts[c + 1]):
             _list_rooms(flow, order)
             for root in order:
-                done[root] = True
                 count, cost = _send(flow, root, most[root])
                 if not count:
                     continue
@@ -140,7 +138,7 @@ def _flip_all(flow: Flow, labels: Bools, starts: Ints, words: Ints, flips: Ints)
                 word, bit = (root - start) // 64, np.uint64(1) << np.uint64((root - start) % 64)
                 for place in flow.queue[:count]:
                     flips[words[place] + word] |= bit
-                    if cost < most[place] and not done[place]:
+                    if cost < most[place]:
                         most[place], like[place] = cost, root
         _share(like[start : starts[c + 1]] - start, words[start : starts[c + 1]], flips)
 
