@@ -26,7 +26,8 @@ def compile_kernels() -> None:
     many = generator.standard_normal(1_100_000)  # whose bins' numbers need 32 bits
     most_violated_ranking(many, np.arange(len(many)) % 1000 == 0, "ap")
     best_labelling([1.0, -1.0], [[0, 1]], [-1.0])
-    max_marginals([1.0, -1.0], [[0, 1]], [-1.0]).sums([True, True], [1.0, 1.0])
+    for algorithm in ("enumerate", "dynamic-cut"):
+        max_marginals([1.0, -1.0], [[0, 1]], [-1.0], algorithm).sums([True, True], [1.0, 1.0])
     for precision in (np.float32, np.float64):
         query = Query(generator.standard_normal((200, 3)).astype(precision), relevance)
         for name in method_names():

@@ -2,7 +2,7 @@
 
 Label 1 is the side of the source: a sample there pays what it would have gained with label 0, and the other way
 round, and an edge between the sides pays its penalty. Capacities are whole multiples of one unit per component, as
-floats below 2^53: sums and differences of them are exact, so that a label that was forced can be undone without a
+floats below 2^53: sums and differences of them are exact, so that what was sent can be taken back without a
 trace, equal cuts stay equal, and of equal ones the cut with the most samples at the source is found.
 """
 
@@ -91,38 +91,16 @@ def forced_cut(network: Network, place: int, label: bool) -> Bools:
 
 
 def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
-    """As `dynamic_flips`, from eqs. 9 and 10 of high-order as they stand: two cuts of new graphs for each sample."""
+    """Max-marginal labellings, from eqs. 9 and 10 of high-order as they stand: two new graphs for each sample.
+
+    For i = 0, 1, ...: where the two labellings of the i-th sample differ, in each component of more than i samples,
+    by place up to the end of these components.
+    """
     sizes = np.diff(network.starts)
     parts = [network.part(number, edge_starts) for number in range(len(sizes))]
     for i in range(sizes[0]):
         active = parts[: np.count_nonzero(sizes > i)]
         yield np.concatenate([forced_cut(part, i, True) ^ forced_cut(part, i, False) for part in active])
-
-
-def dynamic_flips(network: Network, labels: Bools) -> Iterator[Bools]:
-    """Dynamic cuts (Kohli and Torr 2005): one graph, from whose last flow and search trees each next cut starts.
-
-    labels: (p,) by place, is written: the best labelling. Then, for i = 0, 1, ...: where the best labelling
-    changes in each component of more than i samples once its i-th sample has to take its other label, by place up
-    to the end of these components. The others' labels are let go and theirs are forced in the same step.
-    """
-    graph = network.graph()
-    places, sizes = np.arange(len(labels)), np.diff(network.starts)
-    graph.maxflow()
-    labels[:] = _labels(graph, places)
-    forced: Ints = places[:0]
-    for i in range(sizes[0]):
-        active = np.count_nonzero(sizes > i)
-        last, forced = forced, network.starts[:active] + i
-        for place in last:
-            _force(graph, place, network.force[place], labels[place])  # the same on the other side undoes it
-            graph.mark_node(place)
-        for place in forced:
-            _force(graph, place, network.force[place], not labels[place])
-            graph.mark_node(place)
-        graph.maxflow(reuse_trees=True)
-        end = network.starts[active]
-        yield _labels(graph, places[:end]) ^ labels[:end]
 
 
 def _labels(graph: GraphFloat, places: Ints) -> Bools:

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.inference.components import Components, Model, checked_model
-from ranking.inference.cuts import best_cut, cold_flips, dynamic_flips, network_of
+from ranking.inference.cuts import best_cut, cold_flips, network_of
+from ranking.inference.dynamic_cuts import dynamic_flips
 from ranking.inference.enumeration import LARGEST_ENUMERATED, enumerate_best, enumerate_labellings
 from ranking.types import Bools, Floats, Ints, is_real
 
@@ -132,11 +133,11 @@ def max_marginals(
 
     unary: (n,) finite, score of label 1 minus score of label 0. edges: (m, 2) int, each unordered pair once.
     penalty: (m,) <= 0. components: of those edges, where many models share them. algorithm: "enumerate" tries all
-    labellings of a component (ValueError above 12 samples), "dynamic-cut" reuses one flow for all samples of a
-    component (Kohli and Torr), "cold-cut" cuts anew for each sample and label; "auto" enumerates small components
-    and cuts large ones. Samples without edges cost nothing. Values that tie exactly, all in multiples of one power
-    of two, are attained by the labelling with the most ones; else two algorithms may pick different ones. Cuts are
-    optimal up to 2^-49 of the most that the penalties of one sample sum to, for each term of the value.
+    labellings of a component (ValueError above 12 samples), "dynamic-cut" starts every cut of a component from one
+    flow (Kohli and Torr 2005), "cold-cut" cuts anew for each sample and label; "auto" enumerates small components
+    and cuts large ones. Samples without edges cost nothing. All attain the same values; where several labellings
+    do, two algorithms may pick different ones, but the map is the one with the most ones where values tie exactly.
+    Cuts are optimal up to 2^-49 of the most that the penalties of one sample sum to, for each term of the value.
 
     >>> found = max_marginals([1.0, -0.5], [[0, 1]], [-2.0])
     >>> found.positive, found.negative, found.difference
@@ -158,10 +159,10 @@ def max_marginals(
         network = network_of(model, cut)
         if algorithm == "cold-cut":
             labels[: parts.starts[cut]] = best_cut(network)
-            rounds = cold_flips(network, parts.edge_starts)
+            _pack(cold_flips(network, parts.edge_starts), words, flips)
         else:
-            rounds = dynamic_flips(network, labels[: parts.starts[cut]])
-        _pack(rounds, words, flips)
+            flips[: words[parts.starts[cut]]] = 0
+            dynamic_flips(network, labels[: parts.starts[cut]], words, flips)
     gains = np.zeros(len(labels))
     _gain(
         model.unary, model.penalty, labels, words, flips, parts.starts, parts.edge_starts, parts.ends, gains

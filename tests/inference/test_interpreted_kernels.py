@@ -34,6 +34,7 @@ MODULES = [
         "buckets",
         "most_violated_ranking",
         "enumeration",
+        "dynamic_cuts",
         "max_marginals",
     )
 ]

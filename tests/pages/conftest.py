@@ -50,7 +50,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         shapes,
         figures,
         neighbours=train_here(
-            store, figures, "playing instrument", "HOB-SVM", C=1e-3, tolerance=0.1, max_iterations=20
+            store, figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=20, solver="cutting plane"
         ).id,
         not_converged=train_here(store, digits, "4", C=1e6, tolerance=1e-7, max_iterations=2).id,
         on_shapes=train_here(store, shapes, "disc").id,
