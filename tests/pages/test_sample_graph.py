@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from test_max_marginals import score_again
+from test_max_marginals_page import score_again
 from test_ranked_images import components
 
 from pages.parts import cache
