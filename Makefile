@@ -34,7 +34,9 @@ $(VENV)/bench.stamp: $(VENV)/demo.stamp
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py
+	$(BIN)/python benchmarks/max_marginals.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/high_order.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/pages.py

@@ -30,7 +30,7 @@ def ranked() -> dict[str, Any]:
     scores = trained.scores[images.test]
     order = ranking_order(images.relevance(QUERY)[images.test], scores)[:SHOWN]
     return {
-        **{name: value for name, value in settings.to_json().items() if name != "warm_start"},
+        **{name: value for name, value in settings.to_json().items() if name not in ("warm_start", "graph")},
         "average_precision": round(trained.metrics["test"]["AP"], 3),
         "samples": int(images.test.sum()),
         "shown": [

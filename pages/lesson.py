@@ -18,6 +18,7 @@ from ranking.ranked import Ranking, precision_terms
 from ranking.run import Run
 from ranking.types import ImageSet, Ints
 
+LESSON = lessons.WHY_AP
 STEPS = ("1 · Two rankings", "2 · Move one image", "3 · Understood")
 SHOWN, COLUMNS = 12, 6
 DEFAULT_K = 5
@@ -28,8 +29,8 @@ OTHERS: Ints = np.isin(np.arange(1, SHOWN), (6, 8, 10)).astype(np.int64)
 RELEVANT = int(OTHERS.sum()) + 1
 
 HEADLINES = (
-    f"Query “{lessons.QUERY}”: two methods, one answer each",
-    f"{RELEVANT} of {SHOWN} show “{lessons.QUERY}”. Move one: the cost?",
+    f"Query “{LESSON.query}”: two methods, one answer each",
+    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. Move one: the cost?",
     "AP asks *where* the relevant images stand. Counting wrong labels only asks *on which side of a cut*.",
 )
 
@@ -58,9 +59,9 @@ FORMULAS = {
 def steps() -> None:
     left, right = st.columns([5, 3], vertical_alignment="center")
     with right:
-        chosen = choose_step()
+        chosen = lessons.choose_step(STEPS, keys.STEP)
     left.markdown(f"## {HEADLINES[chosen - 1]}")
-    found = lessons.trained()
+    found = LESSON.trained()
     images = cache.image_set(next(iter(found.values())).settings["set"])
     rankings = {method: cache.ranking(run, "test") for method, run in found.items()}
     k = address.read(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
@@ -68,34 +69,10 @@ def steps() -> None:
     if chosen == 1:
         show_rivals(images, found, rankings, standings, k)
     elif chosen == 2:
-        show_moving(images, rankings[lessons.METHODS[-1]])
+        show_moving(images, rankings[LESSON.methods[-1]])
     else:
         show_understood(found, standings, k)
     sets.prepare()  # what other pages need, once the lesson has what it needs
-
-
-def choose_step() -> int:
-    """The step of the address, and the way to the others."""
-    numbers = range(1, len(STEPS) + 1)
-    bound = address.bound(keys.STEP, address.number(int, 1, len(STEPS)), 1)
-    chosen = st.segmented_control(
-        "Step",
-        numbers,
-        format_func=lambda number: STEPS[number - 1],
-        label_visibility="collapsed",
-        required=True,
-        **bound,
-    )
-    return int(chosen)
-
-
-def offer_step(step: int) -> None:
-    title = STEPS[step - 1].partition(" · ")[2]
-    st.button(f"Next: {title}", type="primary", key="next step", on_click=go_to_step, args=(step,))
-
-
-def go_to_step(step: int) -> None:
-    address.put(**{keys.STEP: str(step)})
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -118,7 +95,7 @@ def show_rivals(
     said, onward = st.columns([5, 1], vertical_alignment="center")
     said.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}")
     with onward:
-        offer_step(2)
+        lessons.offer_next(1, STEPS, keys.STEP)
     st.caption(
         f"{rivals.why(*standings)} These are people of the lesson's small set of {len(images.image_names)} scenes; "
         "none of them was learnt from."
@@ -223,7 +200,7 @@ def show_measures(order: Ranking, place: int, k: int) -> None:
         f"{say_step(by_place, place)}"
     )
     with onward:
-        offer_step(3)
+        lessons.offer_next(2, STEPS, keys.STEP)
 
 
 def terms_of(order: Ranking) -> str:
@@ -272,7 +249,7 @@ def show_understood(found: dict[str, Run], standings: Sequence[Standing], k: int
         f"{rivals.why(*standings)} Train on other queries of this or a larger set, with another C, and see."
     )
     if frame.pressed("Train it yourself", "train it yourself", type="primary"):
-        st.switch_page("pages/train.py", query_params=address_of(found[lessons.METHODS[-1]]))
+        st.switch_page("pages/train.py", query_params=lessons.address_of(found[LESSON.methods[-1]]))
 
 
 def say_costs(ap: Sequence[float], zero_one: Sequence[float]) -> str:
@@ -285,13 +262,6 @@ def say_costs(ap: Sequence[float], zero_one: Sequence[float]) -> str:
         f"it moves past another relevant image, which costs AP nothing. The striped bar: the share of wrong labels at "
         f"the cut {say_changes(zero_one)}, where the image leaves the first {RELEVANT}."
     )
-
-
-def address_of(run: Run) -> dict[str, str]:
-    """The address of the page Train that has everything chosen as `run` had it."""
-    told = {keys.SET: run.settings["set"], keys.QUERY: run.settings["query"]}
-    features = ",".join(name for name, _ in run.settings["features"])
-    return {**told, keys.FEATURES: features, keys.METHOD: run.settings["method"]}
 
 
 frame.show_page("lesson", "Two methods, one query: what is optimised decides what comes first.", steps)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import streamlit as st
 
@@ -11,15 +9,14 @@ from pages.parts import (
     address,
     cache,
     charts,
+    choices,
     export,
     frame,
     grid,
     keys,
     measures,
-    run_actions,
     runs,
     selection,
-    sets,
     tiles,
     weights,
 )
@@ -27,7 +24,7 @@ from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from ranking.ranked import Ranking, first_irrelevant
-from ranking.run import ENDED, Run
+from ranking.run import Run
 from ranking.types import ImageSet, Ints
 
 DEFAULT_K = 10
@@ -38,10 +35,11 @@ VIEWS = {"crop": "Crop", "whole": "Whole image with its box"}
 def steps() -> None:
     wide, narrow = st.columns([5, 2], gap="medium")
     with wide:
-        run = choose_run()
+        run = choices.training()
     images = cache.image_set(run.settings["set"])
     with narrow:
-        split, ranked = choose_split(run, images)
+        split = choices.split(images)
+        ranked = cache.ranking(run, split)
     look(run, images, ranked, split)
     with frame.in_place():
         show_errors(images, ranked)
@@ -58,7 +56,7 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
             k = choose_k(ranked)
         with right:
             measures.show(ranked, k)
-        shown = where(images, ranked)
+        shown = choices.where(images, ranked)
         left, right = st.columns([3, 2], gap="medium")
         with right:  # first what answers to a click: the browser has painted the grid's part of it already
             show_selected(run, images, ranked, shown.place)
@@ -70,68 +68,6 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
     frame.show_menu()
 
 
-class Shown(NamedTuple):
-    """The page of the grid and the page that the selected place is on, both from 1; that place, from 0."""
-
-    page: int
-    here: int
-    place: int
-
-    def places(self, ranked: Ranking) -> range:
-        return range((self.page - 1) * grid.PAGE_SIZE, min(self.page * grid.PAGE_SIZE, len(ranked)))
-
-
-def where(images: ImageSet, ranked: Ranking) -> Shown:
-    """The page of the address, else that of the selected sample; without one the first of the page is selected."""
-    chosen = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), None)
-    here = 1 if chosen is None else chosen // grid.PAGE_SIZE + 1
-    page = address.read(keys.PAGE, address.number(int, 1, pages_of(ranked)), here)
-    return Shown(page, here, (page - 1) * grid.PAGE_SIZE if chosen is None else chosen)
-
-
-def pages_of(ranked: Ranking) -> int:
-    return -(-len(ranked) // grid.PAGE_SIZE)
-
-
-def choose_run() -> Run:
-    """The training of the address, or the newest that left scores."""
-    sets.prepare()
-    run_actions.say_not_done()
-    run = runs.chosen()
-    scored = runs.with_scores()
-    if run is not None and run.deleted:
-        run_actions.offer_undo(run)
-        st.stop()
-    if run is not None and not runs.set_is_here(run):
-        frame.way_on(runs.missing_set(run), "Import images", "image_sets")
-    if run is not None and run.state not in ENDED:
-        frame.way_on("This training is still going on", "Watch it train", "train", run=run.id)
-    if not scored:
-        frame.way_on("Nothing is ranked yet: train a method first", "Train a method", "train")
-    known = {one.id: one for one in scored}
-    if run is not None and run.id not in known:
-        address.complain(
-            f"Training {run.id} has {run.state} and has no scores. Train it again. Showing another one."
-        )
-        address.amend(**{keys.RUN: None})
-    bound = address.bound(keys.RUN, address.one_of(list(known)), scored[0].id)
-    labels = runs.labels(list(known.values()))
-    chosen = st.selectbox("Training", list(known), format_func=labels.__getitem__, **bound)
-    if address.get(keys.RUN) is None:
-        address.put(**{keys.RUN: chosen})  # also where it is only the newest: the link shall show it tomorrow
-    return known[chosen]
-
-
-def choose_split(run: Run, images: ImageSet) -> tuple[str, Ranking]:
-    """Test or train, whichever has samples: of the address, else that of the selected sample."""
-    splits = cache.splits(images)
-    row = selection.row(images)
-    default = splits[0] if row is None else ("test" if images.test[row] else "train")
-    bound = address.bound(keys.SPLIT, address.one_of(splits), default)
-    split = st.segmented_control("Split", splits, required=True, **bound)
-    return split, cache.ranking(run, split)
-
-
 def choose_k(ranked: Ranking) -> int:
     most = min(len(ranked), grid.PAGE_SIZE)
     if most == 1:
@@ -140,18 +76,18 @@ def choose_k(ranked: Ranking) -> int:
     return int(st.slider("k: how far down the ranking you look", 1, most, **bound))
 
 
-def show_grid(images: ImageSet, ranked: Ranking, split: str, k: int, shown: Shown) -> None:
+def show_grid(images: ImageSet, ranked: Ranking, split: str, k: int, shown: choices.Shown) -> None:
     """One page of the ranking as thumbnails, the k-th with a line after it."""
     view = choose_view(images, ranked)
     grid.image_grid(
         tiles.ranked_tiles(images, ranked, shown.places(ranked), whole=view == "whole"),
         name=keys.SAMPLE,
-        selected=id_of(images, ranked, shown.place),
+        selected=choices.id_of(images, ranked, shown.place),
         label=f"Ranked {split} samples, best first",
         several=True,
     )
-    grid.draw_line(keys.SAMPLE, id_of(images, ranked, k - 1), f"k = {k}")
-    address.pager(keys.PAGE, pages_of(ranked), shown.here)
+    grid.draw_line(keys.SAMPLE, choices.id_of(images, ranked, k - 1), f"k = {k}")
+    address.pager(keys.PAGE, choices.pages_of(ranked), shown.here)
     st.caption(
         f"Best score first. {RELEVANT_GLYPH} and a whole border: relevant. {IRRELEVANT_GLYPH} and a broken "
         "border: not relevant. **Notice** the first broken border: everything before it is right. "
@@ -182,7 +118,7 @@ def offer_first_irrelevant(images: ImageSet, ranked: Ranking) -> None:
         st.button(
             f"First {IRRELEVANT_GLYPH}, at rank {first:,}",
             key=keys.widget("first irrelevant"),
-            on_click=lambda: address.put(**{keys.SAMPLE: id_of(images, ranked, first - 1)}),
+            on_click=lambda: address.put(**{keys.SAMPLE: choices.id_of(images, ranked, first - 1)}),
         )
 
 
@@ -211,6 +147,13 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
         f"Image {escaped(name)}, {width} × {height} pixels; the thick box shows {escaped(shown)}. **Notice** "
         f"whether it looks like “{escaped(query)}” to you, and what the method may have seen instead."
     )
+    if runs.leans_on_neighbours(run):
+        st.page_link(
+            "pages/max_marginals.py",
+            label="What its neighbours did to it",
+            icon=":material/hub:",
+            query_params=address.changed(**{keys.SAMPLE: str(images.ids[row])}),
+        )
 
 
 def is_part(images: ImageSet, row: int) -> bool:
@@ -218,18 +161,6 @@ def is_part(images: ImageSet, row: int) -> bool:
     left, top, right, bottom = (int(edge) for edge in images.boxes[row])
     width, height = (int(side) for side in images.image_sizes[images.image_of[row]])
     return (right - left) * (bottom - top) < 0.5 * width * height
-
-
-def id_of(images: ImageSet, ranked: Ranking, place: int) -> str:
-    return str(images.ids[ranked.samples[place]])
-
-
-def place_of(images: ImageSet, ranked: Ranking, sample: str) -> int:
-    """The place, from 0, of the sample with that id."""
-    places = np.flatnonzero(images.ids[ranked.samples] == sample)
-    if not len(places):
-        raise ValueError("expected the id of a sample of this split")
-    return int(places[0])
 
 
 def show_curve(ranked: Ranking, k: int) -> None:

@@ -10,7 +10,6 @@ from pages.parts import (
     address,
     cache,
     certificate,
-    charts,
     forms,
     frame,
     jobs_panel,
@@ -19,17 +18,30 @@ from pages.parts import (
     run_table,
     runs,
     sets,
+    training_charts,
 )
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
 from ranking.features import default_names, feature_class, feature_names
+from ranking.image_graph import GRAPHS
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
 from ranking.store import ImageSetRow
+from ranking.training import FIRST_GRAPH
 
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
 FIRST_METHOD = "AP-SVM"
 FIRST_QUERY = "8"
+
+# What to notice in the curve of a training, by whether its objective is convex.
+NOTICE = {
+    True: "**Notice** how the two bounds close in on the optimum: it lies in the grey band.",
+    False: (
+        "**Notice** the stairs: each round bounds the objective by a convex problem, which touches it where the step "
+        "begins, and the next step is where that problem's best weights bring the objective. It never rises. The "
+        "dashed line is the lower bound on the convex problem of its own round, not on the objective."
+    ),
+}
 
 
 def steps() -> None:
@@ -46,7 +58,7 @@ def steps() -> None:
         start(settings, run, changes)
     with view:
         if run is None:
-            invite()
+            invite(method)
         elif run.deleted:
             run_actions.offer_undo(run, elsewhere=run.id in st.session_state.get(keys.JUST_DELETED, []))
         elif run.state in ENDED:
@@ -83,12 +95,30 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
         **address.bound(keys.FEATURES, address.some_of(feature_names()), default_names(), ",".join),
     )
     describe(method_class(method))
+    graph = choose_neighbours(method)
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
     described = forms.settings_form(
         "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
     )
     chosen = tuple((name, described[name]) for name in features)
-    return TrainSettings(row.key, chosen, query, method, values[method])
+    return TrainSettings(row.key, chosen, query, method, values[method], graph=graph)
+
+
+def choose_neighbours(method: str) -> str | None:
+    """Which samples lean on which, asked where the method uses that; None where it does not."""
+    if not getattr(method_class(method), "uses_graph", False):
+        return None
+    by = st.selectbox(
+        "Who leans on whom?",
+        list(GRAPHS),
+        format_func=lambda name: GRAPHS[name].capitalize(),
+        **address.bound(keys.GRAPH, address.one_of(list(GRAPHS)), FIRST_GRAPH),
+    )
+    st.caption(
+        "Samples of one image tend to share their label, as people in one picture often do the same. Those that "
+        "are joined here pay a penalty where their labels differ."
+    )
+    return by
 
 
 def preferred(name: str, among: Sequence[str]) -> str:
@@ -103,6 +133,8 @@ def describe(method: type) -> None:
         st.caption(escaped(summary))
     if objective:
         st.markdown(f"${objective}$")
+    if not getattr(method, "convex", True):
+        st.caption(certificate.LOCAL)
 
 
 def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
@@ -133,17 +165,27 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
             icon=":material/compare_arrows:",
         )
     if (tolerance := settings.method_settings.get("tolerance")) is not None:
-        st.caption(f"It {certificate.stops(tolerance)} (see *More settings*).")
+        convex = getattr(method_class(settings.method), "convex", True)
+        st.caption(f"It {certificate.stops(tolerance, convex)} (see *More settings*).")
 
 
-def invite() -> None:
+def invite(method: str) -> None:
+    convex = getattr(method_class(method), "convex", True)
     with st.container(border=True):
-        st.markdown("#### Press **Train** and watch two bounds meet")
-        st.caption(
-            "The *primal* is the objective at the weights found so far; the *dual* proves how low any "
-            "weights could bring it. Training ends when the gap between them is below the tolerance."
-        )
-        st.latex(certificate.FORMULA)
+        if convex:
+            st.markdown("#### Press **Train** and watch two bounds meet")
+            st.caption(
+                "The *primal* is the objective at the weights found so far; the *dual* proves how low any "
+                "weights could bring it. Training ends when the gap between them is below the tolerance."
+            )
+        else:
+            st.markdown("#### Press **Train** and watch the objective go down the stairs")
+            st.caption(
+                "Each round minimises a convex problem that lies above the *objective* and touches it at the weights "
+                "of now; the *dual* proves how low that problem can be brought, not the objective. Training ends "
+                "in a local optimum, where a round can gain less than the tolerance."
+            )
+        st.latex(certificate.formula(convex))
 
 
 def show_live(run: Run) -> None:
@@ -154,25 +196,37 @@ def show_live(run: Run) -> None:
 
 
 def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
+    convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
     iterations = jobs_panel.iterations_of(seen)
-    if iterations:
-        tolerance = runs.tolerance_of(run)
-        if run.state not in ENDED and tolerance is not None:
-            certificate.show_gap(iterations[-1]["relative_gap"], tolerance)
-        charts.training_curve(iterations, tolerance, logarithmic, "training curve")
-        floor = charts.lowest_bound(iterations)
-        scale = (
-            ""
-            if floor is None
-            else (
-                "The objective has a logarithmic scale, for it has fallen far; bounds below "
-                f"{floor:.3g} are too far down to be drawn. "
-            )
+    if not convex:
+        begun, iterations = iterations, training_charts.in_rounds(iterations)
+        if begun and not iterations:
+            say_beginning(run)
+    if not iterations:
+        return
+    if run.state not in ENDED and tolerance is not None:
+        certificate.show_gap(iterations[-1], tolerance, convex)
+    curve = training_charts.training_curve if convex else training_charts.training_stairs
+    curve(iterations, tolerance, logarithmic, "training curve")
+    floor = training_charts.lowest_bound(iterations)
+    scale = (
+        ""
+        if floor is None
+        else (
+            "The objective has a logarithmic scale, for it has fallen far; bounds below "
+            f"{floor:.3g} are too far down to be drawn. "
         )
-        st.caption(
-            f"**Notice** how the two bounds close in on the optimum: it lies in the grey band. {scale}"
-            f"Training ends when ${certificate.FORMULA}$."
-        )
+    )
+    st.caption(f"{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
+
+
+def say_beginning(run: Run) -> None:
+    """That a method that takes rounds is still busy with the weights that the first one begins with."""
+    first = runs.settings_given(run).method_settings.get("start")
+    what = "the weights that it begins with" if first is None else f"{first}, whose weights it begins with"
+    method = escaped(run.settings["method"])
+    tense = "had no round yet: it was" if run.state in ENDED else "is before its first round: it is"
+    st.caption(f"{method} {tense} finding {escaped(what)}.")
 
 
 def say_what_changed(run: Run) -> None:

@@ -1,7 +1,7 @@
 """What a run says while it works: one JSON object a line, appended by its worker, read by anyone at any time.
 
 {"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"};
-{"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes"}.
+{"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes", "round"}.
 JSON knows no infinity: a bound that is not there yet is null.
 """
 
@@ -22,7 +22,7 @@ from ranking.types import Certificate, ProgressEvent, StopTraining, is_number
 Event = dict[str, Any]
 
 EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
-FIRST_ITERATIONS = 50  # these are all written: a short training has a curve too
+FIRST_ITERATIONS = 50  # of a round: these are all written, so that a short training has a curve too
 TAIL_BYTES = 1 << 16
 SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
 
@@ -71,8 +71,13 @@ def _is_whole(event: Event) -> bool:
             event.get("primal"),
             *(bound for bound in bounds if bound is not None),
         ]
-        return all(map(is_number, known))
+        return all(map(is_number, known)) and _is_round(event.get("round", 0))
     return isinstance(event.get("event"), str)
+
+
+def _is_round(value: object) -> bool:
+    """Whether it counts rounds, from 0; files of before there were any lack it."""
+    return type(value) is int and value >= 0
 
 
 def last_events(run: Run) -> list[Event]:
@@ -91,10 +96,12 @@ def last_gap(run: Run) -> str:
     if not iterations:
         return ""
     last = iterations[-1]
+    where = f"round {last['round']}, " if last.get("round") else ""
+    where += f"iteration {last['iteration']}"
     if last["gap"] is None:
-        return f"iteration {last['iteration']}, objective {last['primal']:.4g}, no lower bound yet"
+        return f"{where}, objective {last['primal']:.4g}, no lower bound yet"
     relative = "" if last["relative_gap"] is None else f" ({last['relative_gap']:.2%} of the objective)"
-    return f"iteration {last['iteration']}, gap {last['gap']:.4g}{relative}"
+    return f"{where}, gap {last['gap']:.4g}{relative}"
 
 
 def with_last_gap(run: Run, reason: str) -> str:
@@ -115,15 +122,15 @@ class Cancelled(Exception):
 class Report:
     """Appends events to a file, and is where a SIGTERM reaches the work: `stop` only sets a flag.
 
-    Events of one kind come at most every EVENT_SECONDS, except the FIRST_ITERATIONS; the last one of a kind is
-    always written, at the latest by `flush`.
+    Events of one kind come at most every EVENT_SECONDS, except the FIRST_ITERATIONS of a round; the last one of a
+    kind and of a round is always written, at the latest by `flush`.
     """
 
     def __init__(self, file: Path) -> None:
         self.stopped = False
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._kind = ""
-        self._iterations = 0
+        self._iterations = self._round = 0
         self._time = -math.inf
         self._waiting: Callable[[], Event] | None = None
 
@@ -142,6 +149,9 @@ class Report:
 
     def iteration(self, event: ProgressEvent) -> None:
         """Where the optimiser stands. Raises StopTraining after a SIGTERM."""
+        if event.round != self._round:
+            self.flush()
+            self._iterations, self._round = 0, event.round
         self._iterations += 1
         self._thin("iteration", lambda: _iteration(event), whole=self._iterations <= FIRST_ITERATIONS)
         if self.stopped:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from ranking import Query, make_method, method_class, method_names
 from ranking.features import feature_names, make_feature
-from ranking.inference import ALGORITHMS, most_violated_ranking
+from ranking.inference import ALGORITHMS, best_labelling, max_marginals, most_violated_ranking
 from ranking.settings import settings_of
 
 
@@ -25,6 +25,9 @@ def compile_kernels() -> None:
         most_violated_ranking(generator.standard_normal(200), relevance, "ap", algorithm)
     many = generator.standard_normal(1_100_000)  # whose bins' numbers need 32 bits
     most_violated_ranking(many, np.arange(len(many)) % 1000 == 0, "ap")
+    best_labelling([1.0, -1.0], [[0, 1]], [-1.0])
+    for algorithm in ("enumerate", "dynamic-cut"):
+        max_marginals([1.0, -1.0], [[0, 1]], [-1.0], algorithm).sums([True, True], [1.0, 1.0])
     for precision in (np.float32, np.float64):
         query = Query(generator.standard_normal((200, 3)).astype(precision), relevance)
         for name in method_names():

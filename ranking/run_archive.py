@@ -37,6 +37,7 @@ from ranking.run_json import read_run, written_run
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
 from ranking.store import Store
+from ranking.training import query_of
 from ranking.types import Features, Floats, ImageSet, Method, Query
 
 MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
@@ -137,7 +138,7 @@ def _import_run(store: Store, data: bytes) -> Run:
             method = _loaded(run, folder / MODEL)
             _check_weights(method, settings)
             if here.images is not None and here.features is not None:
-                _check_scores(method, scores, Query(here.features, ids=here.images.ids))
+                _check_scores(method, scores, query_of(here.images, settings, here.features))
 
     return store.admit_run(run, write)
 

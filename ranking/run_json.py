@@ -15,6 +15,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.features import make_feature
+from ranking.image_graph import GRAPHS
 from ranking.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
 from ranking.run_settings import TrainSettings
 from ranking.run_store import checked_name
@@ -130,6 +131,8 @@ def _settings(told: Json) -> Json:
         raise ValueError("its image set must have a key of letters and digits, and its query a name")
     if settings.warm_start is not None and not is_run_id(_get(told, "warm_start", str)):
         raise ValueError("warm_start must be the id of a run")
+    if settings.graph is not None and _get(told, "graph", str) not in GRAPHS:
+        raise ValueError(f"graph must be one of {', '.join(GRAPHS)}, got {settings.graph[:40]!r}")
     make_method(settings.method, **settings.method_settings)
     for name, values in settings.features:
         make_feature(name, **values)

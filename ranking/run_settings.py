@@ -30,7 +30,8 @@ class ImportSettings:
 class TrainSettings:
     """A training: the key of its image set, the class that is ranked first, features and method with settings.
 
-    warm_start: the id of the run whose weights it begins with.
+    warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph
+    (`ranking.image_graph.GRAPHS`) of a method that uses one; None leaves it to the method.
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]
@@ -42,6 +43,7 @@ class TrainSettings:
     method: str
     method_settings: Settings = field(default_factory=dict)
     warm_start: str | None = None
+    graph: str | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TrainSettings:

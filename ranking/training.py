@@ -13,12 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking import make_method
+from ranking import make_method, method_class
 from ranking.features import load_features, make_feature
+from ranking.image_graph import image_graph
 from ranking.metrics import evaluate_or_count
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
-from ranking.types import Certificate, Floats, ImageSet, Method, OnProgress, Query
+from ranking.types import Bools, Certificate, Features, Floats, ImageSet, Ints, Method, OnProgress, Query
+
+FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
 
 OnStep = Callable[[str, int, int], None]  # (what, done, total)
 
@@ -63,11 +66,11 @@ def train(
     features = load_features(image_set, settings.features, feature_cache, on_step)
     if on_step is not None:
         on_step("Training", 0, 1)
-    query = Query(features[learn], relevance[learn], ids=image_set.ids[learn])
+    query = query_of(image_set, settings, features, relevance, learn)
     method.fit([query], on_progress=on_iteration, warm_start=warm_start)
     if on_fitted is not None:
         on_fitted()
-    scores = method.score(Query(features, ids=image_set.ids))
+    scores = method.score(query_of(image_set, settings, features))
     metrics = {
         "train": evaluate_or_count(relevance[learn], scores[learn]),
         "test": evaluate_or_count(relevance[~learn], scores[~learn]),
@@ -75,8 +78,33 @@ def train(
     return Trained(method, scores, metrics, getattr(method, "certificate", None))
 
 
+def query_of(
+    image_set: ImageSet,
+    settings: TrainSettings,
+    features: Features,
+    relevance: Ints | None = None,
+    rows: Bools | None = None,
+) -> Query:
+    """What a training's method is given: the samples of `rows` (n,), or all, with their graph where it uses one."""
+    graph = None
+    by = graph_in_use(settings)
+    if by is not None:
+        graph = image_graph(image_set, by, settings.features, features, rows)
+    chosen = slice(None) if rows is None else rows
+    told = None if relevance is None else relevance[chosen]
+    return Query(features[chosen], told, graph, image_set.ids[chosen])
+
+
+def graph_in_use(settings: TrainSettings) -> str | None:
+    """The name of the similarity graph that a training's method leans on; None where it leans on none."""
+    if not getattr(method_class(settings.method), "uses_graph", False):
+        return None
+    return settings.graph or FIRST_GRAPH
+
+
 def what_is_learnt(settings: TrainSettings) -> str:
     """What gives weights their meaning, in words: the method and the features with all their settings."""
     features = [make_feature(name, **options) for name, options in settings.features]
     parts = ", ".join(f"{feature.name} {settings_dict(feature)}" for feature in features)
-    return f"{settings.method} of {parts}"
+    by = graph_in_use(settings)
+    return f"{settings.method} of {parts}" + ("" if by is None else f", neighbours: {by}")

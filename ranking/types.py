@@ -32,23 +32,32 @@ Bools = npt.NDArray[np.bool_]
 class SimilarityGraph:
     """Pairs of samples that tend to share their label (high-order, section 3).
 
-    edges: (m, 2) int, each unordered pair once. affinity: (m, d2) >= 0, Phi of eq. 5, without eta.
+    edges: (m, 2) int, each unordered pair once. affinity: (m, d2) >= 0, Phi of eq. 5, without eta; float32 and
+    float64 stay as they are given.
     """
 
     edges: Ints
-    affinity: Floats
+    affinity: Features
 
     def __post_init__(self) -> None:
-        edges, affinity = np.asarray(self.edges), np.asarray(self.affinity, dtype=np.float64)
+        edges, affinity = np.asarray(self.edges), np.asarray(self.affinity)
+        if not is_real(affinity):
+            raise ValueError(f"affinity must be real numbers, got {affinity.dtype}")
+        if affinity.dtype not in (np.float32, np.float64):
+            affinity = affinity.astype(np.float64)
         if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
             raise ValueError(f"edges must be (m, 2) integers, got {edges.dtype} of shape {edges.shape}")
         if affinity.ndim != 2 or len(affinity) != len(edges):
             raise ValueError(f"affinity must be ({len(edges)}, d2), one row an edge, got {affinity.shape}")
         if len(edges) and (edges.min() < 0 or (edges[:, 0] == edges[:, 1]).any()):
             raise ValueError("edges must join two different samples, numbered from 0")
-        if len(np.unique(np.sort(edges, axis=1), axis=0)) != len(edges):
+        lower, upper = edges.min(axis=1), edges.max(axis=1)
+        order = np.lexsort((upper, lower))
+        lower, upper = lower[order], upper[order]
+        if ((lower[1:] == lower[:-1]) & (upper[1:] == upper[:-1])).any():
             raise ValueError("edges must hold each unordered pair once; remove the duplicates")
-        if not np.isfinite(affinity).all() or (affinity < 0).any():
+        # The least and the largest number tell without a copy: NaN, where there is one, is both of them.
+        if affinity.size and not 0 <= affinity.min() <= affinity.max() < np.inf:
             raise ValueError("affinity must be finite and not negative")
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "affinity", affinity)
@@ -127,7 +136,8 @@ class ProgressEvent:
 
     primal: the paper's objective at the best weights so far (an upper bound); dual: a lower bound, or -inf
     before there is one; seconds: time in training, callbacks excluded; passes: products with the feature
-    matrix so far; planes: constraints in the working set (0 where the solver has none).
+    matrix so far; planes: constraints in the working set (0 where the solver has none); round: of those that a
+    method that is not convex takes, from 1, each with a lower bound of its own (0 where there is one round).
     """
 
     iteration: int
@@ -136,6 +146,7 @@ class ProgressEvent:
     seconds: float
     passes: int
     planes: int = 0
+    round: int = 0
 
     @property
     def gap(self) -> float:

@@ -142,6 +142,63 @@ def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------------------------------------------
+# Labellings of pairwise binary models: unary (n,), edges [(i, j)], penalty (m,)
+# ---------------------------------------------------------------------------------------------------------
+
+
+def value_of_labelling(
+    labels: Sequence[bool], unary: Sequence[float], edges: Sequence[Sequence[int]], penalty: Sequence[float]
+) -> float:
+    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: high-order, eq. 6, for scores that are given."""
+    alone = [score for score, label in zip(unary, labels, strict=True) if label]
+    pairs = [cost for (i, j), cost in zip(edges, penalty, strict=True) if labels[i] != labels[j]]
+    return math.fsum([*alone, *pairs])
+
+
+def max_marginals_of(
+    unary: Sequence[float], edges: Sequence[Sequence[int]], penalty: Sequence[float]
+) -> np.ndarray:
+    """(2, n) the best value over all labellings with y_i = 1, and with y_i = 0 (high-order, eqs. 9 and 10)."""
+    best = np.full((2, len(unary)), -math.inf)
+    for labels in itertools.product([False, True], repeat=len(unary)):
+        value = value_of_labelling(labels, unary, edges, penalty)
+        for i, label in enumerate(labels):
+            best[int(not label), i] = max(best[int(not label), i], value)
+    return best
+
+
+def connected(n: int, edges: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The samples of each connected component, by merging the ends of one edge after the other."""
+    parts = [{i} for i in range(n)]
+    for i, j in edges:
+        joined = next(part for part in parts if i in part) | next(part for part in parts if j in part)
+        parts = [part for part in parts if not part & joined] + [joined]
+    return [sorted(part) for part in parts]
+
+
+def part_of(
+    samples: Sequence[int], unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray
+) -> tuple[np.ndarray, list[tuple[int, int]], list[float]]:
+    """The model of one component alone, its samples numbered from 0."""
+    number = {sample: place for place, sample in enumerate(samples)}
+    kept = [e for e, (i, j) in enumerate(edges) if i in number]
+    return (
+        unary[list(samples)],
+        [(number[i], number[j]) for i, j in edges[kept]],
+        [penalty[e] for e in kept],
+    )
+
+
+def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """(n,) s_i of high-order, eq. 11: all labellings of each component, for the others' values cancel."""
+    found = np.empty(len(unary))
+    for samples in connected(len(unary), edges):
+        positive, negative = max_marginals_of(*part_of(samples, unary, edges, penalty))
+        found[samples] = positive - negative
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------
 # Training: one-slack problems over a list of outputs, each (Psi(output) - Psi(truth), its loss)
 # ---------------------------------------------------------------------------------------------------------
 
@@ -159,22 +216,35 @@ def ranking_outputs(features: np.ndarray, relevant: Sequence[bool], loss: Loss) 
     ]
 
 
-def labelling_outputs(features: np.ndarray, relevant: Sequence[bool]) -> list[Output]:
-    """Every labelling of the samples (high-order, eqs. 4 and 7 with J = |N|/|P|); Psi flattened to (2d,)."""
+Pairs = tuple[np.ndarray, np.ndarray]  # edges (m, 2) and their affinities (m, d2)
+NO_PAIRS: Pairs = (np.empty((0, 2), int), np.empty((0, 0)))
+
+
+def labelling_features(
+    labels: Sequence[bool], features: np.ndarray, pairs: Pairs = NO_PAIRS, eta: float = 1.0
+) -> np.ndarray:
+    """Psi(X, Y), flattened to (2d + d2,): high-order, eqs. 4 and 5."""
+    mask, (edges, affinity) = np.array(labels), pairs
+    cut = [eta * row for (i, j), row in zip(edges, affinity, strict=True) if mask[i] != mask[j]]
+    pairwise = sum(cut, start=np.zeros(affinity.shape[1]))
+    return np.concatenate([features[mask].sum(axis=0), features[~mask].sum(axis=0), pairwise])
+
+
+def labelling_outputs(
+    features: np.ndarray, relevant: Sequence[bool], pairs: Pairs = NO_PAIRS, eta: float = 1.0
+) -> list[Output]:
+    """Every labelling of the samples (high-order, eqs. 4, 5 and 7 with J = |N|/|P|)."""
     positives = sum(relevant)
     negatives = len(relevant) - positives
     balance = negatives / positives
 
-    def joint(labels: Sequence[bool]) -> np.ndarray:
-        mask = np.array(labels)
-        return np.concatenate([features[mask].sum(axis=0), features[~mask].sum(axis=0)])
-
+    truth = labelling_features(relevant, features, pairs, eta)
     outputs = []
     for labels in itertools.product([False, True], repeat=len(relevant)):
-        missed = sum(truth and not label for truth, label in zip(relevant, labels, strict=True))
-        false = sum(label and not truth for truth, label in zip(relevant, labels, strict=True))
+        missed = sum(wanted and not label for wanted, label in zip(relevant, labels, strict=True))
+        false = sum(label and not wanted for wanted, label in zip(relevant, labels, strict=True))
         loss = (balance * missed + false) / (balance * positives + negatives)
-        outputs.append((joint(labels) - joint(relevant), loss))
+        outputs.append((labelling_features(labels, features, pairs, eta) - truth, loss))
     return outputs
 
 
@@ -185,16 +255,22 @@ def one_slack_primal(weights: np.ndarray, queries: Sequence[Sequence[Output]], C
     return float(flat @ flat) / 2 + C / len(queries) * sum(slacks)
 
 
-def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float) -> float:
-    """The optimum of the same problem, stated in CVXPY with a constraint for every output."""
+def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int = 0) -> float:
+    """The optimum of the same problem, stated in CVXPY with a constraint for every output.
+
+    bound: how many weights, the last ones, are <= 0 (high-order, eq. 8).
+    """
     weights, slacks = cvxpy.Variable(len(queries[0][0][0])), cvxpy.Variable(len(queries))
     constraints = [
         slacks[number]
         >= np.array([loss for _, loss in outputs]) + np.stack([psi for psi, _ in outputs]) @ weights
         for number, outputs in enumerate(queries)
     ]
+    if bound:
+        constraints.append(weights[-bound:] <= 0)
     value = cvxpy.sum_squares(weights) / 2 + C / len(queries) * cvxpy.sum(slacks)
-    return float(cvxpy.Problem(cvxpy.Minimize(value), constraints).solve(solver=cvxpy.CLARABEL))
+    exact = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+    return float(cvxpy.Problem(cvxpy.Minimize(value), constraints).solve(solver=cvxpy.CLARABEL, **exact))
 
 
 def rank_svm_primal(
@@ -202,9 +278,13 @@ def rank_svm_primal(
 ) -> float:
     """The objective of quicksort, eq. 4, in float64, with the hinge by dynamic programming."""
     scores = features.astype(float) @ weights
+    return float(weights @ weights) / 2 + C * ranking_slack(scores, relevant, loss)
+
+
+def ranking_slack(scores: np.ndarray, relevant: np.ndarray, loss: str) -> float:
+    """max_R Delta(R) + S(R) - S(R*) of given scores, by dynamic programming."""
     truth = scores[relevant].mean() - scores[~relevant].mean()
-    worst_value = best_path(scores, relevant, loss_terms(loss, int(relevant.sum()), len(relevant)))
-    return float(weights @ weights) / 2 + C * float(worst_value - truth)
+    return float(best_path(scores, relevant, loss_terms(loss, int(relevant.sum()), len(relevant))) - truth)
 
 
 def svm_primal(weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float) -> float:
@@ -212,6 +292,53 @@ def svm_primal(weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, 
     margins = features.astype(float) @ (weights[0] - weights[1]) * np.where(relevant, 1, -1)
     costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
     return float((weights**2).sum()) / 2 + C * float(np.maximum(0, costs - margins).sum())
+
+
+def pairwise_model(
+    weights: tuple[np.ndarray, np.ndarray], features: np.ndarray, pairs: Pairs, eta: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """w.Psi(X, Y), but for what is the same for all Y, as unary scores, edges and penalties."""
+    unary, pairwise = weights
+    return features.astype(float) @ (unary[0] - unary[1]), pairs[0], eta * (pairs[1] @ pairwise)
+
+
+def labelling_slack(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray, relevant: np.ndarray) -> float:
+    """max_Y Delta(Y) + w.Psi(X, Y) - w.Psi(X, Y*), which is a sum over connected components."""
+    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
+    total = 0.0
+    for samples in connected(len(unary), edges):
+        model, truth = part_of(samples, unary, edges, penalty), relevant[samples]
+        total += max(
+            float(costs[samples] @ (truth != labels)) + value_of_labelling(labels, *model)
+            for labels in itertools.product([False, True], repeat=len(samples))
+        ) - value_of_labelling(truth, *model)
+    return total
+
+
+def hoap_primal(
+    weights: tuple[np.ndarray, np.ndarray],
+    features: np.ndarray,
+    relevant: Sequence[bool],
+    pairs: Pairs,
+    C: float,
+    eta: float = 1.0,
+) -> float:
+    """The objective of high-order, eq. 14: all labellings for each max-marginal, and all rankings."""
+    row, best = np.concatenate([np.ravel(part) for part in weights]), np.full((2, len(relevant)), -math.inf)
+    for labels in itertools.product([False, True], repeat=len(relevant)):
+        value = float(row @ labelling_features(labels, features, pairs, eta))
+        for i, label in enumerate(labels):
+            best[int(not label), i] = max(best[int(not label), i], value)
+    scores = best[0] - best[1]
+    slack = max(loss + float(psi) for psi, loss in ranking_outputs(scores, relevant, ap_loss))
+    return float(row @ row) / 2 + C * slack
+
+
+def bound_simplex_qp_optimum(root: np.ndarray, linear: np.ndarray, rows: np.ndarray) -> float:
+    """max linear.x - 1/2 ||root x||^2 - 1/2 ||max(0, rows'x)||^2 over x >= 0, sum x <= 1, in CVXPY."""
+    x = cvxpy.Variable(len(linear), nonneg=True)
+    value = linear @ x - cvxpy.sum_squares(root @ x) / 2 - cvxpy.sum_squares(cvxpy.pos(rows.T @ x)) / 2
+    return float(cvxpy.Problem(cvxpy.Maximize(value), [cvxpy.sum(x) <= 1]).solve(solver=cvxpy.CLARABEL))
 
 
 def simplex_qp_optimum(quadratic_root: np.ndarray, linear: np.ndarray) -> float:

@@ -6,6 +6,7 @@ import errno
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def test_an_iteration_is_written_whole(file: Path) -> None:
             "seconds": 0.5,
             "passes": 3,
             "planes": 2,
+            "round": 0,
         }
     ]
 
@@ -66,6 +68,23 @@ def test_the_first_iterations_are_all_written_so_that_a_short_training_has_a_cur
     assert [line["iteration"] for line in lines(file)] == list(range(50))
     report.flush()
     assert lines(file)[-1]["iteration"] == 59
+
+
+def test_the_first_iterations_and_the_last_one_of_a_round_are_written(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    report = Report(file)
+    for number in range(50):
+        report.iteration(event(number))
+    for round_number in (1, 2, 3):
+        for number in range(100):
+            report.iteration(replace(event(100 * round_number + number), round=round_number))
+    written = [(line["round"], line["iteration"]) for line in lines(file)[50:]]
+    first = [(number, 100 * number + offset) for number in (1, 2, 3) for offset in range(50)]
+    assert written == sorted([*first, (1, 199), (2, 299)])
+    report.flush()
+    assert lines(file)[-1]["iteration"] == 399
 
 
 def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(

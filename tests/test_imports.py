@@ -19,8 +19,9 @@ LAYERS: tuple[set[str], ...] = (
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"},
     {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
-    {"methods", "datasets", "features", "moving"},
-    {"optimise", "inference", "losses", "metrics", "ranked"},
+    {"image_graph"},
+    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"},
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity"},
     {"registry", "settings", "types", "archives"},
 )
 
@@ -32,6 +33,7 @@ SIDEWAYS = {
     ("jobs", "events"),
     ("run_archive", "run_json"),
     ("run_archive", "events"),
+    ("run_archive", "training"),
     ("store", "run"),
     ("store", "home"),
     ("store", "run_store"),
@@ -48,7 +50,10 @@ SIDEWAYS = {
 APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
 
 # A plug-in imports another only to be initialised by it: (the importing module, the imported one).
-INITIALISED_BY: set[tuple[str, str]] = set()
+INITIALISED_BY = {
+    ("ranking.methods.hoap_svm", "ranking.methods.hob_svm"),
+    ("ranking.methods.hoap_svm", "ranking.methods.ap_svm"),
+}
 
 
 def module_name(path: Path, root: Path) -> str:

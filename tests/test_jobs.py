@@ -503,6 +503,9 @@ def test_the_last_gap_is_found_at_the_end_of_a_long_file(quiet: Run) -> None:
     assert jobs.last_gap(quiet) == "iteration 10000, gap 0.125 (6.25% of the objective)"
     (quiet.folder / "events.jsonl").write_text("\n".join(lines) + "\n")
     assert jobs.last_gap(quiet) == "iteration 1, objective 2, no lower bound yet"
+    (quiet.folder / "events.jsonl").write_text(json.dumps({**last, "round": 3}) + "\n")
+    assert jobs.last_gap(quiet) == "round 3, iteration 10000, gap 0.125 (6.25% of the objective)"
+    (quiet.folder / "events.jsonl").write_text("\n".join(lines) + "\n")
     told = events.last_events(quiet)
     assert len(told) < 1000
     assert {event["event"] for event in told} == {"iteration"}

@@ -17,9 +17,18 @@ from ranking.settings import setting
 FIND_UNCOMPILED = """
 import numpy as np
 from numba.core import event
+from ranking import Query, SimilarityGraph, make_method
 from ranking.kernels import compile_kernels
+edges = np.stack([np.arange(39), np.arange(1, 40)], axis=1)  # one component too large to enumerate, then small ones
 with event.install_recorder("numba:compile") as recorder:
     compile_kernels()
+    for precision in (np.float32, np.float64):
+        for kept in (edges, edges[::3]):
+            graph = SimilarityGraph(kept, np.ones((len(kept), 2), precision))
+            features = np.random.default_rng(0).normal(size=(40, 3)).astype(precision)
+            query = Query(features, np.arange(40) % 4 == 0, graph)
+            for name in ("HOB-SVM", "HOAP-SVM"):
+                make_method(name, C=1.0, max_iterations=5).fit([query]).score(query)
 print(len(recorder.buffer))
 """
 

@@ -29,7 +29,9 @@ Files = dict[str, bytes]
 
 def trained(store: Store, key: str, **settings: Any) -> Run:
     asked = {"set": key, "features": [["Colour", {}]], "query": "3", "method": "AP-SVM"}
-    run = store.create_run("train", {**asked, "method_settings": {"C": 10.0, **settings}, "warm_start": None})
+    run = store.create_run(
+        "train", {**asked, "method_settings": {"C": 10.0, **settings}, "warm_start": None, "graph": None}
+    )
     report = Report(run.events_file)
     store.end_run(run.id, "finished", result=worker.train(store, run, report))
     report.flush()
@@ -354,6 +356,8 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda told: told["settings"].update(warm_start="../x"), "warm_start must be the id of a run"),
     (lambda told: told["settings"].update(warm_start=5), "warm_start must be str, got 5"),
     (lambda told: told["settings"].update(warm_start=""), "warm_start must be the id of a run"),
+    (lambda told: told["settings"].update(graph="friends"), "graph must be one of same image, .*'friends'"),
+    (lambda told: told["settings"].update(graph=5), "graph must be str, got 5"),
     (lambda told: told["settings"].update(method="SVM"), "AP-SVM|no setting"),
     (lambda told: told.update(note=json.loads("[" * 20 + "]" * 20)), "at most 12 levels deep"),
 ]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ranking import Query
 from ranking.datasets import build_image_set, make_source
+from ranking.features import load_features
+from ranking.image_graph import image_graph
 from ranking.metrics import evaluate
 from ranking.run_settings import ImportSettings, TrainSettings
-from ranking.training import train, what_is_learnt
+from ranking.training import graph_in_use, query_of, train, what_is_learnt
 from ranking.types import ImageSet, ProgressEvent
 
 SETTINGS = TrainSettings("key", (("Colour", {"bins": 4}),), "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05})
@@ -80,3 +84,63 @@ def test_settings_survive_json(settings: TrainSettings | ImportSettings) -> None
 def test_settings_of_another_form_say_what_is_expected(changes: dict[str, Any], expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         TrainSettings.from_json({**SETTINGS.to_json(), **changes})
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Similar samples
+# ---------------------------------------------------------------------------------------------------------
+
+
+def with_graph(method: str, graph: str | None, **settings: Any) -> TrainSettings:
+    return TrainSettings("key", (("Colour", {"bins": 2}),), "3", method, settings, graph=graph)
+
+
+def test_a_method_without_neighbours_leans_on_no_graph(digits: ImageSet) -> None:
+    assert graph_in_use(with_graph("AP-SVM", "nearest")) is None
+    assert graph_in_use(with_graph("HOB-SVM", "nearest")) == "nearest"
+    assert graph_in_use(with_graph("HOAP-SVM", None)) == "same image"
+    vectors = np.ones((len(digits), 8), np.float32)
+    assert query_of(digits, with_graph("AP-SVM", "nearest"), vectors).graph is None
+
+
+def test_a_query_has_the_graph_of_its_own_samples(digits: ImageSet) -> None:
+    settings = with_graph("HOB-SVM", "nearest")
+    vectors = np.random.default_rng(0).uniform(size=(len(digits), 8)).astype(np.float32)
+    relevance, learn = digits.relevance("3"), ~digits.test
+    query = query_of(digits, settings, vectors, relevance, learn)
+    expected = image_graph(digits, "nearest", settings.features, vectors, learn)
+    np.testing.assert_array_equal(query.graph.edges, expected.edges)
+    np.testing.assert_array_equal(query.graph.affinity, expected.affinity)
+    np.testing.assert_array_equal(query.features, vectors[learn])
+    np.testing.assert_array_equal(query.relevance, relevance[learn])
+    assert query.ids.tolist() == digits.ids[learn].tolist()
+    whole = query_of(digits, settings, vectors)
+    assert (len(whole), whole.relevance) == (1797, None)
+    assert len(whole.graph.edges) > len(query.graph.edges)
+
+
+@pytest.mark.parametrize("name", ["HOB-SVM", "HOAP-SVM"])
+def test_training_and_scores_lean_on_neighbours(name: str, digits: ImageSet, tmp_path: Path) -> None:
+    parts, few = (("HOG", {"side": 32}),), {"max_iterations": 3, "C": 10.0}
+    trained = train(digits, replace(with_graph(name, "nearest", **few), features=parts), tmp_path)
+    weights = trained.method.weights
+    assert weights.pairwise.min() < 0
+    features = load_features(digits, parts, tmp_path)
+    graph = image_graph(digits, "nearest", parts, features)
+    expected = trained.method.score(Query(features, graph=graph))
+    np.testing.assert_array_equal(trained.scores, expected)
+    assert np.abs(trained.method.score(Query(features)) - expected).max() > 0
+    alone = train(digits, replace(with_graph(name, "none", **few), features=parts), tmp_path)
+    assert not alone.method.weights.pairwise.any()
+    np.testing.assert_array_equal(alone.scores, alone.method.score(Query(features)))
+
+
+def test_neighbours_are_part_of_what_is_learnt() -> None:
+    assert what_is_learnt(with_graph("HOB-SVM", None)).endswith("'bins': 2}, neighbours: same image")
+    assert what_is_learnt(with_graph("HOAP-SVM", "none")).endswith(", neighbours: none")
+    assert "neighbours" not in what_is_learnt(with_graph("SVM", "nearest"))
+
+
+def test_an_unknown_graph_ends_a_training_with_the_known(digits: ImageSet, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no similarity graph is called 'kin'; choose one of: same image"):
+        train(digits, with_graph("HOB-SVM", "kin"), tmp_path)

@@ -107,6 +107,12 @@ def test_a_graph_of_lists_becomes_arrays() -> None:
     assert Query(FEATURES, graph=graph).graph is graph
 
 
+def test_a_graph_keeps_the_precision_of_its_affinity() -> None:
+    for precision in (np.float32, np.float64):
+        affinity = np.ones((1, 2), precision)
+        assert SimilarityGraph(np.array([[0, 1]]), affinity).affinity is affinity
+
+
 def test_a_graph_may_be_empty() -> None:
     graph = SimilarityGraph(np.empty((0, 2), int), np.empty((0, 1)))
     assert Query(FEATURES, graph=graph).graph is graph
@@ -125,6 +131,10 @@ def test_a_graph_may_be_empty() -> None:
         ([[0, 1], [1, 0]], [[1], [1]], "each unordered pair once; remove the duplicates"),
         ([[0, 1]], [[-1]], "affinity must be finite and not negative"),
         ([[0, 1]], [[math.nan]], "affinity must be finite and not negative"),
+        ([[0, 1]], [[math.inf]], "affinity must be finite and not negative"),
+        ([[0, 1], [1, 2]], [[1, math.nan], [1, 2]], "affinity must be finite and not negative"),
+        ([[0, 1]], [["1"]], "affinity must be real numbers, got <U1"),
+        ([[0, 5], [2, 3], [5, 0]], [[1], [1], [1]], "each unordered pair once; remove the duplicates"),
     ],
 )
 def test_a_bad_graph_says_what_came(edges: Any, affinity: Any, text: str) -> None:

@@ -88,7 +88,9 @@ def bound(name: str, parse: Parse, default: Any, show: Show = str) -> dict[str, 
     """Keyword arguments that tie a widget to `name`: it shows the address's value and writes to it."""
     key = keys.widget(name)
     value = read(name, parse, default)
-    if key not in st.session_state or st.session_state[key] != value:
+    # What another page's widget of that name shows is still there, and would not be what this one shows.
+    arriving = st.session_state.get(keys.PAGE_DONE) != st.session_state.get(keys.PAGE_SHOWN)
+    if arriving or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
     return {"key": key, "on_change": _write, "args": (name, show)}
 

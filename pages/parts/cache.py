@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,17 +18,28 @@ from PIL import Image
 from pages.parts.picture import data_url
 from ranking import jobs, method_class
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
+from ranking.features import cached_features, load_features
 from ranking.methods import score_direction
 from ranking.ranked import Ranking
 from ranking.run import Run
+from ranking.run_settings import TrainSettings
 from ranking.store import Store
 from ranking.types import Floats, ImageSet
 
+if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
+    from ranking.leaning import Leaning
+    from ranking.neighbourhood import Neighbourhood
+
+STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
 
 
 class Gone(Exception):
     """Something that the address or a run names is not there (any more). The message says what to do."""
+
+
+class NoFeatures(Gone):
+    """The features of a run are not in the store's cache: it was trained elsewhere, or somebody tidied up."""
 
 
 def store() -> Store:
@@ -146,6 +158,33 @@ def _ranking(home: str, run_id: str, split: str) -> Ranking:
     return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
 
 
+def leaning(run: Run) -> Leaning:
+    """The test samples of a run ranked with weaker and stronger neighbours; Gone where the run left no method.
+
+    Only for a method that uses a graph (`ranking.methods.high_order`).
+    """
+    if not run.model_file.exists():
+        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    with or_gone():
+        return _leaning(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner="Ranking with weaker and stronger neighbours …", max_entries=4)
+def _leaning(home: str, run_id: str) -> Leaning:
+    from ranking.leaning import leaning as leaning_of
+    from ranking.training import query_of
+
+    kept = Store(home)
+    run = kept.run(run_id)
+    settings = TrainSettings.from_json(run.settings)
+    images = _image_set(home, settings.set)
+    features = load_features(images, settings.features, kept.features)
+    query = query_of(images, settings, features, rows=images.test)
+    unary, penalty = method_class(settings.method).load(run.model_file).model_of(query)
+    relevance = images.relevance(settings.query)[images.test]
+    return leaning_of(unary, query.graph.edges, penalty, relevance, images.image_of[images.test], STRENGTHS)
+
+
 def direction(run: Run) -> Floats | None:
     """(d,) the direction in which the scores of a run's method grow; None where it has no weights.
 
@@ -161,3 +200,35 @@ def direction(run: Run) -> Floats | None:
 def _direction(home: str, run_id: str) -> Floats | None:
     run = Store(home).run(run_id)
     return score_direction(method_class(run.settings["method"]).load(run.model_file))
+
+
+def neighbourhood(run: Run) -> Neighbourhood:
+    """What its neighbours did to each sample of a run's image set; NoFeatures where it would first have to compute
+    features, Gone where the run left no method, or one that is not the one that gave its scores."""
+    if not run.model_file.exists():
+        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    with or_gone():
+        return _neighbourhood(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner="Asking the neighbours …", max_entries=4)
+def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
+    from ranking.neighbourhood import Neighbourhood
+    from ranking.training import query_of
+
+    run = Store(home).run(run_id)
+    images, settings = _image_set(home, run.settings["set"]), TrainSettings.from_json(run.settings)
+    features = cached_features(images, settings.features, Store(home).features)
+    if features is None:
+        raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
+    query = query_of(images, settings, features)
+    unary, penalty = method_class(settings.method).load(run.model_file).model_of(query)
+    relevant = images.relevance(settings.query) > 0
+    found = Neighbourhood.of(unary, query.graph.edges, penalty, relevant, images.test)
+    scores = np.concatenate([_ranking(home, run_id, split).scores for split in splits(images)])
+    order = np.concatenate([_ranking(home, run_id, split).samples for split in splits(images)])
+    if not np.allclose(found.score[order], scores, rtol=1e-6, atol=1e-9 * np.abs(scores).max()):
+        raise ValueError(
+            f"the scores of training {run_id} are not those of the method that it left; train again"
+        )
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages.parts import runs
@@ -9,18 +11,37 @@ from pages.parts.frame import escaped
 from ranking.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
+LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 CLAIMED = "says the laboratory that trained it"
 
+LOCAL = (
+    "**Ends in a local optimum.** This objective is not convex. Each round bounds it from above by a convex problem "
+    "that touches it at the weights of now, and minimises that: the objective never rises, and where training begins "
+    "decides where it ends."
+)
 
-def stops(tolerance: float) -> str:
+
+def formula(convex: bool) -> str:
+    """When training stops; dual_w bounds the convex problem that touches the objective at w."""
+    return FORMULA if convex else LOCAL_FORMULA
+
+
+def stops(tolerance: float, convex: bool = True) -> str:
     """When training stops by itself, in words."""
-    return f"stops by itself when the gap is at most {percent(tolerance)} of the objective"
+    if convex:
+        return f"stops by itself when the gap is at most {percent(tolerance)} of the objective"
+    return f"stops by itself when one more round can gain at most {percent(tolerance)} of the objective"
 
 
-def show_gap(gap: float | None, tolerance: float) -> None:
-    """Where a live training stands, and where it will stop."""
+def show_gap(last: dict[str, Any], tolerance: float, convex: bool) -> None:
+    """Where a live training stands, by its last iteration, and where it will stop."""
+    gap = last["relative_gap"]
     now = "not known yet" if gap is None else f"{percent(gap)} of the objective"
-    st.markdown(f"Gap now: **{now}** · {stops(tolerance)}")
+    if convex:
+        st.markdown(f"Gap now: **{now}** · {stops(tolerance)}")
+    else:
+        said = f"Round **{last.get('round', 0)}**, gap to the bound of its convex problem: **{now}**"
+        st.markdown(f"{said} · {stops(tolerance, convex)}")
 
 
 def show(run: Run) -> None:
@@ -33,12 +54,12 @@ def show(run: Run) -> None:
             icon=":material/info:",
         )
     else:
-        _verdict(proof, runs.tolerance_of(run), run.imported is not None)
+        _verdict(proof, runs.tolerance_of(run), run.imported is not None, runs.is_convex(run))
     measured = run.result.get("test") or {}
     with st.container(horizontal=True):
         _number("Test AP", measured.get("AP"), ".3f", "Average precision on the images it has not seen.")
         if proof is not None:
-            _bounds(proof, run.imported is not None)
+            _bounds(proof, run.imported is not None, runs.is_convex(run))
 
 
 def say_origin(run: Run) -> None:
@@ -59,37 +80,55 @@ def say_origin(run: Run) -> None:
     )
 
 
-def _bounds(proof: dict[str, float], imported: bool) -> None:
+def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
     exactly = "as its file says" if imported else "recomputed exactly"
-    _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
-    _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
+    if convex:
+        _number("Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound.")
+        _number("Dual", proof["dual"], ".4g", "No weights can bring the objective below this.")
+    else:
+        _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
+        _number(
+            "Local dual",
+            proof["dual"],
+            ".4g",
+            "No weights can bring the convex problem that touches the objective at these weights below this. "
+            "It is no bound on the objective.",
+        )
     _number("Gap / primal", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
     _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
     _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and pictures.")
 
 
-def _verdict(proof: dict[str, float], tolerance: float | None, imported: bool) -> None:
+def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, convex: bool) -> None:
+    """Converged or not, and what that proves: of the optimum, or of a local one where it is not `convex`."""
     gap = proof["relative_gap"]
+    where = "Converged" if convex else "Converged to a local optimum"
     bound = "" if tolerance is None else f", below the tolerance of {percent(tolerance)}"
     if proof["converged"] and imported:
         st.info(
-            f"**Converged, {CLAIMED}.** It gives the gap as {percent(gap)} of the objective{bound}.",
+            f"**{where}, {CLAIMED}.** It gives the gap as {percent(gap)} of the objective{bound}.",
             icon=":material/info:",
         )
     elif proof["converged"]:
-        st.success(
-            f"**Converged.** The gap is {percent(gap)} of the objective{bound}: "
-            "this is proof that no weights do better by more than that.",
-            icon=":material/check_circle:",
-        )
+        st.success(f"**{where}.** {_proven(percent(gap), bound, convex)}", icon=":material/check_circle:")
     else:
         claimed = f", {CLAIMED}" if imported else ""
         known = "not known yet" if gap is None else f"{percent(gap)} of the objective"
         asked = "" if tolerance is None else f"; {percent(tolerance)} was asked for"
+        what = "The gap" if convex else "The gap to the convex bound that touches the objective here"
         st.warning(
-            f"**Not converged{claimed}.** The gap is {known}{asked}. Better weights may exist.",
+            f"**Not converged{claimed}.** {what} is {known}{asked}. Better weights may exist.",
             icon=":material/warning:",
         )
+
+
+def _proven(gap: str, bound: str, convex: bool) -> str:
+    if convex:
+        return f"The gap is {gap} of the objective{bound}: this is proof that no weights do better by more than that."
+    return (
+        f"The convex bound that touches the objective here falls no further than {gap} of it{bound}: another round "
+        "would gain no more. This is no proof of the best weights there are; another beginning may end lower."
+    )
 
 
 def percent(share: float) -> str:

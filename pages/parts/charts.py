@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ import streamlit as st
 from plotly.subplots import make_subplots
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from ranking.types import Floats, ImageSet, Ints
+from ranking.types import Bools, Floats, ImageSet, Ints
 
 MOST_POINTS = 600  # of a line: more cannot be seen
 MOST_CLASSES = 20
@@ -23,104 +22,6 @@ AT_THE_FOOT = {
     "y": 0,
     "yanchor": "bottom",
 }  # the tools of a chart lie over its upper edge
-FAR = 20.0  # times the least primal: a fall from there hides the last gap on a linear scale
-
-Event = dict[str, Any]
-
-
-def training_curve(
-    iterations: Sequence[Event], tolerance: float | None, log_iterations: bool, key: str
-) -> None:
-    """Primal and dual with the gap between them; below it the relative gap and its tolerance. At least one
-    iteration."""
-    shown = thinned(iterations)
-    floor = lowest_bound(iterations)
-    low = -math.inf if floor is None else floor
-    bounded = [event for event in shown if event["dual"] is not None and event["dual"] >= low]
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.08)
-    _add_bounds(figure, shown, bounded)
-    _add_gap(figure, shown, bounded, tolerance)
-    if floor is None:
-        figure.update_yaxes(title_text="objective", rangemode="tozero", row=1, col=1)
-    else:
-        figure.update_yaxes(title_text="objective", type="log", exponentformat="power", row=1, col=1)
-    figure.update_yaxes(title_text="gap / primal", type="log", exponentformat="power", row=2, col=1)
-    figure.update_xaxes(type="log" if log_iterations else "linear")
-    figure.update_xaxes(title_text="iteration", row=2, col=1)
-    where = f"{shown[-1]['iteration']} iterations, primal {shown[-1]['primal']:.4g}"
-    _show(figure, key, f"Primal, dual and relative gap over the iterations: {where}", "training", height=460)
-
-
-def _add_bounds(figure: go.Figure, shown: Sequence[Event], bounded: Sequence[Event]) -> None:
-    """The primal of all iterations and the dual of the `bounded` ones, filled between."""
-    bounds = _column(bounded, "iteration")
-    figure.add_scatter(
-        x=bounds,
-        y=_column(bounded, "dual"),
-        name="dual (lower bound)",
-        legendrank=2,
-        line={"color": VERMILLION, "width": 3, "dash": "dash"},
-    )
-    # The gap is filled between equally long lines, so the upper one is drawn once more without a legend.
-    figure.add_scatter(
-        x=bounds,
-        y=_column(bounded, "primal"),
-        fill="tonexty",
-        fillcolor="rgba(128,128,128,.22)",
-        line={"width": 0},
-        showlegend=False,
-        hoverinfo="skip",
-    )
-    figure.add_scatter(
-        x=_column(shown, "iteration"),
-        y=_column(shown, "primal"),
-        name="primal (best so far)",
-        legendrank=1,
-        line={"color": BLUE, "width": 3},
-    )
-
-
-def _add_gap(
-    figure: go.Figure, shown: Sequence[Event], bounded: Sequence[Event], tolerance: float | None
-) -> None:
-    """The relative gap where a logarithm can show it, and the tolerance over all iterations."""
-    gaps = [event for event in bounded if event["relative_gap"]]
-    figure.add_scatter(
-        x=_column(gaps, "iteration"),
-        y=_column(gaps, "relative_gap"),
-        name="relative gap",
-        legendrank=3,
-        line={"color": PURPLE, "width": 3},
-        row=2,
-        col=1,
-    )
-    if tolerance is not None:
-        figure.add_scatter(
-            x=[shown[0]["iteration"], shown[-1]["iteration"]],
-            y=[tolerance, tolerance],
-            name=f"tolerance {tolerance:g}",
-            legendrank=4,
-            mode="lines",
-            line={"color": GREEN, "dash": "dot", "width": 3},
-            row=2,
-            col=1,
-        )
-
-
-def _column(events: Sequence[Event], name: str) -> list[Any]:
-    return [event[name] for event in events]
-
-
-def lowest_bound(iterations: Sequence[Event]) -> float | None:
-    """The lowest dual that a logarithmic scale shows: as many times below the least primal as the highest is
-    above it. None where a linear scale shows the gap well, or no dual is that high yet."""
-    primals = [event["primal"] for event in iterations]
-    least, most = min(primals), max(primals)
-    if not 0 < FAR * least < most:
-        return None
-    floor: float = least / (most / least)
-    last = iterations[-1]["dual"]
-    return floor if floor > 0 and last is not None and last >= floor else None
 
 
 def _steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
@@ -172,7 +73,7 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
     figure.update_yaxes(title_text="precision", range=[0, 1.05])
     figure.update_layout(showlegend=False)
     alt = f"Precision-recall curve; among the first {k} precision is {y:.3f} and recall {x:.3f}"
-    _show(figure, key, alt, "precision-recall", height=300)
+    show(figure, key, alt, "precision-recall", height=300)
 
 
 def measure_by_place(
@@ -206,7 +107,7 @@ def measure_by_place(
     figure.update_layout(showlegend=False)
     listed = ", ".join(f"{value:.3f}" for value in values)
     alt = f"{name} with the image at place {place}: {now:.3f}; at places 1 to {len(values)}: {listed}"
-    _show(figure, key, alt, name, height=118, top=4)
+    show(figure, key, alt, name, height=118, top=4)
 
 
 def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float], key: str) -> None:
@@ -232,7 +133,86 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
     figure.update_layout(barmode="group", bargap=0.25)
     figure.update_xaxes(title_text="the image moves from place … to place …")
     listed = ", ".join(f"{step} {fall:.3f}" for step, fall in zip(steps, falls, strict=True))
-    _show(figure, key, f"What each step down costs. AP loses: {listed}", "cost-of-a-place", height=340)
+    show(figure, key, f"What each step down costs. AP loses: {listed}", "cost-of-a-place", height=340)
+
+
+def max_marginals(
+    positive: Floats, negative: Floats, difference: Floats, relevant: Bools, place: int, key: str
+) -> None:
+    """Max-marginals (n,) by rank, and below them their difference, on which relevant samples are marked. place: of
+    the selected sample, from 1."""
+    shown = np.array(thinned(range(len(difference))))
+    ranks, marked = shown + 1, shown[relevant[shown]]
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.5, 0.5], vertical_spacing=0.06)
+    for name, values, colour, dash in (
+        ("m⁺: best value with label ✓", positive, BLUE, "solid"),
+        ("m⁻: best value with label ✗", negative, VERMILLION, "dash"),
+    ):
+        figure.add_scatter(
+            x=ranks,
+            y=values[shown],
+            name=name,
+            mode="lines",
+            line={"color": colour, "width": 3, "dash": dash},
+        )
+    score = {"color": PURPLE, "width": 3}
+    figure.add_scatter(
+        x=ranks, y=difference[shown], name="score m⁺ − m⁻", mode="lines", line=score, row=2, col=1
+    )
+    figure.add_scatter(
+        x=marked + 1,
+        y=difference[marked],
+        name="relevant",
+        mode="markers",
+        marker={"color": GREEN, "size": 9, "symbol": "circle", "line": {"color": "white", "width": 1}},
+        row=2,
+        col=1,
+    )
+    figure.add_hline(y=0, line={"color": GREY, "dash": "dot", "width": 2}, row=2, col=1)
+    figure.add_vline(x=place, line={"color": GREY, "width": 3})
+    figure.update_yaxes(title_text="best value", row=1, col=1)
+    figure.update_yaxes(title_text="score", row=2, col=1)
+    figure.update_xaxes(range=[0, len(difference) + 1])
+    figure.update_xaxes(title_text="rank", row=2, col=1)
+    alt = (
+        f"Max-marginals of {len(difference)} samples by rank; at rank {place} m+ is {positive[place - 1]:.4g}, m- "
+        f"{negative[place - 1]:.4g}, their difference {difference[place - 1]:.4g}"
+    )
+    show(figure, key, alt, "max-marginals", height=400)
+
+
+def parts_of_score(parts: Sequence[tuple[str, float]], score: float, key: str) -> None:
+    """How a score adds up: (name, value) of each part, one after the other, then their sum."""
+    names, values = [name for name, _ in parts], [value for _, value in parts]
+    figure = go.Figure()
+    figure.add_waterfall(
+        x=[*names, "score"],
+        y=[*values, score],
+        measure=["relative"] * len(parts) + ["total"],
+        text=[f"{value:+#.3g}" for value in (*values, score)],
+        textposition="outside",
+        textfont={"size": 16},
+        cliponaxis=False,
+        increasing={"marker": {"color": GREEN}},
+        decreasing={"marker": {"color": VERMILLION}},
+        totals={"marker": {"color": BLUE}},
+        connector={"line": {"color": GREY, "dash": "dot", "width": 2}},
+        hovertemplate="%{x}: %{text}<extra></extra>",
+    )
+    sums = np.cumsum([0.0, *values])
+    low, high = float(sums.min()), float(sums.max())
+    room = 0.16 * ((high - low) or 1.0)
+    figure.update_yaxes(range=[low - room, high + room], zeroline=True, zerolinecolor=GREY, zerolinewidth=2)
+    figure.update_layout(showlegend=False)
+    listed = ", ".join(f"{name.replace('<br>', ' ')} {value:+.3g}" for name, value in parts)
+    show(
+        figure,
+        key,
+        f"What the score {score:+.3g} is made of: {listed}",
+        "parts-of-the-score",
+        height=320,
+        top=12,
+    )
 
 
 def class_counts(
@@ -255,7 +235,7 @@ def class_counts(
     listed = ", ".join(f"{images.classes[i]} {train[i]} and {test[i]}" for i in order[::-1][:10])
     alt = f"Samples of each class in train and test: {listed}"
     on_select = on_choose and (lambda: _tell(key, images, order, on_choose))
-    _show(figure, key, alt, "classes", 110 + 26 * len(order), on_select)
+    show(figure, key, alt, "classes", 110 + 26 * len(order), on_select)
 
 
 def _add_split(figure: go.Figure, split: str, counts: Ints, colour: str, pattern: str) -> None:
@@ -306,7 +286,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:23] + "…"
 
 
-def _show(
+def show(
     figure: go.Figure,
     key: str,
     alt: str,

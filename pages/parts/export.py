@@ -18,6 +18,7 @@ from ranking.datasets import Thumbnails
 from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.run_archive import export_run
+from ranking.run_settings import TrainSettings
 from ranking.settings import settings_of
 from ranking.types import ImageSet
 
@@ -93,6 +94,8 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     facts.append(" + ".join(feature for feature, _ in told["features"]))
     known = [item for item in settings_of(method_class(told["method"])) if not item.advanced]
     facts += [f"{item.name} = {told['method_settings'].get(item.name, item.default)}" for item in known]
+    by = runs.neighbours_of(TrainSettings.from_json(told))
+    facts += [] if by is None else [f"neighbours: {by}"]
     return f"{name}{asked}, {split}\n{' · '.join(facts)}"
 
 

@@ -20,9 +20,12 @@ from ranking.home import HomeError
 PAGES = {
     "start": "Ranking laboratory",  # stands at the bare address
     "lesson": "Why optimise AP?",
+    "neighbours_lesson": "Do neighbours help?",
     "image_sets": "Image sets",
     "train": "Train",
     "ranked_images": "Ranked images",
+    "max_marginals": "Max-marginals",
+    "sample_graph": "Sample graph",
 }
 
 PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed
@@ -51,6 +54,7 @@ def guard() -> None:
 def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     """Run a page: its title, what was wrong with the address, its steps."""
     guard()
+    st.session_state[keys.PAGE_SHOWN] = name
     with st.container(key="menu", gap=None):
         st.session_state[keys.MENU] = st.empty()
         _mount_style(key="style", height=1)
@@ -67,6 +71,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         raise
     finally:
         if complete:
+            st.session_state[keys.PAGE_DONE] = name
             _finish(messages)
 
 
@@ -97,18 +102,18 @@ def _finish(messages: DeltaGenerator) -> None:
         messages.warning(escaped(message), icon=":material/warning:")
 
 
-def way_on(message: str, label: str, page: str, run: str | None = None) -> NoReturn:
+def way_on(message: str, label: str, page: str, **changes: str | None) -> NoReturn:
     """An inviting empty state: what is missing, and the one next step. Ends the page."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(message)}", text_alignment="center")
-        next_step(label, page, run=run)
+        next_step(label, page, **changes)
     st.stop()
 
 
-def next_step(label: str, page: str, *, obvious: bool = True, run: str | None = None) -> None:
-    """The one obvious next step: a button to another page. The address goes along, with `run` if one is given."""
+def next_step(label: str, page: str, *, obvious: bool = True, **changes: str | None) -> None:
+    """The one obvious next step: a button to another page. The address goes along, with `changes` to it."""
     if pressed(label, keys.widget(f"go to {page}"), type="primary" if obvious else "secondary"):
-        st.switch_page(f"pages/{page}.py", query_params=address.changed(**({keys.RUN: run} if run else {})))
+        st.switch_page(f"pages/{page}.py", query_params=address.changed(**changes))
 
 
 def pressed(label: str, key: str, **looks: Any) -> bool:

@@ -8,6 +8,7 @@ IMPORT = "import"  # id of the import that is shown
 FEATURES = "features"  # names, joined by commas
 QUERY = "query"  # the class that is searched for
 METHOD = "method"
+GRAPH = "graph"  # which samples lean on which, of a method that uses that
 RUN = "run"  # id of the training that is shown
 LIKE = "like"  # id of the training that it was changed from
 EVERYWHERE = "everywhere"  # whether trainings on all image sets are listed
@@ -22,17 +23,39 @@ VIEW = "view"  # what a tile of the ranked grid shows
 EXAMPLE = "example"  # id of the selected sample of an import
 STEP = "step"  # of the lesson, from 1
 PLACE = "place"  # of the image that the lesson moves, from 1
+NEIGHBOURS_STEP = "neighbours_step"  # of the lesson about neighbours, from 1
+STRENGTH = "strength"  # of neighbours in that lesson, of what was learnt
+COLOUR = "colour"  # what the colours of the sample graph tell
+ORDER = "order"  # of the components of the sample graph
+SIZE = "size"  # of the components that the sample graph shows
+COMPONENTS = "components"  # page of the sample graph, from 1
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
 DEPENDENTS = {
     IMPORT: (EXAMPLE,),
-    SET: (SHEET, "sheet.", QUERY, RUN, PAGE, SAMPLE),
+    SET: (SHEET, "sheet.", QUERY, RUN, PAGE, SAMPLE, COMPONENTS),
     SHEET_CLASS: (SHEET,),
     SHEET_SPLIT: (SHEET,),
-    RUN: (SET, SHEET, "sheet.", QUERY, FEATURES, METHOD, "method.", "feature.", PAGE, SAMPLE, LIKE),
-    SPLIT: (PAGE, SAMPLE),
-    SAMPLE: (SPLIT, PAGE, SHEET),  # where a sample stands follows from which it is
+    RUN: (
+        SET,
+        SHEET,
+        "sheet.",
+        QUERY,
+        FEATURES,
+        METHOD,
+        GRAPH,
+        "method.",
+        "feature.",
+        PAGE,
+        SAMPLE,
+        COMPONENTS,
+        LIKE,
+    ),
+    SPLIT: (PAGE, SAMPLE, COMPONENTS),
+    SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # where a sample stands follows from which it is
+    ORDER: (COMPONENTS,),
+    SIZE: (COMPONENTS,),
 }
 
 
@@ -54,6 +77,8 @@ COMPLAINED = "complaints that were shown"  # (messages, the address that they le
 BOOTED = "pages are registered"
 EVENTS = "events read so far"  # (run id, byte offset, events)
 MENU = "place of the menu"
+PAGE_SHOWN = "page that is shown"
+PAGE_DONE = "page that was last shown to its end"
 TOGETHER = "selected together"  # name of the address: ids
 GRID_TOLD = "selection that a grid was told"
 SELECTED_RUNS = "selected trainings"  # (the training in the address, ids)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from ranking.features import feature_class, feature_names
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_of
+from ranking.training import graph_in_use
 
 Settings = dict[str, Any]
 
@@ -54,6 +56,8 @@ def _given(run: Run) -> dict[str, str]:
         keys.QUERY: settings["query"],
         keys.METHOD: settings["method"],
     }
+    if (by := neighbours_of(TrainSettings.from_json(settings))) is not None:
+        told[keys.GRAPH] = by
     given = [("method", settings["method"], settings["method_settings"])]
     given += [("feature", name, values) for name, values in settings["features"]]
     for owner, plugin, values in given:
@@ -73,6 +77,11 @@ def with_scores() -> list[Run]:
     here = {row.key for row in cache.store().image_sets()}
     scored = [run for run in cache.store().runs("train") if run.has_scores and run.settings["set"] in here]
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
+
+
+def leans_on_neighbours(run: Run) -> bool:
+    """Whether a training's method has a similarity graph; one that this version does not know has none."""
+    return bool(getattr(_method(run.settings["method"]), "uses_graph", False))
 
 
 def set_is_here(run: Run) -> bool:
@@ -152,7 +161,12 @@ def settings_given(run: Run) -> TrainSettings:
     given = TrainSettings.from_json(run.settings)
     features = tuple((name, _complete(_feature(name), values)) for name, values in given.features)
     method = _complete(_method(given.method), given.method_settings)
-    return TrainSettings(given.set, features, given.query, given.method, method, given.warm_start)
+    return replace(given, features=features, method_settings=method, graph=neighbours_of(given))
+
+
+def neighbours_of(settings: TrainSettings) -> str | None:
+    """Which samples lean on which (`ranking.image_graph.GRAPHS`); None where the method uses that not."""
+    return graph_in_use(settings) if settings.method in method_names() else settings.graph
 
 
 def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
@@ -169,6 +183,8 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
         said.append(f"features {' + '.join(one)} → {' + '.join(other) or 'none'}")
     for name in one.keys() & other.keys():
         said += _changes(_feature(name), one[name], other[name], f"{name}: ")
+    if None not in (before.graph, after.graph) and before.graph != after.graph:
+        said.append(f"neighbours {before.graph} → {after.graph}")
     if before.method == after.method:
         said += _changes(_method(after.method), before.method_settings, after.method_settings)
     else:
@@ -201,7 +217,14 @@ def telling(run: Run) -> str:
         for name, value in {**defaults, **values}.items():
             if name in main or name not in defaults or defaults[name] != value:
                 said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+    if (by := neighbours_of(given)) is not None:
+        said.append(f"neighbours = {by}")
     return ", ".join(said)
+
+
+def is_convex(run: Run) -> bool:
+    """Whether a training's certificate bounds the optimum; where not, it is one of a local optimum."""
+    return bool(getattr(_method(run.settings["method"]), "convex", True))
 
 
 def tolerance_of(run: Run) -> float | None:

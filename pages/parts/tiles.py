@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from pages.parts import cache
-from pages.parts.colours import IRRELEVANT, OF_CLASSES, RELEVANT
+from pages.parts.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
 from pages.parts.picture import Box, data_url
 from pages.parts.tile import Tile
 from ranking.datasets import Thumbnails
 from ranking.ranked import Ranking, precision_terms
-from ranking.types import ImageSet, Ints
+from ranking.types import Bools, ImageSet, Ints
 
 
 def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], whole: bool = False) -> list[Tile]:
@@ -143,6 +143,32 @@ def relevance_boxes(images: ImageSet, query: str, chosen: int) -> list[Box]:
         label = shows(images, row)
         colour = RELEVANT if relevant else IRRELEVANT
         found.append(Box(_edges(images, row), label if strong else "", colour, not relevant, strong))
+    return found
+
+
+def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
+    """A tile a sample, marked by its label (n,)."""
+    thumbnails = cache.thumbnails(images.key)
+    return [
+        Tile(
+            id=str(images.ids[row]),
+            src=data_url(thumbnails.crop(int(row))),
+            alt=f"labelled {'relevant' if labels[row] else 'not relevant'}, shows {shows(images, int(row))}",
+            mark="relevant" if labels[row] else "irrelevant",
+        )
+        for row in rows
+    ]
+
+
+def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int) -> list[Box]:
+    """All boxes of the image of sample `chosen`, marked by their label (n,); those that are `turning` (n,) are drawn
+    thicker, and `chosen` says that it is the one."""
+    found = []
+    for row in samples_of(images, int(images.image_of[chosen])):
+        label, strong = bool(labels[row]), bool(turning[row])
+        glyph = RELEVANT_GLYPH if label else IRRELEVANT_GLYPH
+        text = f"{glyph} {'selected' if row == chosen else 'turns'}" if strong else glyph
+        found.append(Box(_edges(images, row), text, RELEVANT if label else IRRELEVANT, not label, strong))
     return found
 
 

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
 from ranking.methods import saved
+from ranking.methods.oracles import by_query
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet
@@ -33,14 +32,22 @@ def penalty(default: float, mistake: str) -> Any:
 
 
 class Start(NamedTuple):
-    """Where training begins: weights (d,) of another run, and its solution if it saw the same samples."""
+    """Where training begins: weights of another run, and its solution if it saw the same samples; the C it had."""
 
     weights: Floats | None = None
     solution: Solution | None = None
+    C: float = 0.0
 
     @property
     def working_set(self) -> WorkingSet | None:
         return None if self.solution is None else self.solution.working_set
+
+    def dual_within(self, C: float) -> Cut | None:
+        """The combination of cuts that proves the solution, made as small as `C` asks."""
+        if self.solution is None:
+            return None
+        share = min(1.0, C / self.C)
+        return Cut(share * self.solution.dual.coefficients, share * self.solution.dual.loss)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -86,7 +93,7 @@ class LinearMethod(ABC):
 
     @property
     @abstractmethod
-    def weights(self) -> Floats: ...
+    def weights(self) -> Any: ...
 
     def fit(
         self, queries: Sequence[Query], on_progress: OnProgress | None = None, warm_start: Self | None = None
@@ -117,7 +124,7 @@ class LinearMethod(ABC):
                 f"{samples.features.shape[1]}; start from a run on the same features"
             )
         same = other.fingerprint == self.identify(samples)
-        return Start(other.solution.weights, other.solution if same else None)
+        return Start(other.solution.weights, other.solution if same else None, other.C)
 
     @property
     def certificate(self) -> Certificate | None:
@@ -186,13 +193,7 @@ class UnaryMethod(LinearMethod):
 
     def risk(self, samples: TrainingSet) -> LinearRisk:
         """The objective on `samples`, the mean over their queries."""
-
-        def oracle(scores: Floats) -> Cut:
-            cuts = [self.cut(scores[part], samples.relevant[part]) for part in samples.parts]
-            if len(cuts) == 1:
-                return cuts[0]
-            return Cut(np.concatenate([cut.coefficients for cut in cuts]), sum(cut.loss for cut in cuts))
-
+        oracle = by_query(self.cut, samples)
         return LinearRisk(samples.features, self.C / len(samples.parts), oracle, self.scale)
 
     def score(self, query: Query) -> Floats:

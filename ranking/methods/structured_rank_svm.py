@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ranking.inference import ALGORITHMS, most_violated_ranking
+from ranking.inference import ALGORITHMS
 from ranking.methods.linear import Start, UnaryMethod
+from ranking.methods.oracles import ranking_cut
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, Solution, cutting_plane
 from ranking.settings import setting
@@ -41,10 +40,7 @@ class StructuredRankSVM(UnaryMethod):
         return self._fitted().weights
 
     def cut(self, scores: Floats, relevant: Bools) -> Cut:
-        found = most_violated_ranking(scores, relevant, self.loss, self.algorithm)
-        positives = int(np.count_nonzero(relevant))
-        truth = np.where(relevant, 1.0 / positives, -1.0 / (len(relevant) - positives))
-        return Cut(found.coefficients - truth, found.loss)
+        return ranking_cut(scores, relevant, self.loss, self.algorithm)
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         return cutting_plane(

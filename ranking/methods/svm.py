@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,10 +12,10 @@ from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.linear import Start, UnaryMethod, penalty
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk, Solution, coordinate_descent, cutting_plane
-from ranking.optimise.risk import certified
+from ranking.optimise import Cut, Solution, coordinate_descent, cutting_plane
+from ranking.optimise.polish import Onward, polished
 from ranking.settings import setting
-from ranking.types import Bools, Floats, OnProgress, ProgressEvent
+from ranking.types import Bools, Floats, OnProgress
 
 SOLVERS = ("auto", "coordinate descent", "cutting plane")
 PATIENCE = 300  # rounds of coordinate descent, which either takes a few dozen or thousands
@@ -80,43 +80,4 @@ class SVM(UnaryMethod):
         )
         onward = Onward(on_progress)
         first = coordinate_descent(risk, labels, costs, self.tolerance, rounds, onward, dual)
-        left = self.max_iterations - first.certificate.iterations
-        if first.certificate.converged or first.stopped or not left:
-            return first
-        onward.next_solver()
-        second = cutting_plane(risk, self.tolerance, left, onward, first.weights)
-        return joined(risk, first, second, self.tolerance)
-
-
-class Onward:
-    """Reports two solvers as one training: the counts go on, the bounds never step back."""
-
-    def __init__(self, on_progress: OnProgress | None) -> None:
-        self._on_progress = on_progress
-        self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
-
-    def next_solver(self) -> None:
-        self._before = self._last
-
-    def __call__(self, event: ProgressEvent) -> None:
-        before = self._before
-        self._last = replace(
-            event,
-            iteration=before.iteration + event.iteration,
-            primal=min(before.primal, event.primal),
-            dual=max(before.dual, event.dual),
-            seconds=before.seconds + event.seconds,
-            passes=before.passes + event.passes,
-        )
-        if self._on_progress is not None:
-            self._on_progress(self._last)
-
-
-def joined(risk: LinearRisk, first: Solution, second: Solution, tolerance: float) -> Solution:
-    """The later weights with the better of both lower bounds, certified together."""
-    dual = max(first, second, key=lambda solution: solution.certificate.dual).dual
-    certificates = first.certificate, second.certificate
-    iterations = sum(certificate.iterations for certificate in certificates)
-    seconds = sum(certificate.seconds for certificate in certificates)
-    certificate = certified(risk, second.weights, dual, tolerance, iterations, seconds)
-    return replace(second, dual=dual, certificate=certificate)
+        return polished(risk, first, self.tolerance, self.max_iterations, onward)

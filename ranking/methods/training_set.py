@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.types import Bools, Features, Query
+from ranking.types import Bools, Features, Query, SimilarityGraph
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """features (n, d), relevant (n,), the rows of each query, and a hash of it all.
+    """features (n, d), relevant (n,), the rows of each query, the graph of all samples, and a hash of it all.
 
     With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
     `fingerprint` tells whether another run saw the same samples.
@@ -23,6 +23,7 @@ class TrainingSet:
     relevant: Bools
     parts: tuple[slice, ...]
     fingerprint: int
+    graph: SimilarityGraph | None = None  # None where no query has one
 
     @classmethod
     def of(cls, queries: Sequence[Query]) -> TrainingSet:
@@ -44,7 +45,29 @@ class TrainingSet:
         parts = tuple(slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True))
         shape = f"{features.shape} {features.dtype} {ends}".encode()
         fingerprint = zlib.crc32(shape + relevant.tobytes(), zlib.crc32(features.data.cast("B")))
-        return cls(features, relevant, parts, fingerprint)
+        graph = _stacked([query.graph for query in queries], [part.start for part in parts])
+        if graph is not None:
+            fingerprint = zlib.crc32(f"{graph.affinity.shape} {graph.affinity.dtype}".encode(), fingerprint)
+            for array in (graph.edges, graph.affinity):  # either may be empty
+                octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+                fingerprint = zlib.crc32(octets.data, fingerprint)
+        return cls(features, relevant, parts, fingerprint, graph)
+
+
+def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) -> SimilarityGraph | None:
+    """The graphs of queries whose samples begin at those rows, as one; ValueError for affinities of two sizes."""
+    known = [(graph, first) for graph, first in zip(graphs, firsts, strict=True) if graph is not None]
+    if not known:
+        return None
+    sizes = {graph.affinity.shape[1] for graph, _ in known}
+    if len(sizes) > 1:
+        raise ValueError(f"the graphs of all queries need affinities of one size, got {sorted(sizes)}")
+    if len(known) == 1 and known[0][1] == 0:
+        return known[0][0]
+    return SimilarityGraph(
+        np.concatenate([graph.edges + first for graph, first in known]),
+        np.concatenate([graph.affinity for graph, _ in known]),
+    )
 
 
 def _relevant(number: int, query: Query) -> Bools:

@@ -1,7 +1,18 @@
 """Optimisers that know nothing of images or rankings: a convex risk in, weights and a duality gap out."""
 
+from ranking.optimise.block_frank_wolfe import block_frank_wolfe
+from ranking.optimise.cccp import cccp
 from ranking.optimise.coordinate_descent import coordinate_descent
 from ranking.optimise.cutting_plane import cutting_plane
 from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet
 
-__all__ = ["Cut", "LinearRisk", "Solution", "WorkingSet", "coordinate_descent", "cutting_plane"]
+__all__ = [
+    "Cut",
+    "LinearRisk",
+    "Solution",
+    "WorkingSet",
+    "block_frank_wolfe",
+    "cccp",
+    "coordinate_descent",
+    "cutting_plane",
+]

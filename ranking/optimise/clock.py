@@ -18,13 +18,15 @@ class Clock:
     def seconds(self) -> float:
         return time.perf_counter() - self._start
 
-    def report(self, iteration: int, primal: float, dual: float, passes: int, planes: int = 0) -> None:
-        """Call back, if anyone listens; may raise StopTraining."""
+    def report(
+        self, iteration: int, primal: float, dual: float, passes: int, planes: int = 0, number: int = 0
+    ) -> None:
+        """Call back, if anyone listens; may raise StopTraining. number: of the round."""
         if self._on_progress is not None:
             before = time.perf_counter()
             try:
                 self._on_progress(
-                    ProgressEvent(iteration, primal, dual, before - self._start, passes, planes)
+                    ProgressEvent(iteration, primal, dual, before - self._start, passes, planes, number)
                 )
             finally:
                 self._start += time.perf_counter() - before

@@ -8,12 +8,10 @@ passes over the features: the scores of the model's optimum, and the normal of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from ranking.optimise.clock import Clock
+from ranking.optimise.line import Line, Point
 from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
 from ranking.optimise.simplex_qp import solve_bound_simplex_qp, solve_simplex_qp
 from ranking.types import Floats, OnProgress, StopTraining, relative_gap
@@ -44,7 +42,7 @@ def cutting_plane(
     """
     clock = Clock(on_progress)
     model = _Model(risk, working_set)
-    best = _Point.at_start(risk, start)
+    best = Point.at_start(risk, start)
     model.add(best.cut, risk.normal(best.cut.coefficients))
     iteration, passes, step, stalled, still = 0, 1 if start is None else 2, 1.0, False, 0
     target, stopped = SAFETY * tolerance, False
@@ -58,10 +56,10 @@ def cutting_plane(
                     return Solution(best.weights, model.dual, certificate, model.active, stopped)
                 target *= 0.5  # single precision hid a part of the gap
             iteration += 1
-            line = _Line(risk, best, model.weights)
+            line = Line(risk, best, model.weights, risk.scores(model.weights))
             passes += 2
             close = CLOSE * (best.objective - model.bound)
-            step, best = line.search(min(1.0, LONGER * step) or 1.0, close)
+            step, best = line.search(min(1.0, LONGER * step) or 1.0, close, TRIALS)
             cut = line.cut_at(1.0 if stalled else step + BEYOND * (1.0 - step))
             bound = model.bound
             model.add(cut, risk.normal(cut.coefficients))
@@ -72,94 +70,6 @@ def cutting_plane(
     seconds = clock.seconds
     certificate = certified(risk, best.weights, model.dual, tolerance, iteration, seconds)
     return Solution(best.weights, model.dual, certificate, model.active, stopped)
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """Weights, the scores and the maximising cut there, and the objective."""
-
-    weights: Floats
-    scores: Floats
-    cut: Cut
-    objective: float
-
-    @classmethod
-    def at_start(cls, risk: LinearRisk, start: Floats | None) -> _Point:
-        samples, size = risk.shape
-        weights = np.zeros(size) if start is None else np.asarray(start, dtype=np.float64)
-        scores = np.zeros(samples) if start is None else risk.scores(weights)
-        cut = risk.oracle(scores)
-        return cls(weights, scores, cut, risk.objective(weights, scores, cut))
-
-
-class _Line:
-    """The objective between the best weights (0) and the model's optimum (1), by cuts in one dimension."""
-
-    def __init__(self, risk: LinearRisk, origin: _Point, optimum: Floats) -> None:
-        self.risk, self.origin = risk, origin
-        self.weights = optimum - origin.weights
-        self.scores = risk.scores(optimum) - origin.scores
-        self.parabola = (
-            0.5 * float(origin.weights @ origin.weights),
-            float(origin.weights @ self.weights),
-            0.5 * float(self.weights @ self.weights),
-        )
-        self.heights: list[float] = [0.0]  # of the hinge at 0 and its slopes: it is never negative
-        self.slopes: list[float] = [0.0]
-        self._remember(origin.cut)
-
-    def search(self, first: float, close: float) -> tuple[float, _Point]:
-        """The best step found, to within `close` of the least objective, and the point there; 0 is the origin."""
-        best_step, best_cut, best_value = 0.0, self.origin.cut, self.origin.objective
-        step = first
-        for _ in range(TRIALS):
-            cut = self.cut_at(step)
-            value = self._quadratic(step) + self.risk.C * max(self._remember(cut, step), 0.0)
-            if value < best_value:
-                best_step, best_cut, best_value = step, cut, value
-            step, least = self._least()
-            if least > best_value - close:
-                break
-        if best_step == 0.0:
-            return 0.0, self.origin
-        weights = self.origin.weights + best_step * self.weights
-        return best_step, _Point(weights, self._scores(best_step), best_cut, best_value)
-
-    def cut_at(self, step: float) -> Cut:
-        return self.risk.oracle(self._scores(step))
-
-    def _scores(self, step: float) -> Floats:
-        return self.origin.scores + step * self.scores
-
-    def _quadratic(self, step: Any) -> Any:
-        """1/2 ||w||^2 at a step, or at each of several."""
-        constant, linear, square = self.parabola
-        return constant + linear * step + square * step * step
-
-    def _remember(self, cut: Cut, step: float = 0.0) -> float:
-        """Add a cut's line to the model of the hinge; the hinge at `step`."""
-        height = cut.loss + float(self.origin.scores @ cut.coefficients)
-        slope = float(self.scores @ cut.coefficients)
-        self.heights.append(height)
-        self.slopes.append(slope)
-        return height + slope * step
-
-    def _least(self) -> tuple[float, float]:
-        """The step with the least model objective, and that objective: at a vertex or a parabola's bottom."""
-        constant, linear, square = self.parabola
-        C, lines = self.risk.C, list(zip(self.heights, self.slopes, strict=True))
-        steps = [0.0, 1.0]
-        for k, (height, slope) in enumerate(lines):
-            if square > 0.0:
-                steps.append(-(linear + C * slope) / (2.0 * square))
-            steps += [(height - h) / (g - slope) for h, g in lines[:k] if g != slope]
-        steps = [min(max(step, 0.0), 1.0) for step in steps]
-        values = [
-            constant + linear * step + square * step * step + C * max(h + g * step for h, g in lines)
-            for step in steps
-        ]
-        least = min(range(len(steps)), key=values.__getitem__)
-        return steps[least], values[least]
 
 
 class _Rows:

@@ -8,6 +8,8 @@ import numpy as np
 from ranking.types import Floats
 
 ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
+# Planes outnumber weights: proximal steps make the program definite, and end at the optimum of the one given.
+PROXIMAL = 1e-6
 ROUNDS = 50  # of steps where weights are bound: each guesses which of them the bound holds back
 SETTLED = 1e-11  # of the value: a step that gains less is the last
 
@@ -43,7 +45,7 @@ def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]
         np.append(np.zeros(m), -1e30),
         np.zeros(m + 1, dtype=np.int32),
         primal_tol=1e-10,
-        eps_prox=-1.0,
+        eps_prox=PROXIMAL,
     )
     return x, flag
 

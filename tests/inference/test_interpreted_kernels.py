@@ -11,8 +11,9 @@ import pytest
 from checks import LOSSES, PAIRS
 from hard_scores import hard_case, quicksort_killer
 from numba.core.dispatcher import Dispatcher
+from pairwise_models import random_case
 
-from ranking.inference import most_violated_ranking
+from ranking.inference import best_labelling, max_marginals, most_violated_ranking
 
 CASES = [
     ("gaussian", "a tenth", 400),
@@ -27,7 +28,15 @@ CASES = [
 ]
 MODULES = [
     sys.modules[f"ranking.inference.{name}"]
-    for name in ("interleaving", "bins", "buckets", "most_violated_ranking")
+    for name in (
+        "interleaving",
+        "bins",
+        "buckets",
+        "most_violated_ranking",
+        "enumeration",
+        "dynamic_cuts",
+        "max_marginals",
+    )
 ]
 
 
@@ -54,6 +63,21 @@ def test_compiled_and_interpreted_kernels_agree(
         np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
         np.testing.assert_allclose(found.coefficients, expected.coefficients, rtol=1e-15)
         assert found.loss == pytest.approx(expected.loss, rel=1e-14)
+
+
+@pytest.mark.parametrize(("n", "m"), [(7, 6), (70, 90)])
+def test_compiled_and_interpreted_labellings_agree(n: int, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = random_case(np.random.default_rng(n), n, m, 0.7, whole=False)
+    other, weights = np.arange(n) % 3 == 0, np.linspace(-1, 1, n)
+
+    def everything() -> list[Any]:
+        found, (labels, value) = max_marginals(*case), best_labelling(*case)
+        return [found.positive, found.difference, found.map, *found.sums(other, weights), labels, value]
+
+    compiled = everything()
+    interpret(monkeypatch)
+    for expected, interpreted in zip(compiled, everything(), strict=True):
+        np.testing.assert_allclose(interpreted, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_splits_that_go_wrong_end_in_a_sort(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,23 +10,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problems import problem
+from problems import KINDS, TWO_ROWS, Problem, flat, kinds_of, name_of
 
 from ranking import ProgressEvent, Query, StopTraining, make_method, method_class, method_names, rank
 from ranking.settings import settings_dict, settings_of
 
-EVERY = pytest.mark.parametrize("name", method_names())
+CASES = [(name, make) for name in method_names() for make in kinds_of(name)]
+EVERY = pytest.mark.parametrize(
+    ("name", "problem"), CASES, ids=[name_of(name, {}, make) for name, make in CASES]
+)
 
 
 def same_solution(one: Any, other: Any, query: Query) -> None:
-    np.testing.assert_array_equal(one.weights, other.weights)
+    np.testing.assert_array_equal(flat(one.weights), flat(other.weights))
     np.testing.assert_array_equal(one.score(query), other.score(query))
     assert one.certificate == other.certificate
     assert settings_dict(one) == settings_dict(other)
 
 
 @EVERY
-def test_fit_score_and_rank(name: str) -> None:
+def test_fit_score_and_rank(name: str, problem: Problem) -> None:
     query = problem(0)
     method = make_method(name)
     assert method.certificate is None
@@ -35,7 +38,9 @@ def test_fit_score_and_rank(name: str) -> None:
     assert (scores.shape, scores.dtype) == ((40,), np.float64)
     assert sorted(rank(scores).tolist()) == list(range(40))
     assert (np.diff(scores[rank(scores)]) <= 0).all()
-    assert method.weights.shape == ((2, 6) if name == "SVM" else (6,))
+    unary = getattr(method.weights, "unary", method.weights)
+    assert unary.shape == ((2, 6) if name in TWO_ROWS else (6,))
+    assert flat(method.weights).size == unary.size + (7 if problem is KINDS["similar"] else 0)
     certificate = method.certificate
     assert certificate.converged
     assert certificate.gap == certificate.primal - certificate.dual
@@ -45,14 +50,14 @@ def test_fit_score_and_rank(name: str) -> None:
 
 
 @EVERY
-def test_training_orders_what_can_be_ordered(name: str) -> None:
+def test_training_orders_what_can_be_ordered(name: str, problem: Problem) -> None:
     query = problem(1)
     scores = make_method(name, C=1e4).fit([query]).score(query)
     assert scores[query.relevance > 0].mean() > scores[query.relevance == 0].mean()
 
 
 @EVERY
-def test_scores_are_of_any_samples_relevance_unasked(name: str) -> None:
+def test_scores_are_of_any_samples_relevance_unasked(name: str, problem: Problem) -> None:
     method = make_method(name).fit([problem(0)])
     unseen = np.random.default_rng(1).normal(size=(5, 6))
     assert method.score(Query(features=unseen)).shape == (5,)
@@ -62,20 +67,21 @@ def test_scores_are_of_any_samples_relevance_unasked(name: str) -> None:
 
 
 @EVERY
-def test_the_same_run_twice_is_the_same(name: str) -> None:
+def test_the_same_run_twice_is_the_same(name: str, problem: Problem) -> None:
     runs = [make_method(name, C=10.0, max_iterations=40).fit([problem(2)]) for _ in range(2)]
-    np.testing.assert_array_equal(runs[0].weights, runs[1].weights)
+    np.testing.assert_array_equal(flat(runs[0].weights), flat(runs[1].weights))
     assert runs[0].certificate.iterations == runs[1].certificate.iterations
 
 
 @EVERY
-def test_fitting_again_forgets_the_first_samples(name: str) -> None:
+def test_fitting_again_forgets_the_first_samples(name: str, problem: Problem) -> None:
     used = make_method(name).fit([problem(3)]).fit([problem(4)])
-    np.testing.assert_array_equal(used.weights, make_method(name).fit([problem(4)]).weights)
+    fresh = make_method(name).fit([problem(4)])
+    np.testing.assert_array_equal(flat(used.weights), flat(fresh.weights))
 
 
 @EVERY
-def test_training_leaves_the_query_alone(name: str) -> None:
+def test_training_leaves_the_query_alone(name: str, problem: Problem) -> None:
     query = problem(5)
     features, relevance = query.features.copy(), query.relevance.copy()
     make_method(name).fit([query])
@@ -89,17 +95,17 @@ def test_training_leaves_the_query_alone(name: str) -> None:
 
 
 @EVERY
-def test_iterations_that_run_out_are_not_convergence(name: str) -> None:
+def test_iterations_that_run_out_are_not_convergence(name: str, problem: Problem) -> None:
     method = make_method(name, C=100.0, max_iterations=2, tolerance=1e-6).fit([problem(6)])
     assert not method.certificate.converged
     assert method.certificate.iterations == 2
     assert method.certificate.relative_gap > 1e-6
-    assert method.weights.any()
+    assert flat(method.weights).any()
 
 
 @EVERY
 @pytest.mark.parametrize("iteration", [0, 2])
-def test_a_callback_can_stop_training(name: str, iteration: int) -> None:
+def test_a_callback_can_stop_training(name: str, problem: Problem, iteration: int) -> None:
     events: list[ProgressEvent] = []
 
     def stop(event: ProgressEvent) -> None:
@@ -108,14 +114,19 @@ def test_a_callback_can_stop_training(name: str, iteration: int) -> None:
             raise StopTraining
 
     method = make_method(name, C=100.0, tolerance=1e-6).fit([problem(7)], on_progress=stop)
-    assert len(events) == iteration + 1
+    assert list(dict.fromkeys(event.iteration for event in events)) == list(range(iteration + 1))
+    assert sum(event.iteration == iteration for event in events) == 1
     assert not method.certificate.converged
-    assert method.certificate.primal == pytest.approx(events[-1].primal)
+    assert method.certificate.primal <= events[-1].primal * (1 + 1e-6)
+    if getattr(type(method), "convex", True):
+        assert method.certificate.primal == pytest.approx(events[-1].primal)
     assert method.score(problem(7)).shape == (40,)
 
 
 @EVERY
-def test_time_in_callbacks_is_not_training_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_in_callbacks_is_not_training_time(
+    name: str, problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = [0.0]
     monkeypatch.setattr("ranking.optimise.clock.time.perf_counter", lambda: now[0])
     calls: list[float] = []
@@ -135,14 +146,14 @@ def test_time_in_callbacks_is_not_training_time(name: str, monkeypatch: pytest.M
 
 
 @EVERY
-def test_unknown_settings_list_the_valid(name: str) -> None:
+def test_unknown_settings_list_the_valid(name: str, problem: Problem) -> None:
     valid = ", ".join(item.name for item in settings_of(method_class(name)))
     with pytest.raises(ValueError, match=f"{name} has no setting 'c'; its settings are: {valid}"):
         make_method(name, c=1.0)
 
 
 @EVERY
-def test_bad_values_say_what_is_allowed(name: str) -> None:
+def test_bad_values_say_what_is_allowed(name: str, problem: Problem) -> None:
     for setting in settings_of(method_class(name)):
         bad = "nonsense" if setting.choices or setting.maximum is None else 2 * setting.maximum
         with pytest.raises(ValueError, match=f"{name}: {setting.name} must be (one of|between)"):
@@ -159,7 +170,7 @@ def test_an_unknown_method_lists_the_known() -> None:
 
 
 @EVERY
-def test_queries_that_cannot_be_trained_on(name: str) -> None:
+def test_queries_that_cannot_be_trained_on(name: str, problem: Problem) -> None:
     features = np.eye(3)
     good = Query(features=features, relevance=[1, 0, 0])
     for queries, message in [
@@ -181,7 +192,7 @@ def test_queries_that_cannot_be_trained_on(name: str) -> None:
 
 
 @EVERY
-def test_what_is_not_trained_says_so(name: str, tmp_path: Path) -> None:
+def test_what_is_not_trained_says_so(name: str, problem: Problem, tmp_path: Path) -> None:
     method, query = make_method(name), problem(0)
     for use in (
         lambda: method.score(query),
@@ -194,7 +205,7 @@ def test_what_is_not_trained_says_so(name: str, tmp_path: Path) -> None:
 
 
 @EVERY
-def test_scores_of_other_features_are_refused(name: str) -> None:
+def test_scores_of_other_features_are_refused(name: str, problem: Problem) -> None:
     with pytest.raises(ValueError, match=f"{name} was trained on 6 features, the query has 4"):
         make_method(name).fit([problem(0)]).score(Query(features=np.eye(4)))
 
@@ -206,7 +217,7 @@ def test_scores_of_other_features_are_refused(name: str) -> None:
 
 @EVERY
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_file_brings_everything_back(name: str, dtype: Any, tmp_path: Path) -> None:
+def test_a_file_brings_everything_back(name: str, problem: Problem, dtype: Any, tmp_path: Path) -> None:
     query = problem(9, dtype=dtype)
     method = make_method(name, C=3.0, tolerance=1e-4).fit([query])
     method.save(tmp_path / "model")
@@ -214,11 +225,11 @@ def test_a_file_brings_everything_back(name: str, dtype: Any, tmp_path: Path) ->
     assert type(loaded) is method_class(name)
     same_solution(loaded, method, query)
     continued = [make_method(name, C=30.0).fit([query], warm_start=start) for start in (method, loaded)]
-    np.testing.assert_array_equal(continued[0].weights, continued[1].weights)
+    np.testing.assert_array_equal(flat(continued[0].weights), flat(continued[1].weights))
 
 
 @EVERY
-def test_stopped_training_can_be_saved(name: str, tmp_path: Path) -> None:
+def test_stopped_training_can_be_saved(name: str, problem: Problem, tmp_path: Path) -> None:
     method = make_method(name, C=100.0, tolerance=1e-6, max_iterations=1).fit([problem(10)])
     method.save(tmp_path / "model.npz")
     loaded = method_class(name).load(tmp_path / "model.npz")
@@ -249,7 +260,7 @@ def broken_files(good: bytes) -> dict[str, bytes]:
 
 @EVERY
 @pytest.mark.parametrize("kind", broken_files(b""))
-def test_broken_files_are_refused(name: str, kind: str, tmp_path: Path) -> None:
+def test_broken_files_are_refused(name: str, problem: Problem, kind: str, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     make_method(name).fit([problem(0)]).save(path)
     path.write_bytes(broken_files(path.read_bytes())[kind])
@@ -258,7 +269,7 @@ def test_broken_files_are_refused(name: str, kind: str, tmp_path: Path) -> None:
 
 
 @EVERY
-def test_files_of_other_content_are_refused(name: str, tmp_path: Path) -> None:
+def test_files_of_other_content_are_refused(name: str, problem: Problem, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     method = make_method(name).fit([problem(0)])
     method.save(path)
@@ -290,7 +301,7 @@ def edited(header: dict[str, Any], **changes: Any) -> np.ndarray:
 
 
 @EVERY
-def test_files_of_other_methods_and_versions_are_refused(name: str, tmp_path: Path) -> None:
+def test_files_of_other_methods_and_versions_are_refused(name: str, problem: Problem, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     make_method(name).fit([problem(0)]).save(path)
     for other in set(method_names()) - {name}:
@@ -306,13 +317,13 @@ def test_files_of_other_methods_and_versions_are_refused(name: str, tmp_path: Pa
 
 
 @EVERY
-def test_a_file_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_named(name: str, problem: Problem, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         method_class(name).load(tmp_path / "nowhere")
 
 
 @EVERY
-def test_settings_are_the_fields_that_a_caller_may_set(name: str) -> None:
+def test_settings_are_the_fields_that_a_caller_may_set(name: str, problem: Problem) -> None:
     fields = {field.name for field in dataclasses.fields(method_class(name)) if field.init}
     assert (
         fields

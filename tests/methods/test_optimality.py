@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 import reference
-from problems import ALL, NAMES, can_close_the_gap, outputs_of, primal_of, problem
+from problems import (
+    ALL,
+    CONVEX,
+    CONVEX_NAMES,
+    LOSS_OF,
+    NAMES,
+    Problem,
+    bound_of,
+    can_close_the_gap,
+    flat,
+    outputs_of,
+    pairs_of,
+    primal_of,
+    problem,
+    similar,
+    similar_problem,
+)
 
-from ranking import ProgressEvent, Query, make_method
+from ranking import ProgressEvent, Query, SimilarityGraph, make_method
 
 Settings = dict[str, Any]
-METHODS = pytest.mark.parametrize(("name", "settings"), ALL, ids=NAMES)
-CUTTING_PLANES: dict[str, Settings] = {"SVM": {"solver": "cutting plane"}, "AP-SVM": {}, "NDCG-SVM": {}}
-TINY = {"SVM": {"n": 8, "d": 2, "positives": 3}}  # 2^8 labellings; 6! rankings else
+METHODS = pytest.mark.parametrize(("name", "settings", "problem"), ALL, ids=NAMES)
+CONVEX_ONES = pytest.mark.parametrize(("name", "settings", "problem"), CONVEX, ids=CONVEX_NAMES)
+CUTTING_PLANES: dict[str, Settings] = {"SVM": {"solver": "cutting plane"}}
+LABELLINGS = {"n": 8, "d": 2, "positives": 3}  # 2^8; 6! rankings else
+TINY = {"SVM": LABELLINGS, "HOB-SVM": LABELLINGS}
 
 
-def tiny(name: str, seed: int = 0, dtype: Any = np.float64) -> Query:
-    return problem(seed, dtype=dtype, **TINY.get(name, {"n": 6, "d": 2, "positives": 2}))
+def tiny(name: str, seed: int = 0, make: Problem = problem) -> Query:
+    return make(seed, **TINY.get(name, {"n": 6, "d": 2, "positives": 2}))
 
 
-@METHODS
+def connected(query: Query, make: Problem) -> Query:
+    """The query, with similar samples where the problem has such."""
+    return dataclasses.replace(query, graph=similar(query)) if make is similar_problem else query
+
+
+@CONVEX_ONES
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
-def test_bounds_enclose_the_optimum_over_all_outputs(name: str, settings: Settings, C: float) -> None:
-    query = tiny(name)
+def test_bounds_enclose_the_optimum_over_all_outputs(
+    name: str, settings: Settings, problem: Problem, C: float
+) -> None:
+    query = tiny(name, make=problem)
     events: list[ProgressEvent] = []
     method = make_method(name, C=C, tolerance=1e-6, **settings).fit([query], events.append)
     outputs = outputs_of(name, query)
-    optimum = reference.one_slack_optimum([outputs], C)
+    optimum = reference.one_slack_optimum([outputs], C, bound_of(name, query))
     certificate = method.certificate
-    recomputed = reference.one_slack_primal(method.weights, [outputs], C)
+    recomputed = reference.one_slack_primal(flat(method.weights), [outputs], C)
     assert certificate.primal == pytest.approx(recomputed, rel=1e-12)
     assert certificate.converged == (certificate.relative_gap <= 1e-6)
     if can_close_the_gap(settings, C):
@@ -42,15 +68,16 @@ def test_bounds_enclose_the_optimum_over_all_outputs(name: str, settings: Settin
         assert bounds.primal >= optimum * (1 - 1e-7)
 
 
-@METHODS
-def test_several_queries_share_C(name: str, settings: Settings) -> None:
+@CONVEX_ONES
+def test_several_queries_share_C(name: str, settings: Settings, problem: Problem) -> None:
     """High-order, eq. 1: the mean over queries."""
-    queries = [tiny(name, seed) for seed in (1, 2, 3)]
+    queries = [tiny(name, seed, problem) for seed in (1, 2, 3)]
     method = make_method(name, C=20.0, max_iterations=20_000, tolerance=1e-6, **settings).fit(queries)
     outputs = [outputs_of(name, query) for query in queries]
-    recomputed = reference.one_slack_primal(method.weights, outputs, 20.0)
+    recomputed = reference.one_slack_primal(flat(method.weights), outputs, 20.0)
     assert method.certificate.primal == pytest.approx(recomputed, rel=1e-12)
-    assert method.certificate.primal == pytest.approx(reference.one_slack_optimum(outputs, 20.0), rel=2e-6)
+    optimum = reference.one_slack_optimum(outputs, 20.0, bound_of(name, queries[0]))
+    assert method.certificate.primal == pytest.approx(optimum, rel=2e-6)
 
 
 @pytest.mark.parametrize("name", ["SVM", "AP-SVM", "NDCG-SVM"])
@@ -62,11 +89,31 @@ def test_shortcuts_of_the_reference_are_its_enumerations(name: str) -> None:
         assert primal_of(name, weights, query, 3.0) == pytest.approx(enumerated, rel=1e-12)
 
 
-@METHODS
+@pytest.mark.parametrize("make", [problem, similar_problem])
+@pytest.mark.parametrize("name", ["HOB-SVM", "HOAP-SVM"])
+def test_shortcuts_with_similar_samples_are_enumerations_too(name: str, make: Problem) -> None:
+    """All labellings of a component are enough, and interleavings of the rankings; eta scales affinities."""
+    for seed, scale in enumerate((0.1, 1.0, 10.0)):
+        query, rng = tiny(name, seed, make), np.random.default_rng(seed)
+        pairs = pairs_of(query)
+        weights = scale * rng.normal(size=(2, 2)), -scale * rng.uniform(size=pairs[1].shape[1])
+        if name == "HOB-SVM":
+            outputs = outputs_of(name, query, eta=0.7)
+            enumerated = reference.one_slack_primal(flat(weights), [outputs], 3.0)
+        else:
+            relevant = query.relevance > 0
+            enumerated = reference.hoap_primal(weights, query.features, relevant, pairs, 3.0, eta=0.7)
+        assert primal_of(name, weights, query, 3.0, eta=0.7) == pytest.approx(enumerated, rel=1e-12)
+
+
+@CONVEX_ONES
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_certificates_are_recomputed_from_the_definition(name: str, settings: Settings, dtype: Any) -> None:
+def test_certificates_are_recomputed_from_the_definition(
+    name: str, settings: Settings, problem: Problem, dtype: Any
+) -> None:
     query = problem(4, dtype=dtype)
-    exact = Query(features=query.features.astype(float), relevance=query.relevance)
+    graph = None if query.graph is None else SimilarityGraph(*pairs_of(query))
+    exact = dataclasses.replace(query, features=query.features.astype(float), graph=graph)
     for C in 10.0 ** np.arange(-3, 5):
         method = make_method(name, C=float(C), max_iterations=1000, **settings).fit([query])
         certificate = method.certificate
@@ -75,17 +122,21 @@ def test_certificates_are_recomputed_from_the_definition(name: str, settings: Se
         assert certificate.gap == certificate.primal - certificate.dual
         assert certificate.converged == (certificate.gap <= 1e-3 * certificate.primal)
         assert certificate.converged or not can_close_the_gap(settings, C), C
-        better = make_method(name, C=float(C), tolerance=1e-6, **CUTTING_PLANES[name]).fit([exact])
+        better = make_method(name, C=float(C), tolerance=1e-6, **CUTTING_PLANES.get(name, settings)).fit(
+            [exact]
+        )
         assert better.certificate.converged
         assert certificate.dual <= primal_of(name, better.weights, exact, C) * (1 + 1e-12), C
 
 
-@METHODS
+@CONVEX_ONES
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_progress_falls_from_above_and_stays_below(name: str, settings: Settings, dtype: Any) -> None:
+def test_progress_falls_from_above_and_stays_below(
+    name: str, settings: Settings, problem: Problem, dtype: Any
+) -> None:
     query = problem(5, dtype=dtype)
     events: list[ProgressEvent] = []
-    C = 1.0 if name == "SVM" else 300.0
+    C = 300.0 if name in LOSS_OF else 1.0
     method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query], events.append)
     primals = [event.primal for event in events]
     assert len(events) > 2
@@ -126,31 +177,36 @@ def test_every_algorithm_trains_to_the_same_optimum(name: str) -> None:
     assert primals == pytest.approx([primals[0]] * len(primals), rel=2e-6)
 
 
-@METHODS
-def test_single_precision_finds_the_optimum_of_double(name: str, settings: Settings) -> None:
+@CONVEX_ONES
+def test_single_precision_finds_the_optimum_of_double(
+    name: str, settings: Settings, problem: Problem
+) -> None:
     query = problem(8)
     primals = []
     for dtype in (np.float32, np.float64):
-        same = Query(features=query.features.astype(dtype), relevance=query.relevance)
+        same = dataclasses.replace(query, features=query.features.astype(dtype))
         primals.append(make_method(name, C=1.0, tolerance=1e-4, **settings).fit([same]).certificate.primal)
     assert primals[0] == pytest.approx(primals[1], rel=2e-4)
 
 
 @METHODS
-def test_the_tightest_tolerance_is_reached_in_double(name: str, settings: Settings) -> None:
-    C = 1.0 if name == "SVM" else 1000.0
+def test_the_tightest_tolerance_is_reached_in_double(name: str, settings: Settings, problem: Problem) -> None:
+    C = 1000.0 if name in LOSS_OF else 1.0
     method = make_method(name, C=C, tolerance=1e-7, **settings).fit([problem(9)])
     assert method.certificate.converged
     assert method.certificate.relative_gap <= 1e-7
 
 
 @METHODS
-def test_features_without_information_leave_weights_at_zero(name: str, settings: Settings) -> None:
+def test_features_without_information_leave_weights_at_zero(
+    name: str, settings: Settings, problem: Problem
+) -> None:
     """All zero: the objective is C times the loss of the worst output."""
-    query = Query(features=np.zeros((7, 3)), relevance=[1, 0, 1, 0, 0, 0, 0])
+    query = connected(Query(features=np.zeros((7, 3)), relevance=[1, 0, 1, 0, 0, 0, 0]), problem)
     method = make_method(name, C=10.0, **settings).fit([query])
-    assert not method.weights.any()
-    worst = 1.0 if name == "SVM" else reference.LOSSES[{"AP-SVM": "ap", "NDCG-SVM": "ndcg"}[name]]([6, 7])
+    assert not flat(method.weights).any()
+    labels = name in ("SVM", "HOB-SVM")
+    worst = 1.0 if labels else reference.LOSSES[LOSS_OF.get(name, "ap")]([6, 7])
     assert method.certificate.primal == pytest.approx(10 * worst)
     assert method.certificate.dual == pytest.approx(10 * worst)
     assert method.certificate.converged
@@ -175,8 +231,10 @@ DEGENERATE = {
 
 @METHODS
 @pytest.mark.parametrize("kind", DEGENERATE)
-def test_degenerate_samples_are_trained_on_as_exactly(name: str, settings: Settings, kind: str) -> None:
-    query = DEGENERATE[kind]
+def test_degenerate_samples_are_trained_on_as_exactly(
+    name: str, settings: Settings, problem: Problem, kind: str
+) -> None:
+    query = connected(DEGENERATE[kind], problem)
     C = 1e-3 if kind == "large" else 1.0
     method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query])
     assert method.certificate.converged
@@ -201,21 +259,23 @@ def test_where_coordinate_descent_is_slow_cutting_planes_go_on(C: float) -> None
 
 
 @METHODS
-def test_grades_above_one_count_as_relevant(name: str, settings: Settings) -> None:
+def test_grades_above_one_count_as_relevant(name: str, settings: Settings, problem: Problem) -> None:
     query = problem(10)
-    graded = Query(features=query.features, relevance=query.relevance * np.arange(1, 41))
+    graded = dataclasses.replace(query, relevance=query.relevance * np.arange(1, 41))
     assert graded.relevance.max() > 2
-    weights = [make_method(name, **settings).fit([each]).weights for each in (query, graded)]
+    weights = [flat(make_method(name, **settings).fit([each]).weights) for each in (query, graded)]
     np.testing.assert_array_equal(*weights)
 
 
 @METHODS
-def test_the_rows_of_features_may_lie_anywhere_in_memory(name: str, settings: Settings) -> None:
+def test_the_rows_of_features_may_lie_anywhere_in_memory(
+    name: str, settings: Settings, problem: Problem
+) -> None:
     query = problem(11)
-    strided = Query(
-        features=np.asfortranarray(np.repeat(query.features, 2, axis=0))[::2], relevance=query.relevance
+    strided = dataclasses.replace(
+        query, features=np.asfortranarray(np.repeat(query.features, 2, axis=0))[::2]
     )
-    weights = [make_method(name, **settings).fit([each]).weights for each in (query, strided)]
+    weights = [flat(make_method(name, **settings).fit([each]).weights) for each in (query, strided)]
     np.testing.assert_allclose(*weights, rtol=1e-9)
 
 

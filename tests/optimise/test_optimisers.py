@@ -11,7 +11,7 @@ from numba.core.dispatcher import Dispatcher
 
 from ranking import ProgressEvent, Query, StopTraining, make_method
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet, coordinate_descent, cutting_plane
-from ranking.optimise.block import ROWS_AT_ONCE, exact_product
+from ranking.optimise.block import ROWS_AT_ONCE, Block, exact_product
 from ranking.optimise.clock import Clock
 from ranking.optimise.coordinate_descent import best_length
 from ranking.optimise.risk import certified
@@ -344,3 +344,61 @@ def test_rounding_of_a_normal_that_nearly_cancels_is_not_taken_for_a_false_dual(
     ]
     query = Query(np.array(features, np.float32), np.array([1, 0, 0]))
     assert make_method("NDCG-SVM", C=1e5, tolerance=1e-7).fit([query]).certificate is not None
+
+
+# ---------------------------------------------------------------------------------------------------------
+# A second block, whose weights are bound
+# ---------------------------------------------------------------------------------------------------------
+
+
+def risk_of_two_blocks(dtype: type) -> tuple[LinearRisk, np.ndarray]:
+    """Over more rows than are turned into doubles at once; and the matrix of both blocks as it is written."""
+    rng = np.random.default_rng(20)
+    features, affinity = rng.normal(size=(ROWS_AT_ONCE + 9, 3)), rng.uniform(size=(ROWS_AT_ONCE + 50, 2))
+    features, affinity = features.astype(dtype), affinity.astype(dtype)
+    matrix = np.zeros((len(features) + len(affinity), 5))
+    matrix[: len(features), :3], matrix[len(features) :, 3:] = (
+        2.0 * features.astype(float),
+        0.3 * affinity.astype(float),
+    )
+    risk = LinearRisk(
+        features, 1.0, lambda scores: Cut(np.zeros(len(matrix)), 0.0), 2.0, Block(affinity, 0.3)
+    )
+    return risk, matrix
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_two_blocks_are_one_matrix(dtype: type) -> None:
+    risk, matrix = risk_of_two_blocks(dtype)
+    rng = np.random.default_rng(21)
+    weights, coefficients = rng.normal(size=5), rng.normal(size=len(matrix))
+    assert risk.shape == matrix.shape
+    assert risk.free == 3
+    loose = 1e-13 if dtype is np.float64 else 1e-4
+    exact = {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(risk.exact_scores(weights), matrix @ weights, **exact)
+    np.testing.assert_allclose(risk.exact_normal(coefficients), matrix.T @ coefficients, **exact)
+    np.testing.assert_allclose(risk.scores(weights), matrix @ weights, rtol=loose, atol=20 * loose)
+    np.testing.assert_allclose(
+        risk.normal(coefficients), matrix.T @ coefficients, rtol=loose, atol=200 * loose
+    )
+    lengths = np.concatenate([block.lengths() for block in risk.blocks])
+    np.testing.assert_allclose(lengths, np.linalg.norm(matrix, axis=1), rtol=1e-12)
+
+
+def test_the_dual_holds_with_the_least_weights_that_are_allowed() -> None:
+    """min 1/2 |w|^2 + w.normal over w2 <= 0, against a grid."""
+    risk, matrix = risk_of_two_blocks(np.float64)
+    normal = np.array([0.5, -1.0, 0.0, 0.75, -0.25])
+    least = risk.least(normal)
+    assert least.tolist() == [-0.5, 1.0, 0.0, -0.75, 0.0]
+    assert normal.tolist() == [0.5, -1.0, 0.0, 0.75, -0.25]
+    rng = np.random.default_rng(22)
+    others = rng.normal(size=(2000, 5))
+    others[:, 3:] = -np.abs(others[:, 3:])
+    values = (others**2).sum(axis=1) / 2 + others @ normal
+    assert values.min() >= least @ least / 2 + least @ normal
+    dual = Cut(0.1 * rng.normal(size=len(matrix)), 0.7)
+    total = matrix.T @ dual.coefficients
+    bound = 0.7 + (np.append(-total[:3], np.minimum(-total[3:], 0)) ** 2).sum() / -2
+    assert risk.certify(np.zeros(5), dual)[1] == pytest.approx(bound, rel=1e-12)

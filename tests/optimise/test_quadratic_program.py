@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 
-from ranking.optimise.simplex_qp import solve_simplex_qp
+from ranking.optimise.simplex_qp import best_step, solve_bound_simplex_qp, solve_simplex_qp
 
 
 def value(x: np.ndarray, quadratic: np.ndarray, linear: np.ndarray) -> float:
@@ -93,3 +93,53 @@ def test_small_multipliers_are_as_exact_as_large_ones(height: float) -> None:
     slopes = linear - quadratic @ x  # at the optimum: zero where x is positive, not positive elsewhere
     assert np.abs(slopes[x > 0]).max() <= 1e-8 * height
     assert slopes.max() <= 1e-8 * height
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Where weights are bound
+# ---------------------------------------------------------------------------------------------------------
+
+
+def bound_value(x: np.ndarray, root: np.ndarray, linear: np.ndarray, rows: np.ndarray) -> float:
+    over = np.maximum(x @ rows, 0)
+    return float(linear @ x - ((root @ x) ** 2).sum() / 2 - over @ over / 2)
+
+
+@pytest.mark.parametrize("planes", [1, 2, 6, 25])
+@pytest.mark.parametrize("bound", [1, 4, 30])
+@pytest.mark.parametrize("scale", [1e-2, 1.0, 20.0])
+def test_the_optimum_of_bound_weights_is_that_of_cvxpy(planes: int, bound: int, scale: float) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng([planes, bound, seed])
+        root, linear = scale * rng.normal(size=(3, planes)), rng.uniform(size=planes)
+        rows = scale * rng.normal(size=(planes, bound))
+        best = reference.bound_simplex_qp_optimum(root, linear, rows)
+        start = rng.dirichlet(np.ones(planes))
+        for first in (np.zeros(planes), start):
+            x = solve_bound_simplex_qp(root.T @ root, linear, rows, first)
+            assert x.min() >= 0
+            assert x.sum() <= 1 + 1e-12
+            assert bound_value(x, root, linear, rows) == pytest.approx(best, rel=1e-6, abs=1e-9)
+            assert bound_value(x, root, linear, rows) >= bound_value(first, root, linear, rows)
+
+
+def test_bound_weights_by_hand() -> None:
+    """One plane: max x - b^2 x^2 / 2 where the row is b > 0, max x where it is below 0."""
+    nothing = np.zeros((1, 1))
+    x = solve_bound_simplex_qp(nothing, np.ones(1), np.array([[2.0, -5.0]]), np.zeros(1))
+    np.testing.assert_allclose(x, [0.25])
+    x = solve_bound_simplex_qp(nothing, np.ones(1), np.array([[-2.0]]), np.zeros(1))
+    np.testing.assert_allclose(x, [1.0])
+
+
+def test_no_other_step_is_better() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, bound = rng.integers(1, 6), rng.integers(1, 9)
+        root, linear, rows = rng.normal(size=(2, n)), rng.normal(size=n), rng.normal(size=(n, bound))
+        x, way = rng.dirichlet(np.ones(n)), rng.normal(size=n) * 10.0 ** rng.integers(-1, 2)
+        step = best_step(root.T @ root, linear, rows, x, way)
+        assert 0 <= step <= 1
+        best = bound_value(x + step * way, root, linear, rows)
+        others = [bound_value(x + t * way, root, linear, rows) for t in np.linspace(0, 1, 501)]
+        assert best >= max(others) - 1e-9 * max(1.0, abs(best))

@@ -32,7 +32,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     store = Store(home)
     folder = ready_made_folder()
     assert folder is not None
-    store.adopt(folder, "Action figures")  # as if the larger set had been made
+    figures = store.adopt(folder, "Action figures")  # as if the larger set had been made
     digits = store.keep(import_here(store, "Digits").id)
     folder = write_shapes(tmp_path_factory.mktemp("photographs") / "shapes")
     shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
@@ -48,6 +48,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         home,
         digits,
         shapes,
+        figures,
+        neighbours=train_here(
+            store, figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=20, solver="cutting plane"
+        ).id,
         not_converged=train_here(store, digits, "4", C=1e6, tolerance=1e-7, max_iterations=2).id,
         on_shapes=train_here(store, shapes, "disc").id,
         finished=train_here(store, digits, "3", C=100.0, tolerance=1e-2).id,

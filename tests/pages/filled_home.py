@@ -14,13 +14,15 @@ from ranking.store import Store
 
 @dataclass(frozen=True)
 class Laboratory:
-    """A filled home: keys of its two image sets and ids of its runs."""
+    """A filled home: keys of its image sets and ids of its runs."""
 
     home: Path
     digits: str
     shapes: str
+    figures: str
     finished: str
     on_shapes: str
+    neighbours: str
     not_converged: str
     cancelled: str
     failed: str
@@ -57,4 +59,5 @@ def train_settings(key: str, query: str = "3", method: str = "AP-SVM", **setting
         "method": method,
         "method_settings": settings,
         "warm_start": None,
+        "graph": None,
     }

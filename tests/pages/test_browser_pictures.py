@@ -143,6 +143,62 @@ ROLE = """() => {
 OUTLINE = ROLE.replace('element.getAttribute("role")', "getComputedStyle(element).outlineStyle")
 
 
+def test_the_sample_graph_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
+    page = ready(visit(f"/sample_graph?run={filled.neighbours}"))
+    nodes = page.get_by_role("listbox", name=re.compile("^Components")).get_by_role("option")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(ROLE) == "option":
+            break
+    ids = nodes.evaluate_all("nodes => nodes.map((node) => node.dataset.id)")
+    first = nodes.evaluate_all(
+        "nodes => nodes.map((node) => node === node.closest('.component').querySelector('.node'))"
+    )
+    starts = [number for number, is_first in enumerate(first) if is_first]
+    page.keyboard.press("Home")
+    for key, number in (
+        ("ArrowRight", 1),
+        ("ArrowLeft", 0),
+        ("ArrowDown", starts[1]),
+        ("ArrowDown", starts[2]),
+        ("ArrowUp", starts[1]),
+        ("End", len(ids) - 1),
+    ):
+        page.keyboard.press(key)
+        assert page.evaluate(NODE) == ids[number]
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("sample="))
+    assert sample_of(page) == ids[-1]
+    ready(page)
+    assert page.evaluate(NODE) == ids[-1], "the focus stays"
+    rank = nodes.last.get_attribute("aria-label").partition(",")[0]
+    page.get_by_role("heading", name=f"to {rank}").or_(
+        page.get_by_role("heading", name=f"at {rank}")
+    ).wait_for()
+    page.keyboard.press("Home")
+    page.keyboard.press("Space")
+    page.wait_for_function("id => new URLSearchParams(location.search).get('sample') === id", arg=ids[0])
+    ready(page)
+    page.get_by_role("link", name="Its two labellings").click()
+    page.get_by_role("heading", name="Max-marginals", level=1).wait_for()
+    ready(page)
+    assert sample_of(page) == ids[0]
+    page.get_by_role("link", name="Sample graph").click()
+    page.get_by_role("heading", name="Sample graph", level=1).wait_for()
+    ready(page)
+    selected = page.locator(".graph [aria-selected=true]")
+    assert selected.get_attribute("data-id") == ids[0]
+    selected.press("Escape")
+    page.wait_for_function("!location.href.includes('sample=')")
+
+
+NODE = """() => {
+    let element = document.activeElement;
+    while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return element.dataset.id ?? null;
+}"""
+
+
 def test_training_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
     page = ready(visit(f"/train?set={filled.digits}&query=5&features=Colour"))
     button = page.locator(".st-key-train button")

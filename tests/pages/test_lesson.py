@@ -21,8 +21,10 @@ def taught_once(tmp_path_factory):
     home = tmp_path_factory.mktemp("taught")
     store = Store(home)
     key = store.adopt(ready_made_folder(), "ready-made")
-    for method in lessons.METHODS:
-        run = store.create_run("train", json.loads(json.dumps(lessons.settings_of(key, method).to_json())))
+    for method in lessons.WHY_AP.methods:
+        run = store.create_run(
+            "train", json.loads(json.dumps(lessons.WHY_AP.settings_of(key, method).to_json()))
+        )
         report = Report(run.folder / "events.jsonl")
         store.end_run(run.id, "finished", result=worker.train(store, run, report))
         report.flush()
@@ -40,7 +42,7 @@ def on_disk(store, method):
     """Relevance and scores of the test samples of the lesson's training, from the files."""
     [run] = [run for run in store.runs("train") if run.settings["method"] == method]
     images = store.image_set(run.settings["set"])
-    return images.relevance(lessons.QUERY)[images.test], np.load(run.scores_file)[images.test]
+    return images.relevance(lessons.WHY_AP.query)[images.test], np.load(run.scores_file)[images.test]
 
 
 def loss_by_sign(relevance, scores):
@@ -99,7 +101,7 @@ def test_what_somebody_imported_is_not_the_lesson(taught, open_page, started, st
         assert taught.equal_runs("train", own.settings)[0].id == imported.id, "equal, and the newest"
         taught.update_run(imported.id, state=state)
     own = [run.id for run in taught.runs("train") if run.imported is None]
-    assert {run.id for run in lessons.begin().values()} == set(own)
+    assert {run.id for run in lessons.WHY_AP.begin().values()} == set(own)
     for run in own:
         taught.delete_run(run)
     assert not open_page("lesson").exception
@@ -119,7 +121,7 @@ def test_a_home_that_cannot_be_used_is_said(tmp_path, monkeypatch, open_page):
 
 def test_two_rankings_are_those_on_disk_and_their_first_mistakes_are_pointed_out(taught, open_page):
     app = open_page("lesson")
-    for number, (method, strip) in enumerate(zip(lessons.METHODS, strips_of(app), strict=True)):
+    for number, (method, strip) in enumerate(zip(lessons.WHY_AP.methods, strips_of(app), strict=True)):
         relevance, scores = on_disk(taught, method)
         ap, precision, errors = app.metric[3 * number : 3 * number + 3]
         assert ap.value == f"{average_precision(relevance, scores):.3f}"
@@ -134,7 +136,7 @@ def test_two_rankings_are_those_on_disk_and_their_first_mistakes_are_pointed_out
 
 
 def test_the_lesson_is_true_on_the_images_that_come_with_it(taught, open_page):
-    (svm, svm_scores), (ap, ap_scores) = (on_disk(taught, method) for method in lessons.METHODS)
+    (svm, svm_scores), (ap, ap_scores) = (on_disk(taught, method) for method in lessons.WHY_AP.methods)
     assert average_precision(ap, ap_scores) > average_precision(svm, svm_scores) + 0.03
     assert loss_by_sign(svm, svm_scores) < loss_by_sign(ap, ap_scores) - 0.1
     assert np.mean(ap_scores > 0) > 2 * np.mean(ap > 0), "zero is no threshold of AP-SVM"
@@ -187,9 +189,9 @@ def test_the_last_step_leads_to_a_training_that_is_filled_in(taught, open_page):
     assert "the share of wrong labels at the cut changes at one step of 11, 4 → 5, where" in said(app)
     app.button(key="train it yourself").click().run()
     assert not app.exception
-    given = {"query": lessons.QUERY, "method": "AP-SVM", "features": ",".join(lessons.FEATURES)}
+    given = {"query": lessons.WHY_AP.query, "method": "AP-SVM", "features": ",".join(lessons.FEATURES)}
     assert {name: app.query_params[name] for name in given} == given
-    assert app.selectbox(key="widget query").value == lessons.QUERY
+    assert app.selectbox(key="widget query").value == lessons.WHY_AP.query
     assert app.selectbox(key="widget method").value == "AP-SVM"
     assert app.get("button_group")[0].value == list(lessons.FEATURES)
 

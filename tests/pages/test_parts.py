@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import address, charts, colours, forms, frame, grid, keys
+from pages.parts import address, charts, colours, forms, frame, grid, keys, training_charts
 from pages.parts.tile import COLOURS, Tile, style
 from ranking import method_class, method_names, metrics
 from ranking.datasets import source_class, source_names
@@ -130,20 +130,24 @@ def bounds(*pairs):
 
 
 def test_a_primal_that_falls_far_is_drawn_on_a_logarithmic_scale():
-    assert charts.lowest_bound(bounds((100.0, None), (50.0, -3.0), (1.0, 0.9))) == pytest.approx(0.01)
-    assert charts.lowest_bound(bounds((19.0, 0.0), (1.0, 0.9))) is None, "not far"
-    assert charts.lowest_bound(bounds((100.0, None), (1.0, None))) is None, "no bound"
-    assert charts.lowest_bound(bounds((100.0, -5.0), (1.0, 0.0))) is None, "nothing that a logarithm shows"
-    assert charts.lowest_bound(bounds((0.0, 0.0), (0.0, 0.0))) is None
+    assert training_charts.lowest_bound(bounds((100.0, None), (50.0, -3.0), (1.0, 0.9))) == pytest.approx(
+        0.01
+    )
+    assert training_charts.lowest_bound(bounds((19.0, 0.0), (1.0, 0.9))) is None, "not far"
+    assert training_charts.lowest_bound(bounds((100.0, None), (1.0, None))) is None, "no bound"
+    assert training_charts.lowest_bound(bounds((100.0, -5.0), (1.0, 0.0))) is None, (
+        "nothing that a logarithm shows"
+    )
+    assert training_charts.lowest_bound(bounds((0.0, 0.0), (0.0, 0.0))) is None
 
 
 def scaled_curve():
-    from pages.parts import charts
+    from pages.parts import training_charts
 
     far = [(100.0, None), (50.0, -3.0), (2.0, 1e-6), (1.0, 0.9)]
     names = ("iteration", "primal", "dual", "relative_gap")
     events = [dict(zip(names, (i, *pair, 0.5), strict=True)) for i, pair in enumerate(far, start=1)]
-    charts.training_curve(events, 1e-3, False, "far")
+    training_charts.training_curve(events, 1e-3, False, "far")
 
 
 def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out():
@@ -226,7 +230,7 @@ def test_the_area_below_the_drawn_curve_is_the_average_precision(
     n: int, share: float, k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr(charts, "_show", lambda figure, *_, **__: drawn.append(figure))
+    monkeypatch.setattr(charts, "show", lambda figure, *_, **__: drawn.append(figure))
     rng = np.random.default_rng(0)
     relevance, scores = (rng.random(n) < share).astype(int), rng.normal(size=n)
     scores += relevance

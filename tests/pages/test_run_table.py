@@ -47,7 +47,8 @@ def test_the_table_tells_settings_and_results_of_each(laboratory, open_page):
     assert "Image set" not in listed
     everywhere = open_page("train", set=laboratory.digits, everywhere="True").dataframe[0].value
     assert list(everywhere["Image set"]).count("shapes") == 1
-    assert len(everywhere) == len(listed) + 1
+    assert list(everywhere["Method"]).count("HOB-SVM") == 1
+    assert len(everywhere) == len(listed) + 2
 
 
 def test_what_to_notice_of_several_trainings_is_not_said_of_one(laboratory, open_page):

@@ -31,15 +31,15 @@ def image_grid(
     name: str,
     selected: str | None,
     label: str,
-    kind: Literal["ranking", "images", "row"] = "ranking",
+    kind: Literal["ranking", "short", "images", "row"] = "ranking",
     several: bool = False,
     key: str | None = None,
 ) -> None:
     """Show `tiles`, `selected` as the selected one. Selecting another writes its id to `name` of the address.
 
-    kind: a row is as high as its few tiles; the others scroll. several: more than one can be selected. The
-    address holds the last of them, this browser tab the others (see `together`). key: of the widget, where one
-    page has two grids for one name.
+    kind: a row is as high as its few tiles; the others scroll, a short one at two rows. several: more than one can be
+    selected. The address holds the last of them, this browser tab the others (see `together`). key: of the widget,
+    where one page has two grids for one name.
     """
     if len(tiles) > PAGE_SIZE:
         raise ValueError(f"a grid shows at most {PAGE_SIZE} tiles, got {len(tiles)}; show them page by page")
@@ -56,10 +56,10 @@ def image_grid(
             "label": label,
             "kind": kind,
             "several": several,
-            "told": _told(key, token, selected, ids),
+            "told": told(key, token, selected, ids),
         },
         default={"selected": None},
-        on_selected_change=lambda: _select(name, key),
+        on_selected_change=lambda: select(name, key),
     )
 
 
@@ -80,7 +80,7 @@ def together(name: str, selected: str | None) -> list[str]:
     return list(ids) if selected in ids else [selected]
 
 
-def _told(key: str, token: str, selected: str | None, ids: list[str]) -> list[Any]:
+def told(key: str, token: str, selected: str | None, ids: list[str]) -> list[Any]:
     """[number, id, ids]: what the browser is told to select; it obeys where the number is new to it.
 
     It paints a click at once, so it is told only what it does not know: then what is sent stays equal from
@@ -101,7 +101,8 @@ def _told(key: str, token: str, selected: str | None, ids: list[str]) -> list[An
     return told
 
 
-def _select(name: str, key: str) -> None:
+def select(name: str, key: str) -> None:
+    """Have `name` of the address be what was clicked in the component of that key."""
     click = st.session_state[key]["selected"]
     if click is not None:
         st.session_state.setdefault(keys.TOGETHER, {})[name] = click["ids"]

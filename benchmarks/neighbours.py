@@ -1,0 +1,138 @@
+"""Do neighbours help? Test AP of SVM, AP-SVM, HOB-SVM and HOAP-SVM on images whose boxes tend to share their label.
+
+    python benchmarks/neighbours.py --images 1200
+    python benchmarks/neighbours.py --voc FOLDER --queries helmet
+
+builds the bundled action figures, or imports a PASCAL VOC folder, and ranks the boxes of the test split by HOG and
+colour for each query. Boxes of one image are neighbours. C and eta are chosen by 5-fold cross-validation on the
+training split, folds by image, the same for all methods; the choice with the best mean AP is then trained on the
+whole training split. HOAP-SVM begins with the HOB-SVM of the C that was chosen for that, or with AP-SVM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import multiprocessing
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from timing import machine, table
+
+from ranking import Query, make_method
+from ranking.datasets import build_image_set, make_source
+from ranking.features import load_features
+from ranking.image_graph import image_graph
+from ranking.metrics import average_precision
+from ranking.types import Bools, Features, ImageSet
+
+FEATURES = [("HOG", {}), ("Colour", {})]
+FOLDS = 5
+TOLERANCE = 1e-2
+MISCLASSIFICATION_C = (1e-5, 1e-4, 1e-3, 1e-2)
+RANKING_C = (10.0, 100.0, 1000.0)
+ETA = (0.001, 0.1)
+Settings = dict[str, Any]
+GRIDS: Mapping[str, tuple[str, Settings, Mapping[str, Sequence[float]]]] = {  # title: method, fixed, grid
+    "SVM": ("SVM", {}, {"C": MISCLASSIFICATION_C}),
+    "AP-SVM": ("AP-SVM", {}, {"C": RANKING_C}),
+    "HOB-SVM": ("HOB-SVM", {}, {"C": MISCLASSIFICATION_C, "eta": ETA}),
+    "HOAP-SVM": ("HOAP-SVM", {}, {"C": RANKING_C, "eta": ETA}),
+    "HOAP-SVM from AP-SVM": ("HOAP-SVM", {"start": "AP-SVM"}, {"C": RANKING_C, "eta": ETA}),
+}
+
+
+def settings_in(grid: Mapping[str, Sequence[float]]) -> Iterator[Settings]:
+    for values in itertools.product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+class Laboratory:
+    """An image set with its features and folds."""
+
+    def __init__(self, images: ImageSet, features: Features) -> None:
+        self.images, self.features = images, features
+        learn = np.unique(images.image_of[~images.test])
+        fold = np.full(len(images.image_names), -1)
+        fold[np.random.default_rng(0).permutation(learn)] = np.arange(len(learn)) % FOLDS
+        self.fold = fold[images.image_of]
+
+    def query(self, name: str, rows: Bools) -> Query:
+        graph = image_graph(self.images, "same image", FEATURES, self.features, rows)
+        return Query(self.features[rows], self.images.relevance(name)[rows], graph)
+
+    def evaluate(self, name: str) -> dict[str, tuple[float, float, Settings]]:
+        """By title: the AP on test, the mean AP over the folds, and the settings that were chosen."""
+        learn = ~self.images.test
+        whole, test = self.query(name, learn), self.query(name, ~learn)
+        folds = [
+            (self.query(name, learn & (self.fold != k)), self.query(name, learn & (self.fold == k)))
+            for k in range(FOLDS)
+        ]
+        folds = [(train, held) for train, held in folds if train.relevance.any() and held.relevance.any()]
+        found: dict[str, tuple[float, float, Settings]] = {}
+        for title, (method, fixed, grid) in GRIDS.items():
+            start = {"start_C": found["HOB-SVM"][2]["C"]} if title == "HOAP-SVM" else {}
+            choices = [settings | fixed | start for settings in settings_in(grid)]
+            means = [float(np.mean([ap(method, s, *fold) for fold in folds])) for s in choices]
+            best = int(np.argmax(means))
+            found[title] = ap(method, choices[best], whole, test), means[best], choices[best]
+            print(f"{name}: {title} {found[title]}", file=sys.stderr, flush=True)
+        return found
+
+
+def ap(method: str, settings: Settings, train: Query, test: Query) -> float:
+    fitted = make_method(method, tolerance=TOLERANCE, **settings).fit([train])
+    return average_precision(test.relevance, fitted.score(test))
+
+
+def agreement(images: ImageSet, name: str) -> float:
+    """The share of pairs of boxes of one image, with at least one relevant box, that are both relevant."""
+    relevance = images.relevance(name)
+    totals, sizes = np.bincount(images.image_of, relevance), np.bincount(images.image_of)
+    both = (totals * (totals - 1) / 2).sum()
+    mixed = (totals * (sizes - totals)).sum()
+    return float(both / max(both + mixed, 1))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--images", type=int, default=1200, help="how many action figures")
+    parser.add_argument("--voc", help="a PASCAL VOC folder to take instead")
+    parser.add_argument("--queries", nargs="+", help="of the classes, all by default")
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    print(machine() + "\n")
+    source = (
+        make_source("PASCAL VOC", folder=options.voc)
+        if options.voc
+        else make_source("Action figures", images=options.images)
+    )
+    with tempfile.TemporaryDirectory() as place:
+        images, _ = build_image_set(source, Path(place) / "set")
+        laboratory = Laboratory(images, load_features(images, FEATURES, Path(place)))
+        queries = options.queries or list(images.classes)
+        with multiprocessing.get_context("fork").Pool(options.processes) as pool:
+            found = pool.map(laboratory.evaluate, queries, chunksize=1)
+    rows = [
+        [name, f"{agreement(images, name):.2f}", *(f"{of[title][0]:.3f}" for title in GRIDS)]
+        for name, of in zip(queries, found, strict=True)
+    ]
+    means = [float(np.mean([of[title][0] for of in found])) for title in GRIDS]
+    rows.append(["mean", "", *(f"{mean:.3f}" for mean in means)])
+    print(table(["test AP", "agree", *GRIDS], rows))
+    for name, of in zip(queries, found, strict=True):
+        chosen = "; ".join(
+            f"{title} {settings} (folds {mean:.3f})" for title, (_, mean, settings) in of.items()
+        )
+        print(f"\n{name}: {chosen}")
+
+
+if __name__ == "__main__":
+    main()

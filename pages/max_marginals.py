@@ -1,0 +1,228 @@
+"""Max-marginals: what a sample's score is made of where samples listen to their neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import address, cache, charts, choices, frame, grid, keys, neighbours, tiles
+from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.frame import escaped
+from pages.parts.picture import picture
+from pages.parts.strip import strip
+from ranking.neighbourhood import Neighbourhood
+from ranking.ranked import Ranking
+from ranking.run import Run
+from ranking.types import Bools, ImageSet
+
+MOST_MOVED = 5  # of those helped most, and of those hurt most
+MOST_MEMBERS = 16  # of a component that spans several images
+LABELS = {True: RELEVANT_GLYPH, False: IRRELEVANT_GLYPH}
+
+
+def steps() -> None:
+    wide, narrow = st.columns([5, 2], gap="medium")
+    with wide:
+        run = choices.training(with_neighbours=True)
+    images = cache.image_set(run.settings["set"])
+    with narrow:
+        split = choices.split(images)
+    found = neighbours.of(run, images)
+    look(run, images, found, split)
+
+
+@st.fragment
+def look(run: Run, images: ImageSet, found: Neighbourhood, split: str) -> None:
+    """What answers to a click, without the rest of the page running again."""
+    test = split == "test"
+    with frame.in_place():
+        neighbours.show_measures(found, test)
+        neighbours.jump_buttons(images, found, test)
+        ranked = found.ranking(test)
+        shown = neighbours.where(images, found, ranked)
+        row = int(ranked.samples[shown.place])
+        show_selected(run, images, found, row)
+        left, right = st.columns([1, 1], gap="large")
+        with left:
+            show_grid(images, found, ranked, shown, split)
+        with right:
+            show_curves(found, ranked, shown.place)
+        show_moved(images, found, test)
+    frame.show_menu()
+
+
+def show_selected(run: Run, images: ImageSet, found: Neighbourhood, row: int) -> None:
+    """One sample: what its neighbours did to it, its two labellings, and what its score adds up from."""
+    glyph = LABELS[bool(found.relevant[row])]
+    judged = "relevant" if found.relevant[row] else "not relevant"
+    st.markdown(f"## {glyph} This sample is {judged}: {neighbours.moved(found, row)}")
+    wide, narrow = st.columns([3, 2], gap="large")
+    with wide:
+        show_labellings(run, images, found, row)
+    with narrow:
+        show_parts(found, row)
+
+
+def show_labellings(run: Run, images: ImageSet, found: Neighbourhood, row: int) -> None:
+    turning = found.turning(row)
+    best = bool(found.marginals.map[row])
+    for column, label in zip(st.columns(2, gap="small"), (True, False), strict=True):
+        labels = found.marginals.labelling(row, label)
+        value = (found.marginals.positive if label else found.marginals.negative)[row]
+        sign = "⁺" if label else "⁻"
+        note = " · best of all" if label == best else ""
+        with column:
+            st.markdown(f"**Y{sign}: it is {LABELS[label]}** · m{sign} = {value:.5g}{note}")
+            draw_labelling(images, found, row, labels, turning, f"labelling {int(label)}")
+    st.caption(
+        f"The best labelling of all samples in which this one is {RELEVANT_GLYPH}, “{escaped(run.settings['query'])}”, "
+        f"and the best in which it is {IRRELEVANT_GLYPH}. What differs is marked “turns”, and only that enters its "
+        f"score. {notice(found, row, int(turning.sum()) - 1)}"
+    )
+
+
+def notice(found: Neighbourhood, row: int, others: int) -> str:
+    """What to notice about a sample with whose label those of so many others turn."""
+    pairs = int(np.count_nonzero(found.components.edges == row))
+    if not pairs:
+        return "**Notice** that it has no neighbours: its own features are its score."
+    if not others:
+        return "**Notice** that its neighbours stand firm: they keep their label, and the pairs that it breaks cost it."
+    turn = "one other sample turns" if others == 1 else f"{others} other samples turn"
+    return (
+        f"**Notice** that {turn} with it, rather than break with it: their features count in its score too."
+    )
+
+
+def draw_labelling(
+    images: ImageSet, found: Neighbourhood, row: int, labels: Bools, turning: Bools, name: str
+) -> None:
+    """On the sample's image; where the component spans several images, as thumbnails of its members."""
+    members = found.around(row, MOST_MEMBERS)
+    image = int(images.image_of[row])
+    judged = "relevant" if labels[row] else "not relevant"
+    if (images.image_of[members] == image).all():
+        width, height = (int(side) for side in images.image_sizes[image])
+        picture(
+            cache.whole_image(images.key, image),
+            (width, height),
+            tiles.labelled_boxes(images, labels, turning, row),
+            alt=f"The image with its boxes as the best labelling has them in which the selected sample is {judged}",
+            key=keys.widget(name),
+        )
+        return
+    order = members[
+        np.lexsort((members, ~turning[members], members != row))
+    ]  # itself, what turns, the others
+    flags = {str(images.ids[one]): "turns" for one in order if turning[one] and one != row}
+    chosen = str(images.ids[row])
+    strip(
+        tiles.labelled_tiles(images, order, labels),
+        name=name,
+        label=f"Samples of its component as the best labelling has them in which the selected one is {judged}",
+        columns=4,
+        narrow=4,
+        flags={chosen: "selected", **flags},
+        chosen=chosen,
+    )
+    size = len(found.members(int(found.components.component_of[row])))
+    if size > len(members):
+        st.caption(
+            f"{len(members)} of the {size:,} samples of its component, those that the fewest pairs lead to."
+        )
+
+
+def show_parts(found: Neighbourhood, row: int) -> None:
+    own, alone = float(found.unary[row]), np.count_nonzero(found.turning(row)) == 1
+    others = 0.0 if alone else float(found.unary_part[row] - own)  # exactly 0, where a difference would round
+    parts = [
+        ("its own<br>features", own),
+        ("features of those<br>that turn with it", others),
+        ("penalties<br>of pairs", float(found.pairwise_part[row])),
+    ]
+    st.markdown("**What its score adds up from**")
+    charts.parts_of_score(parts, float(found.score[row]), keys.widget("parts of the score"))
+    st.markdown(
+        r"$\displaystyle s_i=m_i^+-m_i^-=\underbrace{\textstyle\sum_k u_k\,(y_k^+-y_k^-)}_{\text{unary part}}"
+        r"+\underbrace{\textstyle\sum_{kl} p_{kl}\,([y_k^+\ne y_l^+]-[y_k^-\ne y_l^-])}_{\text{pairwise part}}$"
+    )
+    st.caption(
+        f"Unary part {found.unary_part[row]:+.3g}, pairwise part {found.pairwise_part[row]:+.3g}. With the edges off "
+        "only the first bar is left. **Notice** which of the other bars moved it. $u$: unary score, label "
+        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; $p\\le0$: penalty of a pair whose labels differ."
+    )
+
+
+def show_grid(
+    images: ImageSet, found: Neighbourhood, ranked: Ranking, shown: choices.Shown, split: str
+) -> None:
+    st.subheader("The ranking", anchor=False)
+    places = shown.places(ranked)
+    grid.image_grid(
+        neighbours.moved_tiles(images, found, ranked.samples[places.start : places.stop]),
+        name=keys.SAMPLE,
+        selected=choices.id_of(images, ranked, shown.place),
+        label=f"Ranked {split} samples, best first",
+        kind="short",
+    )
+    address.pager(keys.PAGE, choices.pages_of(ranked), shown.here)
+    st.caption(
+        f"Best score first; ▲ and ▼: by how many places neighbours moved it up or down. {RELEVANT_GLYPH} and a whole "
+        f"border: relevant; {IRRELEVANT_GLYPH} and a broken border: not. **Notice** whether those with ▲ at the top "
+        "are right. Click a picture, or walk with the arrow keys and press Enter."
+    )
+
+
+def show_curves(found: Neighbourhood, ranked: Ranking, place: int) -> None:
+    st.subheader("Max-marginals by rank", anchor=False)
+    rows = ranked.samples
+    marginals = found.marginals
+    charts.max_marginals(
+        marginals.positive[rows],
+        marginals.negative[rows],
+        ranked.scores,
+        ranked.relevance > 0,
+        place + 1,
+        keys.widget("max-marginals"),
+    )
+    labelled = int(marginals.map[rows].sum())
+    st.caption(
+        "For each rank the value of the best labelling of all samples that gives this one ✓, and of the best that "
+        f"gives it ✗. The higher one is the best of all; they cross after rank {labelled:,}: the best "
+        f"labelling calls {labelled:,} samples ✓. **Notice** that the lower one tells what the other label costs."
+    )
+
+
+def show_moved(images: ImageSet, found: Neighbourhood, test: bool) -> None:
+    """The samples that neighbours helped most and hurt most; a click selects one everywhere."""
+    for column, title, hurt, said in zip(
+        st.columns(2, gap="medium"),
+        ("Helped most", "Hurt most"),
+        (False, True),
+        (
+            f"{RELEVANT_GLYPH} that now stand before more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} behind more "
+            f"{RELEVANT_GLYPH}, than with the edges off. **Notice** what their neighbours show.",
+            f"{RELEVANT_GLYPH} that now stand behind more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} before more "
+            f"{RELEVANT_GLYPH}. **Notice** that their neighbours have the other label: the model believes that "
+            "neighbours share it, and here it errs.",
+        ),
+        strict=True,
+    ):
+        with column:
+            st.subheader(title, anchor=False)
+            rows = neighbours.most_moved(found, test, MOST_MOVED, hurt)
+            if len(rows):
+                grid.image_grid(
+                    neighbours.moved_tiles(images, found, rows),
+                    name=keys.SAMPLE,
+                    selected=address.get(keys.SAMPLE),
+                    label=title,
+                    kind="row",
+                    key=title,
+                )
+            st.caption(said if len(rows) else "Nobody in this split.")
+
+
+frame.show_page(
+    "max_marginals", "What neighbours do to a sample: its two best labellings, and their difference.", steps
+)

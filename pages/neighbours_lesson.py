@@ -1,0 +1,233 @@
+"""The lesson about neighbours: methods with and without them, one person whom they lift, one scene they mislead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import address, cache, frame, keys, leaning_charts, leanings, lessons, measures, sets, tiles
+from pages.parts.frame import escaped
+from pages.parts.leanings import LEARNT, OFF
+from pages.parts.picture import picture
+from pages.parts.strip import strip
+from ranking.ranked import Ranking, first_mistake
+from ranking.run import Run
+from ranking.types import ImageSet, Ints
+
+if TYPE_CHECKING:
+    from ranking.leaning import Leaning
+
+LESSON = lessons.NEIGHBOURS
+STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Understood")
+MODEL = "HOAP-SVM"  # whose edges are switched off and on
+SHOWN = 8
+
+HEADLINES = (
+    f"Query “{LESSON.query}”: do people of one scene help each other?",
+    "One person, lifted by the people beside",
+    "One scene, lifted wrongly as a whole",
+    "Neighbours pass on what they are believed to do, right or wrong.",
+)
+
+
+def steps() -> None:
+    left, right = st.columns([5, 4], vertical_alignment="center")
+    with right:
+        chosen = lessons.choose_step(STEPS, keys.NEIGHBOURS_STEP)
+    left.markdown(f"## {HEADLINES[chosen - 1]}")
+    found = LESSON.trained()
+    images = cache.image_set(found[MODEL].settings["set"])
+    if chosen == 1:
+        show_pairs(images, {method: cache.ranking(run, "test") for method, run in found.items()})
+    else:
+        show_model(images, found, cache.leaning(found[MODEL]), chosen)
+    lessons.offer_next(chosen, STEPS, keys.NEIGHBOURS_STEP)
+    sets.prepare()
+
+
+def show_model(images: ImageSet, found: dict[str, Run], leaning: Leaning, chosen: int) -> None:
+    """The steps about one model whose edges are switched off and on."""
+    rows = np.flatnonzero(images.test)
+    if chosen == 2:
+        lifted = leaning.most_lifted()
+        if lifted is None:
+            st.info(f"Here {MODEL} lifts no one who is relevant.", icon=":material/info:")
+        else:
+            show_scene(images, leaning, rows, leaning.of_image(int(leaning.image_of[lifted])), lifted)
+    elif chosen == 3:
+        misled = leaning.most_misled()
+        if misled is None:
+            st.info(f"Here {MODEL} lifts no scene wrongly as a whole.", icon=":material/info:")
+        else:
+            show_scene(images, leaning, rows, misled)
+    else:
+        show_understood(found, leaning)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 1: with and without neighbours
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
+    for column, pair in zip(st.columns(2, gap="large"), leanings.PAIRS, strict=True):
+        with column:
+            for method in pair:
+                show_ranking(images, method, rankings[method])
+    st.markdown(
+        f"## {leanings.compared({method: ranked.average_precision for method, ranked in rankings.items()})}"
+    )
+    st.caption(
+        "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
+        "get different labels. **Notice** the first mistake of each, and with neighbours people of one scene side by "
+        "side: they share their fate. SVM and HOB-SVM count wrong labels, the other two optimise AP."
+    )
+
+
+def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
+    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
+    top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
+    shown = tiles.pictures_of(images, cache.thumbnails(images.key), top)
+    first = first_mistake(ranked.relevance)
+    flags = {shown[first - 1].id: "wrong"} if first is not None and first <= SHOWN else {}
+    label = f"The first {len(shown)} test samples as {method} ranks them"
+    strip(shown, name=f"strip of {method}", label=label, columns=SHOWN, narrow=4, flags=flags)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 2 and 3: one scene
+# ---------------------------------------------------------------------------------------------------------
+
+
+@st.fragment
+def show_scene(
+    images: ImageSet, leaning: Leaning, rows: Ints, people: Ints, lifted: int | None = None
+) -> None:
+    """A scene whose neighbours grow weaker and stronger. rows: of the test samples in the set. people: those of the
+    scene among them. lifted: the one that it is about."""
+    left, right = st.columns([2, 3], gap="large")
+    with right:
+        parse = address.number(float, OFF, float(leaning.strengths[-1]))
+        bound = address.bound(keys.STRENGTH, parse, LEARNT, "{:g}".format)
+        strength = st.slider(
+            "Strength of the neighbours: 0 switches the edges off, 1 is what was learnt",
+            OFF,
+            float(leaning.strengths[-1]),
+            step=0.1,
+            format="%.1f",
+            **bound,
+        )
+    now = leaning.at(strength)
+    names = letters(len(people))
+    with left, frame.in_place():
+        show_people(images, leaning, rows, people, names, now, lifted)
+    with right:
+        leaning_charts.places_by_strength(
+            leaning.strengths,
+            leaning.places[:, people],
+            leaning.relevance[people] > 0,
+            names,
+            now,
+            keys.widget("places by strength"),
+        )
+        told = (
+            leanings.misleading(leaning, people, LESSON.query)
+            if lifted is None
+            else leanings.lifting(leaning, people, lifted, names)
+        )
+        st.markdown(f"### {told}")
+        st.caption(
+            rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
+            rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
+            f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
+            f"**Notice** how the scene draws together as the strength grows{leanings.along(leaning, people, names)}."
+        )
+    frame.show_menu()
+
+
+def letters(count: int) -> list[str]:
+    """Names of people: A, B, ...; numbers where there are more than letters."""
+    return [chr(ord("A") + i) if count <= 26 else f"{i + 1}" for i in range(count)]
+
+
+def show_people(
+    images: ImageSet,
+    leaning: Leaning,
+    rows: Ints,
+    people: Ints,
+    names: Sequence[str],
+    now: int,
+    lifted: int | None,
+) -> None:
+    """The scene with its boxes, and below it its people, best first, with the ranks that they have now."""
+    image = int(images.image_of[rows[people[0]]])
+    width, height = (int(side) for side in images.image_sizes[image])
+    chosen = int(rows[people[0] if lifted is None else lifted])
+    boxes = tiles.relevance_boxes(images, LESSON.query, chosen)
+    picture(
+        cache.whole_image(images.key, image),
+        (width, height),
+        [
+            replace(box, label=name, strong=box.strong and lifted is not None)
+            for box, name in zip(boxes, names, strict=True)
+        ],
+        alt=f"The scene of {len(people)} people, {int((leaning.relevance[people] > 0).sum())} of them relevant",
+        key=keys.widget("scene"),
+    )
+    order = np.argsort(leaning.places[now, people], kind="stable")
+    ranked = Ranking(
+        rows[people[order]],
+        leaning.relevance[people[order]],
+        -leaning.places[now, people[order]].astype(float),
+    )
+    shown = [
+        replace(tile, left=names[at], right=f"{leaning.places[now, people[at]]}")
+        for tile, at in zip(
+            tiles.pictures_of(images, cache.thumbnails(images.key), ranked), order, strict=True
+        )
+    ]
+    strip(
+        shown,
+        name="people of the scene",
+        label="The people of the scene, best first: their letters and their ranks now",
+        columns=max(4, len(shown)),
+        narrow=4,
+        chosen=None if lifted is None else str(images.ids[rows[lifted]]),
+    )
+    classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
+    st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 4: understood
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
+    leaning_charts.precision_by_strength(
+        leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
+    )
+    best = int(leaning.average_precision.argmax())
+    st.caption(
+        f"{MODEL} on the test people, its penalties weakened and strengthened after training. **Notice** where AP is "
+        f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which nobody knows "
+        f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}."
+    )
+    st.markdown(f"## {leanings.summed_up(leaning)}")
+    st.caption(
+        "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
+        "η, with other neighbours, or on another query, and see whether it does."
+    )
+    if frame.pressed("Train it yourself", "train with neighbours", type="primary"):
+        st.switch_page("pages/train.py", query_params=lessons.address_of(found[MODEL]))
+
+
+frame.show_page(
+    "neighbours_lesson",
+    "People of one scene tend to do the same. A method that leans on that gains, and errs.",
+    steps,
+)

@@ -1,0 +1,151 @@
+"""What the pages about neighbours share: the model of a training on all samples, and how what it did is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import address, cache, choices, frame, keys, tiles
+from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.picture import data_url
+from pages.parts.tile import Tile
+from ranking.features import load_features
+from ranking.neighbourhood import Neighbourhood
+from ranking.ranked import Ranking
+from ranking.run import Run
+from ranking.run_settings import TrainSettings
+from ranking.types import ImageSet, Ints
+
+
+def of(run: Run, images: ImageSet) -> Neighbourhood:
+    """What neighbours did in a training; where its features are not kept here, a button that computes them."""
+    try:
+        return cache.neighbourhood(run)
+    except cache.NoFeatures:
+        with st.container(border=True, horizontal_alignment="center"):
+            st.markdown(
+                "#### The features of this training are not kept here: it was trained elsewhere, or somebody "
+                "tidied up.",
+                text_alignment="center",
+            )
+            if frame.pressed("Compute them once more", keys.widget("compute features"), type="primary"):
+                compute_features(run, images)
+                st.rerun()
+        st.stop()
+
+
+def compute_features(run: Run, images: ImageSet) -> None:
+    bar = st.progress(0.0)
+
+    def on_progress(what: str, done: int, total: int) -> None:
+        bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
+
+    with cache.or_gone():
+        load_features(
+            images, TrainSettings.from_json(run.settings).features, cache.store().features, on_progress
+        )
+
+
+def show_measures(found: Neighbourhood, test: bool) -> None:
+    """Average precision with the edges off and on, and how many relevant samples moved."""
+    ranked, alone = found.ranking(test), found.ranking(test, alone=True)
+    if not ranked.positives:
+        return
+    on, off = ranked.average_precision, alone.average_precision
+    rise = found.rise[(found.test == test) & found.relevant]
+    with st.container(horizontal=True, gap="large"):
+        st.metric("AP, edges off", f"{off:.3f}", help=EDGES_OFF, width="content")
+        st.metric("AP with neighbours", f"{on:.3f}", width="content")
+        st.metric("Difference", f"{on - off:+.3f}", width="content")
+        st.metric("Relevant that rose", f"{(rise > 0).sum()} of {len(rise)}", width="content")
+        st.metric("that fell", f"{(rise < 0).sum()}", width="content")
+    if not found.penalty.any():
+        st.info(
+            "All penalties are 0: "
+            + ("training found no use for its pairs" if len(found.penalty) else "no samples are paired here")
+            + ", so every sample is ranked by its own features alone."
+        )
+
+
+EDGES_OFF = (
+    "The same weights with all pairs left out: every sample is ranked by its own unary score alone. A method that "
+    "was trained without pairs would have learnt other weights."
+)
+
+
+def moved(found: Neighbourhood, row: int) -> str:
+    """What its neighbours did to a sample, as a sentence."""
+    before, after = int(found.alone[row]), int(found.rank[row])
+    if before == after:
+        return f"its neighbours left it at rank {after:,}"
+    return f"its neighbours moved it from rank {before:,} to rank {after:,}"
+
+
+def steps_of(places: int) -> str:
+    """A move by so many places, upwards positive.
+
+    >>> steps_of(25), steps_of(-3), steps_of(0)
+    ('▲ 25', '▼ 3', '=')
+    """
+    return f"{'▲' if places > 0 else '▼'} {abs(places):,}" if places else "="
+
+
+def most_moved(found: Neighbourhood, test: bool, most: int, hurt: bool = False) -> Ints:
+    """At most `most` samples of a split that neighbours helped, or hurt, the most helped or hurt first."""
+    rows = np.flatnonzero(found.test == test)
+    helped = -found.helped[rows] if hurt else found.helped[rows]
+    order = np.lexsort((-np.abs(found.rise[rows]), -helped))  # of equal ones that which moved further first
+    chosen: Ints = rows[order[helped[order] > 0][:most]]
+    return chosen
+
+
+def moved_tiles(images: ImageSet, found: Neighbourhood, rows: Ints) -> list[Tile]:
+    """A tile a sample: its rank, and by how many places its neighbours moved it."""
+    thumbnails = cache.thumbnails(images.key)
+    return [
+        Tile(
+            id=str(images.ids[row]),
+            src=data_url(thumbnails.crop(int(row))),
+            alt=f"{said_of(images, found, int(row))}; {moved(found, int(row))}",
+            left=f"{found.rank[row]}",
+            right=steps_of(int(found.rise[row])),
+            mark="relevant" if found.relevant[row] else "irrelevant",
+            card=(
+                ("rank", f"{found.rank[row]:,}; {found.alone[row]:,} with edges off"),
+                ("score", f"{found.score[row]:+#.4g}"),
+                ("unary score", f"{found.unary[row]:+#.4g}"),
+                ("shows", tiles.shows(images, int(row))),
+                ("image", str(images.image_names[images.image_of[row]])),
+            ),
+        )
+        for row in rows
+    ]
+
+
+def said_of(images: ImageSet, found: Neighbourhood, row: int) -> str:
+    """A sample in words: rank, relevance, what it shows."""
+    judged = "relevant" if found.relevant[row] else "not relevant"
+    return f"rank {found.rank[row]}, {judged}, shows {tiles.shows(images, row)}"
+
+
+def jump_buttons(images: ImageSet, found: Neighbourhood, test: bool) -> None:
+    """To the samples that neighbours helped most and hurt most."""
+    with st.container(horizontal=True):
+        for label, hurt in (("Helped most", False), ("Hurt most", True)):
+            rows = most_moved(found, test, 1, hurt)
+            if not len(rows):
+                st.button(f"{label}: nobody", key=keys.widget(f"go to {label}"), disabled=True)
+                continue
+            row = int(rows[0])
+            glyph = RELEVANT_GLYPH if found.relevant[row] else IRRELEVANT_GLYPH
+            st.button(
+                f"{label}: {glyph} rank {found.alone[row]:,} → {found.rank[row]:,}",
+                key=keys.widget(f"go to {label}"),
+                on_click=lambda row=row: address.put(**{keys.SAMPLE: str(images.ids[row])}),
+            )
+
+
+def where(images: ImageSet, found: Neighbourhood, ranked: Ranking) -> choices.Shown:
+    """What is shown of a ranking; where no sample is selected, the one that neighbours helped most is."""
+    first = most_moved(found, bool(found.test[ranked.samples[0]]), 1)
+    return choices.where(images, ranked, int(found.rank[first[0]]) - 1 if len(first) else 0)

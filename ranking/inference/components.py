@@ -1,0 +1,174 @@
+"""Pairwise binary models, and the connected components into which they fall.
+
+A model's value is a sum over components, so each is solved alone. Arrays "by place" have the samples in the order
+of `Components.order`: component after component, the largest first, so that all components of more than s samples
+are one slice at the front, and the samples without an edge one at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ranking.types import Floats, Ints, is_real
+
+LARGEST = 1e150  # of a score or penalty: sums over all of them stay finite
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Connected components of a graph of n samples and m edges; `Components.of(n, edges)` finds them.
+
+    edges: (m, 2) as given. order: (n,) the samples by place. starts: (c + 1,) first place of each component.
+    edge_order: (m,) the edges, component after component. edge_starts: (c + 1,). ends: (m, 2) the places that the
+    edges in `edge_order` join.
+    """
+
+    edges: Ints
+    order: Ints
+    starts: Ints
+    edge_order: Ints
+    edge_starts: Ints
+    ends: Ints
+
+    @classmethod
+    def of(cls, n: int, edges: npt.ArrayLike) -> Self:
+        """The components of `edges` (m, 2), each unordered pair once, over samples 0 ... n - 1.
+
+        They serve any number of models of that graph. ValueError where edges are not such pairs.
+
+        >>> components = Components.of(4, [[1, 3]])
+        >>> components.order, components.starts
+        (array([1, 3, 0, 2]), array([0, 2, 3, 4]))
+        """
+        pairs = _checked_edges(n, edges)
+        graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+        labels = connected_components(graph, directed=False)[1] if len(pairs) else np.arange(n)
+        sizes = np.bincount(labels)
+        rank = np.empty(len(sizes), np.int64)
+        from_largest = np.argsort(-sizes, kind="stable")
+        rank[from_largest] = np.arange(len(sizes))
+        component = rank[labels]
+        order = np.argsort(component, kind="stable")
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        of_edge = component[pairs[:, 0]]
+        edge_order = np.argsort(of_edge, kind="stable")
+        return cls(
+            edges=pairs,
+            order=order,
+            starts=np.append(0, np.cumsum(sizes[from_largest])),
+            edge_order=edge_order,
+            edge_starts=np.append(0, np.cumsum(np.bincount(of_edge, minlength=len(sizes)))),
+            ends=place[pairs[edge_order]],
+        )
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def samples(self) -> int:
+        return len(self.order)
+
+    @property
+    def sizes(self) -> Ints:
+        """(c,) samples of each component, descending."""
+        return np.diff(self.starts)
+
+    def larger_than(self, size: int) -> int:
+        """How many components, which are the first ones, have more samples than `size`."""
+        return int(np.searchsorted(-self.sizes, -size))
+
+    @property
+    def component_of(self) -> Ints:
+        """(n,) number of the component of each sample, in the order of the samples."""
+        numbers = np.empty(self.samples, np.int64)
+        numbers[self.order] = np.repeat(np.arange(len(self)), self.sizes)
+        return numbers
+
+
+class Model(NamedTuple):
+    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: unary (n,) by place, penalty (m,) by `edge_order`."""
+
+    components: Components
+    unary: Floats
+    penalty: Floats
+
+
+def checked_model(
+    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, components: Components | None
+) -> Model:
+    """The model that a caller gave, or a ValueError that says what is wrong with it."""
+    scores, costs = np.asarray(unary), np.asarray(penalty)
+    if scores.ndim != 1:
+        raise ValueError(f"unary must be (n,), one number a sample, got shape {scores.shape}")
+    if components is None:
+        components = Components.of(len(scores), edges)
+    elif components.samples != len(scores) or not np.array_equal(components.edges, _pairs(edges)):
+        raise ValueError(
+            f"components must be those of the {len(scores)} samples and the edges given, these are of another "
+            "graph; take Components.of(n, edges)"
+        )
+    if costs.shape != (len(components.edges),):
+        raise ValueError(
+            f"penalty must be ({len(components.edges)},), one number an edge, got shape {costs.shape}"
+        )
+    scores, costs = _checked_numbers("unary", scores), _checked_numbers("penalty", costs)
+    if len(costs) and costs.max() > 0:
+        first = int(np.argmax(costs > 0))
+        raise ValueError(
+            f"penalties must be <= 0, so that a minimum cut finds the best labelling; edge {first} has "
+            f"{costs[first]:g}; keep the pairwise weights <= 0, or clip with np.minimum(penalty, 0)"
+        )
+    return Model(components, scores[components.order], costs[components.edge_order])
+
+
+def _checked_numbers(name: str, values: npt.NDArray[np.generic]) -> Floats:
+    if not is_real(values):
+        raise ValueError(f"{name} must be real numbers, got {values.dtype}")
+    numbers = values.astype(np.float64)
+    usable = np.abs(numbers) <= LARGEST  # NaN is not
+    if not usable.all():
+        bad = np.flatnonzero(~usable)
+        raise ValueError(
+            f"{name} must be finite; NaN, infinity or above {LARGEST:g} in size at {len(bad)} places, "
+            f"first {bad[0]}"
+        )
+    return numbers
+
+
+def _pairs(edges: npt.ArrayLike) -> npt.NDArray[np.generic]:
+    pairs = np.asarray(edges)
+    return pairs.reshape(0, 2).astype(np.int64) if pairs.size == 0 and pairs.ndim in (1, 2) else pairs
+
+
+def _checked_edges(n: int, edges: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    given = _pairs(edges)
+    if given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(f"edges must be (m, 2) integers, got {given.dtype} of shape {given.shape}")
+    pairs = given.astype(np.int64)
+    if not len(pairs):
+        return pairs
+    outside = np.flatnonzero((pairs.min(axis=1) < 0) | (pairs.max(axis=1) >= n))
+    if len(outside):
+        raise ValueError(
+            f"edges must name samples 0 to {n - 1}; edge {outside[0]} is {pairs[outside[0]].tolist()}"
+        )
+    loops = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if len(loops):
+        raise ValueError(
+            f"edges must join two different samples; edge {loops[0]} is {pairs[loops[0]].tolist()}; remove it"
+        )
+    keys = np.sort(pairs.min(axis=1) * n + pairs.max(axis=1))
+    if (keys[1:] == keys[:-1]).any():
+        twice = int(keys[1:][keys[1:] == keys[:-1]][0])
+        raise ValueError(
+            f"edges must hold each unordered pair once; {[twice // n, twice % n]} comes twice; "
+            "remove the duplicates, adding their penalties"
+        )
+    return pairs

@@ -1,0 +1,113 @@
+"""Large components: best labellings by minimum cut (Boykov and Kolmogorov), with penalties <= 0.
+
+Label 1 is the side of the source: a sample there pays what it would have gained with label 0, and the other way
+round, and an edge between the sides pays its penalty. Capacities are whole multiples of one unit per component, as
+floats below 2^53: sums and differences of them are exact, so that what was sent can be taken back without a
+trace, equal cuts stay equal, and of equal ones the cut with the most samples at the source is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from maxflow import GraphFloat
+
+from ranking.inference.components import Model
+from ranking.types import Bools, Floats, Ints
+
+BITS = 49  # of a sample's penalties together, in units; what meets at a sample is at most eight times as much
+
+
+class Network(NamedTuple):
+    """The first components of a model, as capacities.
+
+    starts: (c + 1,) first place of each. unary: (p,) to the source where positive, to the sink where negative.
+    ends: (q, 2) places that edges join. capacities: (q,). force: (p,) more than all that holds a sample's label.
+    """
+
+    starts: Ints
+    unary: Floats
+    ends: Ints
+    capacities: Floats
+    force: Floats
+
+    def part(self, number: int, edge_starts: Ints) -> Network:
+        """One component alone."""
+        places = slice(self.starts[number], self.starts[number + 1])
+        edges = slice(edge_starts[number], edge_starts[number + 1])
+        ends = self.ends[edges] - places.start
+        starts = np.array([0, places.stop - places.start])
+        return Network(starts, self.unary[places], ends, self.capacities[edges], self.force[places])
+
+    def graph(self) -> GraphFloat:
+        """A new graph, not cut yet."""
+        graph = GraphFloat(len(self.unary), len(self.ends))
+        places = graph.add_grid_nodes(len(self.unary))
+        graph.add_grid_tedges(places, np.maximum(self.unary, 0), np.maximum(-self.unary, 0))
+        graph.add_edges(self.ends[:, 0], self.ends[:, 1], self.capacities, self.capacities)
+        return graph
+
+
+def network_of(model: Model, last: int) -> Network:
+    """The components before `last`, each in its own unit: 2^-49 of the most that the penalties of a sample sum to.
+
+    A score beyond all penalties of its sample together cannot be outvoted: more than that of it is left out. Others
+    are rounded away from zero, so that none loses its sign.
+    """
+    parts = model.components
+    starts = parts.starts[: last + 1]
+    ends, penalty = parts.ends[: parts.edge_starts[last]], -model.penalty[: parts.edge_starts[last]]
+    exponents = BITS - np.frexp(np.maximum.reduceat(_touching(ends, penalty, starts[-1]), starts[:-1]))[1]
+    edges_of = np.diff(parts.edge_starts[: last + 1])
+    capacities = np.rint(np.ldexp(penalty, np.repeat(exponents, edges_of)))
+    holding = _touching(ends, capacities, starts[-1])
+    unary = model.unary[: starts[-1]]
+    with np.errstate(over="ignore"):  # infinite is cut down too
+        units = np.ceil(np.ldexp(np.abs(unary), np.repeat(exponents, np.diff(starts))))
+    most = 2 * holding + 1
+    return Network(starts, np.copysign(np.minimum(units, most), unary), ends, capacities, most + holding + 1)
+
+
+def _touching(ends: Ints, weights: Floats, places: int) -> Floats:
+    """(places,) the sum of the weights of each sample's edges."""
+    return np.bincount(ends.ravel(), np.repeat(weights, 2), minlength=places).astype(np.float64, copy=False)
+
+
+def best_cut(network: Network) -> Bools:
+    """(p,) the best labelling."""
+    graph = network.graph()
+    graph.maxflow()
+    return _labels(graph, np.arange(len(network.unary)))
+
+
+def forced_cut(network: Network, place: int, label: bool) -> Bools:
+    """(p,) the best labelling in which the sample at `place` has the label, by a cut of a new graph."""
+    graph = network.graph()
+    _force(graph, place, network.force[place], label)
+    graph.maxflow()
+    return _labels(graph, np.arange(len(network.unary)))
+
+
+def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
+    """Max-marginal labellings, from eqs. 9 and 10 of high-order as they stand: two new graphs for each sample.
+
+    For i = 0, 1, ...: where the two labellings of the i-th sample differ, in each component of more than i samples,
+    by place up to the end of these components.
+    """
+    sizes = np.diff(network.starts)
+    parts = [network.part(number, edge_starts) for number in range(len(sizes))]
+    for i in range(sizes[0]):
+        active = parts[: np.count_nonzero(sizes > i)]
+        yield np.concatenate([forced_cut(part, i, True) ^ forced_cut(part, i, False) for part in active])
+
+
+def _labels(graph: GraphFloat, places: Ints) -> Bools:
+    """Of a graph that is cut. Where it leaves the choice, PyMaxflow says source."""
+    at_sink: Bools = graph.get_grid_segments(places)
+    return ~at_sink
+
+
+def _force(graph: GraphFloat, place: int, force: float, label: bool) -> None:
+    graph.add_tedge(place, force if label else 0.0, 0.0 if label else force)

@@ -1,0 +1,343 @@
+"""Dynamic cuts: one largest flow for the best labelling, and from it a small one for each sample's other label.
+
+After the cut, a sample of label 0 that has to take label 1 becomes a source without end. What it can send on from
+the flow that is there, through samples of label 0 to sinks that have room, is what the change costs; the samples
+that it still reaches in the end change with it (Kohli and Torr 2005). A sample of label 1 becomes a sink in the same
+way, everything reversed. To undo that, as much is added on the other side: both together are a constant, so the
+network is the same again, exactly, though its flow is another largest one, and what was sent is room at the sample
+itself. There the next one finds it: neighbours follow each other, depth first.
+
+What one sample's change costs, that of any other that changes with it cannot exceed: once so much is sent, both
+share their labelling, and no search has to prove it.
+
+Flow is sent by blocking flows on shortest paths (Dinic), which are sought from both of their ends.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+
+from ranking.inference.cuts import Network
+from ranking.types import Bools, Ints
+
+UNSEEN, CLOSED = -1, -2
+FAR = 1 << 62  # more than can be sent
+
+
+class Flow(NamedTuple):
+    """What is left of the capacities under a flow, and the arrays of a search.
+
+    left: (2q,) of each arc, arcs grouped by their tails. heads: (2q,) opposite: (2q,) the same edge's other arc.
+    first: (p + 1,) where each group begins. terminal: (p,) what is still to be sent where positive, room where
+    negative. rooms: (p,) places with room, and some that had it, room_count: (1,) of them, is_room: (p,) whether
+    listed there. level: (p,) steps from a root, steps_left: (p,) to room. queue, ends: (p,) samples reached from
+    the roots and from the rooms. at: (p,) next arc to try. path: (p,) arcs from the root.
+    """
+
+    left: Ints
+    heads: Ints
+    opposite: Ints
+    first: Ints
+    terminal: Ints
+    rooms: Ints
+    room_count: Ints
+    is_room: Bools
+    level: Ints
+    steps_left: Ints
+    queue: Ints
+    ends: Ints
+    at: Ints
+    path: Ints
+
+
+def flow_of(network: Network) -> Flow:
+    """No flow yet, from the sinks to the sources: edges are the same both ways."""
+    places, tails = len(network.unary), network.ends.ravel()
+    by_tail = np.argsort(tails, kind="stable")
+    rank = np.empty_like(by_tail)
+    rank[by_tail] = np.arange(len(tails))
+    return Flow(
+        left=np.repeat(network.capacities.astype(np.int64), 2)[by_tail],
+        heads=network.ends[:, ::-1].ravel()[by_tail],
+        opposite=rank[by_tail ^ 1],
+        first=np.append(0, np.cumsum(np.bincount(tails, minlength=places))),
+        terminal=-network.unary.astype(np.int64),
+        rooms=np.empty(places, np.int64),
+        room_count=np.zeros(1, np.int64),
+        is_room=np.zeros(places, bool),
+        level=np.full(places, UNSEEN),
+        steps_left=np.full(places, UNSEEN),
+        queue=np.empty(places, np.int64),
+        ends=np.empty(places, np.int64),
+        at=np.empty(places, np.int64),
+        path=np.empty(places, np.int64),
+    )
+
+
+def dynamic_flips(network: Network, labels: Bools, words: Ints, flips: Ints) -> None:
+    """Max-marginal labellings of a network.
+
+    labels: (p,) by place, the best labelling, is written; of equal ones that with the most ones. flips: uint64,
+    zero, of which words[k] is the first of place k, is written: bit i says whether its label changes once the i-th
+    sample of its component has to take its other label.
+    """
+    flow = flow_of(network)
+    _cut(flow, labels)
+    _flip_all(flow, labels, network.starts, words, flips)
+
+
+@nb.njit(cache=True, nogil=True)
+def _cut(flow: Flow, labels: Bools) -> None:
+    """A largest flow, and labels: zeros at the samples that reach a sink with room.
+
+    Arcs between different labels are then closed, and the flow is turned round among zeros: whatever its label, a
+    sample's change costs what can be sent from it.
+    """
+    _list_rooms(flow, np.arange(len(labels)))
+    while True:
+        roots = 0
+        for place in range(len(labels)):
+            if flow.terminal[place] > 0:
+                flow.queue[roots] = place
+                roots += 1
+        count, reached, depth = _search(flow, roots)
+        if not depth:
+            break
+        for q in range(roots):
+            root = flow.queue[q]
+            flow.terminal[root] -= _block(flow, root, depth, flow.terminal[root])
+        _forget(flow, count, reached)
+    labels[:] = flow.level == UNSEEN
+    _forget(flow, count, reached)
+    for tail in range(len(labels)):
+        if not labels[tail]:
+            flow.terminal[tail] = -flow.terminal[tail]
+        for arc in range(flow.first[tail], flow.first[tail + 1]):
+            head, opposite = flow.heads[arc], flow.opposite[arc]
+            if labels[head] != labels[tail]:
+                flow.left[arc] = 0
+            elif not labels[tail] and arc < opposite:
+                flow.left[arc], flow.left[opposite] = flow.left[opposite], flow.left[arc]
+
+
+@nb.njit(cache=True, nogil=True)
+def _flip_all(flow: Flow, labels: Bools, starts: Ints, words: Ints, flips: Ints) -> None:
+    most, like = np.full(len(labels), FAR), np.arange(len(labels))  # each costs at most what `like` it costs
+    for c in range(len(starts) - 1):
+        start = starts[c]
+        for order in _depth_first(flow, labels, start, starts[c + 1]):
+            _list_rooms(flow, order)
+            for root in order:
+                count, cost = _send(flow, root, most[root])
+                if not count:
+                    continue
+                like[root] = root
+                word, bit = (root - start) // 64, np.uint64(1) << np.uint64((root - start) % 64)
+                for place in flow.queue[:count]:
+                    flips[words[place] + word] |= bit
+                    if cost < most[place]:
+                        most[place], like[place] = cost, root
+        _share(like[start : starts[c + 1]] - start, words[start : starts[c + 1]], flips)
+
+
+@nb.njit(cache=True, nogil=True)
+def _share(like: Ints, words: Ints, flips: Ints) -> None:
+    """Let each sample of a component flip what the one `like` it flips."""
+    shared = np.flatnonzero(like != np.arange(len(like)))
+    for own in words:
+        for i in shared:
+            flipped = (flips[own + like[i] // 64] >> np.uint64(like[i] % 64)) & np.uint64(1)
+            flips[own + i // 64] |= flipped << np.uint64(i % 64)
+
+
+@nb.njit(cache=True, nogil=True)
+def _depth_first(flow: Flow, labels: Bools, start: int, stop: int) -> tuple[Ints, Ints]:
+    """The places of a component, those of label 0 and those of label 1, each with neighbours one after the other."""
+    order = np.empty(stop - start, np.int64)
+    count = zeros = 0
+    flow.at[start:stop] = flow.first[start:stop]
+    seen = np.zeros(stop - start, np.bool_)
+    for label in (False, True):
+        zeros = count if label else 0
+        for root in range(start, stop):
+            if seen[root - start] or labels[root] != label:
+                continue
+            steps, flow.path[0], seen[root - start] = 1, root, True
+            order[count] = root
+            count += 1
+            while steps:
+                place = flow.path[steps - 1]
+                if flow.at[place] == flow.first[place + 1]:
+                    steps -= 1
+                    continue
+                head = flow.heads[flow.at[place]]
+                flow.at[place] += 1
+                if not seen[head - start] and labels[head] == label:
+                    flow.path[steps], seen[head - start] = head, True
+                    steps += 1
+                    order[count] = head
+                    count += 1
+    return order[:zeros], order[zeros:]
+
+
+@nb.njit(cache=True, nogil=True)
+def _send(flow: Flow, root: int, most: int) -> tuple[int, int]:
+    """Send from the root what there is room for, up to `most` with its own room; that is its own room then.
+
+    Returned: how many samples it still reaches, which are written to the queue, or 0 where `most` is sent; the room.
+    """
+    room: int = -flow.terminal[root]
+    count, depth = 0, 1
+    while depth and room < most:
+        flow.queue[0] = root
+        count, reached, depth = _search(flow, 1)
+        if depth:
+            room += _block(flow, root, depth, most - room)
+        _forget(flow, count, reached)
+    flow.terminal[root] = -room
+    if room and not flow.is_room[root]:
+        flow.rooms[flow.room_count[0]], flow.is_room[root] = root, True
+        flow.room_count[0] += 1
+    return 0 if depth else count, room
+
+
+@nb.njit(cache=True, nogil=True)
+def _list_rooms(flow: Flow, places: Ints) -> None:
+    for place in flow.rooms[: flow.room_count[0]]:
+        flow.is_room[place] = False
+    flow.room_count[0] = 0
+    for place in places:
+        if flow.terminal[place] < 0:
+            flow.rooms[flow.room_count[0]], flow.is_room[place] = place, True
+            flow.room_count[0] += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _search(flow: Flow, count: int) -> tuple[int, int, int]:
+    """Steps from the `count` roots in the queue to the nearest room, 0 where none is in reach.
+
+    From the roots and from all rooms, one level at a time, of the side where fewer samples stand. Returned: how
+    many samples are in the queue, how many in `ends`, and the steps. `level` is right on all shortest paths.
+    """
+    flow.level[flow.queue[:count]] = 0
+    begin, reached, begin_ends = 0, 0, 0
+    steps = steps_back = 0
+    met = backwards = False
+    while begin < count and not met:
+        waiting = reached - begin_ends if backwards else flow.room_count[0]
+        if waiting and waiting < count - begin:
+            if not backwards:
+                backwards, reached = True, _start_at_rooms(flow)
+                continue
+            begin_ends, reached, met = _step_back(flow, begin_ends, reached, steps_back + 1)
+            steps_back += 1
+        else:
+            begin, count, met = _step(flow, begin, count, steps + 1, backwards)
+            steps += 1
+    if not met:
+        return count, reached, 0
+    for place in flow.queue[:count]:
+        flow.at[place] = flow.first[place]
+        if backwards and flow.level[place] == steps and flow.steps_left[place] == UNSEEN:
+            flow.level[place] = CLOSED
+    for place in flow.ends[:reached]:
+        flow.at[place] = flow.first[place]
+        if flow.level[place] == UNSEEN:
+            flow.level[place] = steps + steps_back - flow.steps_left[place]
+    return count, reached, steps + steps_back
+
+
+@nb.njit(cache=True, nogil=True)
+def _start_at_rooms(flow: Flow) -> int:
+    """Write the places with room to `ends`, and take those that have none left off the list; how many there are."""
+    listed = reached = 0
+    for place in flow.rooms[: flow.room_count[0]]:
+        flow.is_room[place] = flow.terminal[place] < 0
+        if flow.is_room[place]:
+            flow.rooms[listed] = place
+            listed += 1
+            if flow.level[place] == UNSEEN:  # else it is the root
+                flow.ends[reached], flow.steps_left[place] = place, 0
+                reached += 1
+    flow.room_count[0] = listed
+    return reached
+
+
+@nb.njit(cache=True, nogil=True)
+def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tuple[int, int, bool]:
+    """One level on from queue[begin:count]; where the new one stands, and whether it meets `ends`, or a room."""
+    met, end = False, count
+    for tail in flow.queue[begin:end]:
+        for arc in range(flow.first[tail], flow.first[tail + 1]):
+            head = flow.heads[arc]
+            if flow.left[arc] and flow.level[head] == UNSEEN:
+                flow.level[head], flow.queue[count] = level, head
+                count += 1
+                met |= flow.steps_left[head] != UNSEEN if backwards else flow.terminal[head] < 0
+    return end, count, met
+
+
+@nb.njit(cache=True, nogil=True)
+def _step_back(flow: Flow, begin: int, count: int, steps_left: int) -> tuple[int, int, bool]:
+    """One level back from ends[begin:count]; where the new one stands, and whether it meets the queue."""
+    met, end = False, count
+    for head in flow.ends[begin:end]:
+        for arc in range(flow.first[head], flow.first[head + 1]):
+            tail = flow.heads[arc]
+            if flow.steps_left[tail] == UNSEEN and flow.left[flow.opposite[arc]]:
+                flow.steps_left[tail], flow.ends[count] = steps_left, tail
+                count += 1
+                met |= flow.level[tail] != UNSEEN
+    return end, count, met
+
+
+@nb.njit(cache=True, nogil=True)
+def _forget(flow: Flow, count: int, reached: int) -> None:
+    for place in flow.queue[:count]:
+        flow.level[place] = UNSEEN
+    for place in flow.ends[:reached]:
+        flow.level[place] = flow.steps_left[place] = UNSEEN
+
+
+@nb.njit(cache=True, nogil=True)
+def _block(flow: Flow, root: int, depth: int, amount: int) -> int:
+    """Send along shortest paths until each is blocked or the amount is sent; what was sent."""
+    place, steps = root, 0
+    sent: int = 0
+    while sent < amount:
+        if steps == depth and flow.terminal[place] < 0:
+            room: int = min(-flow.terminal[place], amount - sent)
+            for step in range(steps):
+                room = min(room, flow.left[flow.path[step]])
+            flow.terminal[place] += room
+            blocked = steps
+            for step in range(steps - 1, -1, -1):
+                arc = flow.path[step]
+                flow.left[arc] -= room
+                flow.left[flow.opposite[arc]] += room
+                if not flow.left[arc]:
+                    blocked = step
+            sent += room
+            if blocked < steps:
+                steps = blocked
+                place = flow.heads[flow.opposite[flow.path[steps]]]
+            continue
+        stepped = False
+        while steps < depth and flow.at[place] < flow.first[place + 1]:
+            arc = flow.at[place]
+            head = flow.heads[arc]
+            if flow.left[arc] and flow.level[head] == steps + 1:
+                flow.path[steps] = arc
+                place, steps, stepped = head, steps + 1, True
+                break
+            flow.at[place] += 1
+        if not stepped:
+            if not steps:
+                break
+            flow.level[place] = CLOSED
+            steps -= 1
+            place = flow.heads[flow.opposite[flow.path[steps]]]
+    return sent

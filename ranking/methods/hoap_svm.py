@@ -1,0 +1,146 @@
+"""HOAP-SVM: AP-SVM whose samples lean on their neighbours (high-order, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ranking.inference import MaxMarginals, max_marginals
+from ranking.methods.ap_svm import APSVM
+from ranking.methods.high_order import SCALE, HighOrderMethod, Neighbours
+from ranking.methods.hob_svm import HOBSVM
+from ranking.methods.linear import Start
+from ranking.methods.oracles import by_query, ranking_cut
+from ranking.methods.registry import METHODS
+from ranking.methods.training_set import TrainingSet
+from ranking.optimise import Cut, LinearRisk, Solution, cccp, cutting_plane
+from ranking.optimise.clock import Clock
+from ranking.settings import setting
+from ranking.types import Floats, OnProgress, ProgressEvent
+
+STARTS = ("HOB-SVM", "AP-SVM", "zero")
+START_TOLERANCE = 1e-2  # of the method that gives the first weights
+RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
+
+
+@METHODS.register("HOAP-SVM")
+@dataclass(kw_only=True, eq=False)
+class HOAPSVM(HighOrderMethod):
+    """min 1/2 ||w||^2 + C xi,  S(X, R*; w) - S(X, R; w) >= Delta(R*, R) - xi for all R,  w2 <= 0 (eq. 14).
+
+    S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP finds a local optimum
+    (Algorithm 1). Max-marginals are those of a sample's own connected component: the others' share cancels in the
+    objective, and left out of the bound of eq. 17 it makes that tighter. Without similar samples the bound is the
+    objective itself, that of AP-SVM at 2 C, whose weights come in two rows.
+    """
+
+    order = 4
+    convex: ClassVar[bool] = False
+    summary: ClassVar[str] = (
+        "Makes one minus the average precision small as AP-SVM does, and lets similar images share their label."
+    )
+    objective: ClassVar[str] = (
+        r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad w_2 \le 0"
+    )
+
+    start: str = setting(
+        "HOB-SVM",
+        label="Begin with",
+        help="The objective is not convex: where training begins decides where it ends. Weights are first brought to "
+        "the length that is best for this objective.",
+        formula=r"w_0",
+        choices=STARTS,
+        advanced=True,
+    )
+    start_C: float = setting(
+        0.1,
+        label="C of HOB-SVM where it begins",
+        help="What a misclassified image costs in the HOB-SVM that gives the first weights.",
+        formula=r"C_0",
+        minimum=1e-8,
+        maximum=1e8,
+        log=True,
+        usual=(1e-4, 1e6),
+        advanced=True,
+    )
+
+    def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
+        ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
+        neighbours = self.neighbours(samples)
+        risk = self.risk_of(samples, ranking)
+        upper, clock = Surrogate(risk, neighbours, ranking), Clock(on_progress)
+        first, stopped = start.weights, False
+        if first is None:
+            first, stopped = self._first_weights(risk, samples, clock)
+        left = 0 if stopped else self.max_iterations
+        found = cccp(upper.touching, upper.best_length(first), self.tolerance, left, clock)
+        return replace(found, stopped=stopped or found.stopped)
+
+    def _first_weights(self, risk: LinearRisk, samples: TrainingSet, clock: Clock) -> tuple[Floats, bool]:
+        """Weights (d + d2,) of the method that training begins with, and whether a callback asked for the end."""
+        nothing = risk.C * risk.oracle(np.zeros(len(samples.relevant))).loss  # the objective at weights 0
+
+        def wait(_: ProgressEvent) -> None:
+            clock.report(0, nothing, 0.0, 0)
+
+        weights = np.zeros(risk.shape[1])
+        if self.start == "HOB-SVM":
+            hob = HOBSVM(
+                C=self.start_C, eta=self.eta, tolerance=START_TOLERANCE, max_iterations=self.max_iterations
+            )
+            found = hob.solve(samples, wait, Start())
+            return found.weights, found.stopped
+        if self.start == "AP-SVM":
+            ap = APSVM(C=2.0 * self.C, tolerance=START_TOLERANCE, max_iterations=self.max_iterations)
+            found = ap.solve(samples, wait, Start())
+            weights[: risk.free] = found.weights / SCALE
+            return weights, found.stopped
+        return weights, False
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """Convex risks above eq. 14 (Propositions 3 to 5). ranking: the most violated ranking of scores, as a cut."""
+
+    risk: LinearRisk
+    neighbours: Neighbours
+    ranking: Callable[[Floats], Cut]
+
+    def touching(self, weights: Floats) -> LinearRisk:
+        """The risk that equals the objective at `weights`: the labellings of g are fixed there (Proposition 4)."""
+        fixed = self._max_marginals(self.risk.exact_scores(weights))
+        return replace(self.risk, oracle=lambda scores: self._most_violated(scores, fixed))
+
+    def best_length(self, weights: Floats) -> Floats:
+        """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
+
+        Its search begins at t = 1, so that the objective does not rise.
+        """
+        length = float(np.linalg.norm(weights))
+        if length == 0.0:
+            return weights
+        along = self._max_marginals(self.risk.exact_scores(weights)).difference / length
+        ray = LinearRisk(along[:, np.newaxis], self.risk.C, self.ranking)
+        best = max(float(cutting_plane(ray, RAY_TOLERANCE, start=np.array([length])).weights[0]), 0.0)
+        return (best / length) * weights
+
+    def _max_marginals(self, scores: Floats) -> MaxMarginals:
+        unary, penalty = self.neighbours.split(scores)
+        return max_marginals(unary, self.neighbours.edges, penalty, components=self.neighbours.components)
+
+    def _most_violated(self, scores: Floats, fixed: MaxMarginals) -> Cut:
+        """The most violated ranking of the upper-bounded scores (Proposition 5), its plane summed over samples.
+
+        Each sample counts with what its wrong class is worth at best, less its true class by the fixed labelling.
+        """
+        unary, penalty = self.neighbours.split(scores)
+        relevant = self.neighbours.relevant
+        found = self._max_marginals(scores)
+        excess = found.values(~relevant, unary, penalty) - fixed.values(relevant, unary, penalty)
+        cut = self.ranking(np.where(relevant, -excess, excess))
+        weights = np.abs(cut.coefficients)
+        sums = zip(found.sums(~relevant, weights), fixed.sums(relevant, weights), strict=True)
+        return Cut(np.concatenate([wrong - true for wrong, true in sums]), cut.loss)

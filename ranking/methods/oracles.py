@@ -1,0 +1,32 @@
+"""Loss-augmented inference for several queries, and for rankings of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ranking.inference import most_violated_ranking
+from ranking.methods.training_set import TrainingSet
+from ranking.optimise import Cut
+from ranking.types import Bools, Floats
+
+
+def by_query(cut: Callable[[Floats, Bools], Cut], samples: TrainingSet) -> Callable[[Floats], Cut]:
+    """The most violated outputs of all queries as one cut, from `cut` (scores, relevant) of each."""
+
+    def oracle(scores: Floats) -> Cut:
+        cuts = [cut(scores[part], samples.relevant[part]) for part in samples.parts]
+        if len(cuts) == 1:
+            return cuts[0]
+        return Cut(np.concatenate([cut.coefficients for cut in cuts]), sum(cut.loss for cut in cuts))
+
+    return oracle
+
+
+def ranking_cut(scores: Floats, relevant: Bools, loss: str, algorithm: str = "auto") -> Cut:
+    """The most violated ranking as a cut: the coefficients of Psi(X, R) - Psi(X, R*) (quicksort, Lemma 6)."""
+    found = most_violated_ranking(scores, relevant, loss, algorithm)
+    positives = int(np.count_nonzero(relevant))
+    truth = np.where(relevant, 1.0 / positives, -1.0 / (len(relevant) - positives))
+    return Cut(found.coefficients - truth, found.loss)

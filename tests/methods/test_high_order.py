@@ -1,0 +1,231 @@
+"""HOB-SVM and HOAP-SVM: scores by max-marginals, their graph, eta, files, and what they are without similar samples."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from problems import flat, pairs_of, problem, similar, similar_problem
+
+from ranking import Query, SimilarityGraph, make_method, method_class
+from ranking.methods.high_order import HighOrderWeights
+
+BOTH = pytest.mark.parametrize("name", ["HOB-SVM", "HOAP-SVM"])
+NO_EDGES = np.empty((0, 2), int)
+
+
+def fitted(name: str, query: Query, **settings: Any) -> Any:
+    return make_method(name, **{"C": 10.0, **settings}).fit([query])
+
+
+def expected_scores(method: Any, query: Query) -> np.ndarray:
+    """s_i = m_i^+ - m_i^-, the maxima over all labellings of w.Psi(X, Y), Psi as it is written (high-order, eq. 11)."""
+    row, pairs = flat(method.weights), pairs_of(query)
+    best = np.full((2, len(query)), -np.inf)
+    for number in range(2 ** len(query)):
+        labels = (number >> np.arange(len(query)) & 1).astype(bool)
+        value = row @ reference.labelling_features(labels, query.features.astype(float), pairs, method.eta)
+        best[0, labels] = np.maximum(best[0, labels], value)
+        best[1, ~labels] = np.maximum(best[1, ~labels], value)
+    return best[0] - best[1]
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_are_differences_of_max_marginals(name: str, dtype: Any) -> None:
+    method = fitted(name, similar_problem(0, dtype=dtype), eta=2.0)
+    assert method.weights.pairwise.min() < 0
+    for seed in (1, 2):
+        query = similar_problem(seed, n=9, dtype=dtype)
+        np.testing.assert_allclose(method.score(query), expected_scores(method, query), rtol=1e-9, atol=1e-12)
+    assert np.abs(method.score(query) - method.score(dataclasses.replace(query, graph=None))).max() > 1e-3
+
+
+@BOTH
+def test_weights_are_two_opposite_rows_and_pairwise_ones_below_zero(name: str) -> None:
+    weights = fitted(name, similar_problem(1)).weights
+    assert isinstance(weights, HighOrderWeights)
+    assert (weights.unary.shape, weights.pairwise.shape) == ((2, 6), (7,))
+    np.testing.assert_array_equal(weights.unary[0], -weights.unary[1])
+    assert weights.pairwise.max() <= 0
+    assert weights.pairwise.min() < 0
+
+
+@BOTH
+def test_the_model_of_a_query_is_what_max_marginals_are_given(name: str) -> None:
+    method, query = fitted(name, similar_problem(2), eta=0.5), similar_problem(3)
+    unary, penalty = method.model_of(query)
+    weights = method.weights
+    np.testing.assert_allclose(unary, query.features @ (weights.unary[0] - weights.unary[1]), rtol=1e-12)
+    np.testing.assert_allclose(penalty, 0.5 * query.graph.affinity @ weights.pairwise, rtol=1e-12)
+    assert penalty.max() <= 0
+    assert [part.shape for part in method.model_of(dataclasses.replace(query, graph=None))] == [(40,), (0,)]
+
+
+@BOTH
+def test_eta_scales_the_affinities(name: str) -> None:
+    """eta and affinities count by their product alone."""
+    query = similar_problem(4)
+    eighth = SimilarityGraph(query.graph.edges, query.graph.affinity / 8)
+    scaled = dataclasses.replace(query, graph=eighth)
+    one, other = fitted(name, query, eta=0.25), fitted(name, scaled, eta=2.0)
+    np.testing.assert_allclose(flat(one.weights), flat(other.weights), rtol=1e-9)
+    np.testing.assert_allclose(one.score(query), other.score(scaled), rtol=1e-9)
+    another = fitted(name, query, eta=2.0)
+    assert np.abs(another.weights.pairwise - one.weights.pairwise).max() > 1e-3
+
+
+@BOTH
+def test_a_small_eta_leaves_what_no_graph_does(name: str) -> None:
+    query = similar_problem(5)
+    alone = fitted(name, dataclasses.replace(query, graph=None), tolerance=1e-5)
+    nearly = fitted(name, query, eta=1e-6, tolerance=1e-5)
+    close = 2e-5 if name == "HOB-SVM" else 1e-2  # CCCP may end where a neighbour's label is about to change
+    assert nearly.certificate.primal == pytest.approx(alone.certificate.primal, rel=close)
+    assert fitted(name, query, tolerance=1e-5).certificate.primal < 0.99 * alone.certificate.primal
+
+
+@pytest.mark.parametrize("empty", [None, SimilarityGraph(NO_EDGES, np.empty((0, 3)))])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_without_similar_samples_they_are_the_svm_and_the_ap_svm(
+    C: float, empty: SimilarityGraph | None
+) -> None:
+    alone = problem(6)
+    query = dataclasses.replace(alone, graph=empty)
+    binary = fitted("HOB-SVM", query, C=C, tolerance=1e-6)
+    svm = make_method("SVM", C=C, solver="cutting plane", tolerance=1e-6).fit([alone])
+    assert binary.certificate.primal == pytest.approx(svm.certificate.primal, rel=2e-6)
+    np.testing.assert_allclose(binary.weights.unary, svm.weights, atol=1e-2 * np.abs(svm.weights).max())
+    ranks = fitted("HOAP-SVM", query, C=C, tolerance=1e-6)
+    ap = make_method("AP-SVM", C=2 * C, tolerance=1e-6).fit([alone])
+    assert ranks.certificate.primal == pytest.approx(ap.certificate.primal / 2, rel=2e-6)
+    row = ranks.weights.unary[0] - ranks.weights.unary[1]
+    np.testing.assert_allclose(row, ap.weights, atol=1e-2 * np.abs(ap.weights).max())
+    for method in (binary, ranks):
+        assert method.certificate.converged
+        assert method.weights.pairwise.tolist() == [0.0] * (0 if empty is None else 3)
+        assert method.score(query).shape == (40,)
+
+
+@BOTH
+def test_a_graph_of_one_query_alone_is_enough(name: str) -> None:
+    queries = [problem(7), similar_problem(8), problem(9)]
+    method = make_method(name, C=5.0).fit(queries)
+    assert method.certificate.converged
+    assert method.weights.pairwise.shape == (7,)
+    moved = make_method(name, C=5.0).fit([queries[1], queries[0], queries[2]])
+    assert moved.certificate.primal == pytest.approx(method.certificate.primal, rel=0.05)
+
+
+@BOTH
+def test_affinities_of_another_size_are_refused_with_a_remedy(name: str) -> None:
+    query = similar_problem(10)
+    wider = SimilarityGraph(query.graph.edges, np.ones((len(query.graph.edges), 3)))
+    other = dataclasses.replace(query, graph=wider)
+    remedy = "make the graphs of training and of this query from the same features"
+    method = fitted(name, query)
+    with pytest.raises(
+        ValueError, match=f"{name} was trained with affinities of 7 entries, .* has 3; {remedy}"
+    ):
+        method.score(other)
+    alone = fitted(name, dataclasses.replace(query, graph=None))
+    with pytest.raises(
+        ValueError, match=f"{name} was trained with affinities of 0 entries, .* has 7; {remedy}"
+    ):
+        alone.score(query)
+    with pytest.raises(
+        ValueError, match=r"the graphs of all queries need affinities of one size, got \[3, 7\]"
+    ):
+        fitted(name, query).fit([query, other])
+    for start, samples, known, needed in ((method, other, 7, 3), (alone, query, 0, 7)):
+        message = f"affinities of {known} entries, the queries' graphs have {needed}; start from a run whose"
+        with pytest.raises(ValueError, match=message):
+            make_method(name).fit([samples], warm_start=start)
+
+
+@BOTH
+def test_cuts_of_another_eta_prove_nothing(name: str) -> None:
+    query = similar_problem(11)
+    first = fitted(name, query, eta=1.0, tolerance=1e-5)
+    cold = fitted(name, query, eta=0.1, tolerance=1e-5)
+    warm = make_method(name, C=10.0, eta=0.1, tolerance=1e-5).fit([query], warm_start=first)
+    assert first.fingerprint != warm.fingerprint == cold.fingerprint
+    assert warm.certificate.converged
+    if name == "HOB-SVM":
+        assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+
+
+def test_other_edges_or_affinities_make_other_samples() -> None:
+    query = similar_problem(12)
+    edges, affinity = query.graph.edges, query.graph.affinity
+    graphs = [
+        query.graph,
+        None,
+        SimilarityGraph(edges[:0], affinity[:0]),
+        SimilarityGraph(edges, np.sqrt(affinity)),
+        SimilarityGraph(edges[:, ::-1], affinity),
+        SimilarityGraph(edges[::-1], affinity),
+    ]
+    found = [
+        fitted("HOB-SVM", dataclasses.replace(query, graph=graph), C=0.1).fingerprint for graph in graphs
+    ]
+    assert len(set(found)) == len(graphs)
+    assert fitted("HOB-SVM", query, C=1.0).fingerprint == found[0]
+
+
+@BOTH
+def test_a_file_keeps_both_parts_of_the_weights(name: str, tmp_path: Path) -> None:
+    query = similar_problem(13)
+    method = fitted(name, query, eta=0.5)
+    method.save(tmp_path / "model")
+    loaded = method_class(name).load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.weights.unary, method.weights.unary)
+    np.testing.assert_array_equal(loaded.weights.pairwise, method.weights.pairwise)
+    np.testing.assert_array_equal(loaded.score(query), method.score(query))
+    assert (loaded.columns, loaded.eta, loaded.fingerprint) == (6, 0.5, method.fingerprint)
+
+
+def test_files_that_do_not_say_how_many_columns_they_have_are_read(tmp_path: Path) -> None:
+    method = make_method("SVM").fit([problem(14)])
+    method.save(tmp_path / "model.npz")
+    with np.load(tmp_path / "model.npz") as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    del header["pairs"]
+    np.savez(tmp_path / "old.npz", **{**arrays, "header": np.array(json.dumps(header))})
+    old = method_class("SVM").load(tmp_path / "old.npz")
+    np.testing.assert_array_equal(old.score(problem(14)), method.score(problem(14)))
+    with pytest.raises(ValueError, match="SVM was trained on 6 features, the query has 2"):
+        old.score(Query(features=np.eye(2)))
+
+
+@BOTH
+def test_components_too_large_to_enumerate_are_cut(name: str) -> None:
+    """A chain of all samples: one component, beyond what is enumerated."""
+    query = problem(15, n=30)
+    order = np.argsort(query.relevance, kind="stable")
+    chain = np.stack([order[:-1], order[1:]], axis=1)
+    graph = SimilarityGraph(chain, np.random.default_rng(15).uniform(size=(29, 4)))
+    method = fitted(name, dataclasses.replace(query, graph=graph), C=1.0)
+    assert method.certificate.converged
+    assert method.weights.pairwise.min() < 0
+
+
+def test_the_hob_svm_never_errs_more_than_the_svm() -> None:
+    """The SVM's weights are feasible for eq. 8, with w2 = 0."""
+    for seed in range(4):
+        query = similar_problem(seed)
+        svm = make_method("SVM", C=10.0, solver="cutting plane").fit([query]).certificate
+        assert fitted("HOB-SVM", query).certificate.dual <= svm.primal
+
+
+def test_similar_of_the_tests_joins_mostly_equal_labels() -> None:
+    query = similar_problem(0)
+    ends = query.relevance[query.graph.edges]
+    assert (ends[:, 0] == ends[:, 1]).mean() > 0.6
+    assert similar(query).affinity.shape[1] == 7

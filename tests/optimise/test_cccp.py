@@ -1,0 +1,144 @@
+"""CCCP on differences of convex functions of one weight whose minima are known in closed form."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ranking import ProgressEvent, StopTraining
+from ranking.optimise import Cut, LinearRisk, cccp
+from ranking.optimise.cccp import exact_objective
+from ranking.optimise.clock import Clock
+
+
+def convexify(weights: np.ndarray) -> LinearRisk:
+    """1/2 w^2 + 4 max(0, 2 - |w|) from above: |w| is convex, and its lower bound is +w or -w.
+
+    At w = 0 it is 8, at |w| = 1 it is 4.5, least at |w| = 2 with 2, from where it rises as w^2 / 2.
+    """
+    sign = 1.0 if weights[0] >= 0 else -1.0
+
+    def oracle(scores: np.ndarray) -> Cut:
+        wrong = 2.0 - sign * scores[0] > 0
+        return Cut(np.array([-sign if wrong else 0.0]), 2.0 if wrong else 0.0)
+
+    return LinearRisk(np.ones((1, 1)), 4.0, oracle)
+
+
+def objective(w: float) -> float:
+    return w * w / 2 + 4 * max(0.0, 2 - abs(w))
+
+
+@pytest.mark.parametrize(("start", "end"), [(0.0, 2.0), (0.5, 2.0), (-0.1, -2.0), (-7.0, -2.0), (2.0, 2.0)])
+def test_each_side_ends_at_its_minimum(start: float, end: float) -> None:
+    events: list[ProgressEvent] = []
+    solution = cccp(convexify, np.array([start]), tolerance=1e-6, clock=Clock(events.append))
+    assert solution.weights == pytest.approx([end], rel=1e-5)
+    certificate = solution.certificate
+    assert certificate.primal == pytest.approx(2.0, rel=1e-6)
+    assert certificate.primal == pytest.approx(objective(float(solution.weights[0])), rel=1e-12)
+    assert 2.0 * (1 - 1e-6) <= certificate.dual <= certificate.primal
+    assert certificate.converged
+    assert events[0].primal == pytest.approx(objective(start), rel=1e-12)
+    assert events[-1].round == len({event.round for event in events})
+
+
+def steps(weights: np.ndarray) -> LinearRisk:
+    """1/2 w^2 + 20 max(0, 4 - w^2/4) from above, by w^2/4 >= a w/2 - a^2/4: least at |w| = 4, with 8.
+
+    The bound that touches at a is least at 8/a + a/2: each round is a step of Newton towards the root of 16.
+    """
+    a = float(weights[0])
+
+    def oracle(scores: np.ndarray) -> Cut:
+        wrong = 4.0 + a * a / 4.0 - a / 2.0 * scores[0] > 0
+        return Cut(np.array([-a / 2.0 if wrong else 0.0]), 4.0 + a * a / 4.0 if wrong else 0.0)
+
+    return LinearRisk(np.ones((1, 1)), 20.0, oracle)
+
+
+def smooth(w: float) -> float:
+    return w * w / 2 + 20 * max(0.0, 4 - w * w / 4)
+
+
+@pytest.mark.parametrize(("start", "end"), [(1.0, 4.0), (-1.0, -4.0), (9.0, 4.0)])
+def test_every_round_begins_where_the_last_one_ended_and_none_rises(start: float, end: float) -> None:
+    begun: dict[int, float] = {}
+    visited: list[float] = []
+
+    def remember(weights: np.ndarray) -> LinearRisk:
+        visited.append(float(weights[0]))
+        return steps(weights)
+
+    def see(event: ProgressEvent) -> None:
+        begun.setdefault(event.round, visited[-1])
+
+    solution = cccp(remember, np.array([start]), tolerance=1e-6, clock=Clock(see))
+    assert solution.weights == pytest.approx([end], abs=1e-3)
+    assert solution.certificate.converged
+    assert solution.certificate.primal == pytest.approx(smooth(float(solution.weights[0])), rel=1e-12)
+    assert solution.certificate.primal == pytest.approx(8.0, rel=1e-4)
+    path = [begun[number] for number in sorted(begun)]
+    assert path[0] == start
+    assert len(path) >= 3
+    assert (np.diff([smooth(w) for w in path]) <= 0).all()
+    for a, b in itertools.pairwise(path[:4]):
+        assert (
+            b == pytest.approx(8 / a + a / 2, rel=0.02) or b == a
+        )  # a round solved too loosely is taken again
+
+
+def test_a_start_where_the_slope_is_nothing_stays_there() -> None:
+    """At w = 0 the objective is largest around, but no bound that touches there is lower elsewhere."""
+    certificate = cccp(steps, np.array([0.0])).certificate
+    assert (certificate.primal, certificate.converged) == (80.0, True)
+
+
+def test_the_bounds_of_these_tests_touch_and_lie_above() -> None:
+    for risk_at, value in ((steps, smooth), (convexify, objective)):
+        for a, w in itertools.product(np.linspace(-6, 8, 15), repeat=2):
+            assert exact_objective(risk_at(np.array([a])), np.array([w])) >= value(w) - 1e-12
+            assert exact_objective(risk_at(np.array([w])), np.array([w])) == pytest.approx(
+                value(w), rel=1e-12
+            )
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_iterations_of_all_rounds_together_are_counted(most: int) -> None:
+    solution = cccp(steps, np.array([1.0]), tolerance=1e-7, max_iterations=most)
+    assert solution.certificate.iterations == most
+    assert not solution.stopped
+    assert solution.certificate.dual <= solution.certificate.primal
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_word_of_stop_is_heard_in_any_round(number: int) -> None:
+    events: list[ProgressEvent] = []
+
+    def stop(event: ProgressEvent) -> None:
+        events.append(event)
+        if event.round == number:
+            raise StopTraining
+
+    solution = cccp(steps, np.array([1.0]), tolerance=1e-7, clock=Clock(stop))
+    assert solution.stopped
+    assert [event.round for event in events].count(number) == 1
+    assert events[-1].round == number
+    assert solution.certificate.iterations == events[-1].iteration
+    assert not solution.certificate.converged
+
+
+def test_progress_of_all_rounds_is_that_of_one_training() -> None:
+    events: list[ProgressEvent] = []
+    solution = cccp(steps, np.array([1.0]), tolerance=1e-7, clock=Clock(events.append))
+    for earlier, later in itertools.pairwise(events):
+        assert later.iteration >= earlier.iteration
+        assert later.seconds >= earlier.seconds
+        assert later.passes >= earlier.passes
+        assert later.primal <= earlier.primal
+        assert later.round in (earlier.round, earlier.round + 1)
+    assert events[0].round == 1
+    assert events[-1].round > 2
+    assert solution.certificate.seconds >= events[-1].seconds
