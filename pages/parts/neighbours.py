@@ -91,8 +91,12 @@ def steps_of(places: int) -> str:
 
 
 def most_moved(found: Neighbourhood, test: bool, most: int, hurt: bool = False) -> Ints:
-    """At most `most` samples of a split that neighbours helped, or hurt, the most helped or hurt first."""
-    rows = np.flatnonzero(found.test == test)
+    """At most `most` samples of a split that neighbours helped, or hurt, the most helped or hurt first.
+
+    Those without neighbours of their own, whom others merely passed, are left out.
+    """
+    connected = found.components.sizes[found.component_of] > 1
+    rows = np.flatnonzero((found.test == test) & connected)
     helped = -found.helped[rows] if hurt else found.helped[rows]
     order = np.lexsort((-np.abs(found.rise[rows]), -helped))  # of equal ones that which moved further first
     chosen: Ints = rows[order[helped[order] > 0][:most]]

@@ -14,6 +14,7 @@ from pages.parts import cache, neighbours
 from ranking.features import load_features
 from ranking.methods.hob_svm import HOBSVM
 from ranking.metrics import average_precision
+from ranking.neighbourhood import Neighbourhood
 from ranking.ranked import Ranking
 from ranking.run_settings import TrainSettings
 from ranking.training import query_of
@@ -59,6 +60,14 @@ def a_sample(images, found, turning, test=True):
 @pytest.fixture
 def found(laboratory):
     return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
+
+
+def test_who_has_no_neighbours_was_not_moved_by_them():
+    """Sample 2 stands alone; sample 1 falls behind it because of its neighbour 0."""
+    relevant, test = np.array([False, False, True]), np.zeros(3, bool)
+    found = Neighbourhood.of([-3.0, 1.0, 0.5], [[0, 1]], [-5.0], relevant, test)
+    assert found.helped.tolist() == [0, 1, 1]
+    assert neighbours.most_moved(found, False, 5).tolist() == [1]
 
 
 @pytest.mark.parametrize("split", ["test", "train"])
