@@ -72,7 +72,7 @@ def training(with_neighbours: bool = False) -> Run:
     listed = [one for one in scored if runs.leans_on_neighbours(one)] if with_neighbours else scored
     if run is not None and run.deleted:
         run_actions.offer_undo(run)
-        st.stop()
+        frame.end_page()
     if run is not None and not runs.set_is_here(run):
         frame.way_on(runs.missing_set(run), "Import images", "image_sets")
     if run is not None and run.state not in ENDED:

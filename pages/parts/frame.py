@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -63,7 +63,8 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         st.caption(purpose, width="content")
     messages, complete = st.container(), True
     try:
-        steps()
+        with suppress(PageEnd):
+            steps()
     except (HomeError, Gone) as error:
         messages.error(escaped(str(error)), icon=":material/error:")
     except RerunException:
@@ -73,6 +74,15 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         if complete:
             st.session_state[keys.PAGE_DONE] = name
             _finish(messages)
+
+
+class PageEnd(Exception):
+    """Raised where a page has said all that it can."""
+
+
+def end_page() -> NoReturn:
+    """End the page's steps. Its menu and messages still come, which `st.stop` would not let through."""
+    raise PageEnd
 
 
 @contextmanager
@@ -107,7 +117,7 @@ def way_on(message: str, label: str, page: str, **changes: str | None) -> NoRetu
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(message)}", text_alignment="center")
         next_step(label, page, **changes)
-    st.stop()
+    end_page()
 
 
 def next_step(label: str, page: str, *, obvious: bool = True, **changes: str | None) -> None:

@@ -39,7 +39,7 @@ class Lesson:
             if run.state not in ENDED:
                 st.markdown(f"#### Training {method} on “{self.query}” … this happens once")
                 jobs_panel.watch(run)
-                st.stop()
+                frame.end_page()
         broken = [run for run in found.values() if run.state != "finished"]
         for run in broken:
             jobs_panel.explain_end(run)
@@ -48,7 +48,7 @@ class Lesson:
                 for run in broken:
                     jobs.start_once(cache.store(), "train", run.settings)
                 st.rerun()
-            st.stop()
+            frame.end_page()
         return found
 
 

@@ -31,7 +31,7 @@ def of(run: Run, images: ImageSet) -> Neighbourhood:
             if frame.pressed("Compute them once more", keys.widget("compute features"), type="primary"):
                 compute_features(run, images)
                 st.rerun()
-        st.stop()
+        frame.end_page()
 
 
 def compute_features(run: Run, images: ImageSet) -> None:

@@ -56,7 +56,7 @@ def prepare() -> None:
             break
     if not store.image_sets():
         show_preparing()
-        st.stop()
+        frame.end_page()
 
 
 def ready_made() -> str:
