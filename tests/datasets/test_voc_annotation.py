@@ -38,11 +38,11 @@ def rows(data):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_declarations_are_refused_before_anything_is_expanded(name):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(Refused):
         parse_xml(HOSTILE[name])
     read, told = rows(HOSTILE[name])
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert read is None
     assert told == [
         (
@@ -107,9 +107,9 @@ MANY = b">" * (4 * 2**20 - 100)
     ],
 )
 def test_pieces_do_not_add_up(data):
-    start = time.perf_counter()
+    start = time.process_time()
     assert parse_xml(data).tag == "annotation"
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_pieces_do_not_add_up(data):
     ],
 )
 def test_a_long_prolog_is_refused_soon(prolog):
-    start = time.perf_counter()
+    start = time.process_time()
     read, told = rows(prolog + b"<annotation/>")
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert read is None
     assert told[0][1:] == ("no element within the first 64 kB and 1,000 '>'", "annotation left out")
 

@@ -135,7 +135,7 @@ def is_outside(url: str, server: Server) -> bool:
 
 
 def choose(page: Page, key: str, option: str) -> None:
-    """Choose an option of the selectbox that edits `key` of the address; a page that runs again closes its list.
+    """Choose the option that begins so, of the selectbox that edits `key`; a page that runs again closes its list.
 
     A bundled image set is an option once it is made.
     """
@@ -143,7 +143,7 @@ def choose(page: Page, key: str, option: str) -> None:
     while time.monotonic() < last:
         page.locator(f".st-key-widget-{key} input").click()
         try:
-            page.get_by_role("option", name=option).click(timeout=3000)
+            page.get_by_role("option", name=re.compile(f"^{re.escape(option)}")).click(timeout=3000)
             return
         except Exception as error:  # playwright's own, which can be imported only where it is installed
             if type(error).__name__ != "TimeoutError":
