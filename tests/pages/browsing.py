@@ -139,11 +139,12 @@ def choose(page: Page, key: str, option: str) -> None:
 
     A bundled image set is an option once it is made.
     """
+    begins = re.compile("^" + re.escape(option).replace("/", r"\/"))  # Playwright reads it between slashes
     last = time.monotonic() + MILLISECONDS / 1000
     while time.monotonic() < last:
         page.locator(f".st-key-widget-{key} input").click()
         try:
-            page.get_by_role("option", name=re.compile(f"^{re.escape(option)}")).click(timeout=3000)
+            page.get_by_role("option", name=begins).click(timeout=3000)
             return
         except Exception as error:  # playwright's own, which can be imported only where it is installed
             if type(error).__name__ != "TimeoutError":
