@@ -109,7 +109,9 @@ MANY = b">" * (4 * 2**20 - 100)
 def test_pieces_do_not_add_up(data):
     start = time.process_time()
     assert parse_xml(data).tag == "annotation"
-    assert time.process_time() - start < 30  # a million elements take 1 s, 5 where coverage is counted; squared, days
+    assert (
+        time.process_time() - start < 30
+    )  # a million elements take 1 s, 5 where coverage is counted; squared, days
 
 
 @pytest.mark.parametrize(
