@@ -31,7 +31,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = Store(home)
     run = jobs.start(store, "import", {"source": "Digits", "source_settings": {}})
     store.keep(ended(store, run).id)
-    wait(lambda: not run.alive)
+    wait(lambda: not run.alive and not list(home.glob("*-wal")))  # which goes while a copy is being made
     return home
 
 
