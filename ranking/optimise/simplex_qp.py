@@ -10,6 +10,7 @@ from ranking.types import Floats
 ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
 # Planes outnumber weights: proximal steps make the program definite, and end at the optimum of the one given.
 PROXIMAL = 1e-6
+STILL = 1e-9  # the last proximal step moves less; at daqp's own 1e-6 it ends too far from the optimum
 ROUNDS = 50  # of steps where weights are bound: each guesses which of them the bound holds back
 SETTLED = 1e-11  # of the value: a step that gains less is the last
 
@@ -46,6 +47,7 @@ def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]
         np.zeros(m + 1, dtype=np.int32),
         primal_tol=1e-10,
         eps_prox=PROXIMAL,
+        eta_prox=STILL,
     )
     return x, flag
 
