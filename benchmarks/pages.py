@@ -76,8 +76,14 @@ WATCH = """(() => {
         };
         requestAnimationFrame(look);
     });
+    const strip = () => {  // the pictures of the start page
+        const tiles = [...document.querySelectorAll('[class*="st-key-widget"] *')]
+            .flatMap((one) => [...(one.shadowRoot?.querySelectorAll(".strip img") ?? [])]);
+        return tiles.length > 0 && tiles.every((one) => one.naturalWidth > 0);
+    };
     window.bench = {
         opened: (label) => until(() => painted(label), 0),
+        started: () => until(strip, 0),
         go: async (name, label) => {
             const link = () => [...document.querySelectorAll("a")].find((one) => one.innerText.trim() === name);
             await until(link, 0);
@@ -233,7 +239,7 @@ def serving(home: Path) -> Iterator[Server]:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def opened(page: Page, url: str, label: str = "") -> float:
+def opened(page: Page, url: str, label: str) -> float:
     """A new document: Streamlit's scripts, the connection, the page, every thumbnail in view."""
     page.goto(url, wait_until="commit")
     return float(page.evaluate("label => bench.opened(label)", label)) / 1000
@@ -288,7 +294,8 @@ def starts(page: Page, home: Path, rounds: int) -> list[float]:
     for _ in range(rounds):
         begun = time.perf_counter()
         with serving(home) as server:
-            opened(page, server.url)
+            page.goto(server.url, wait_until="commit")
+            page.evaluate("bench.started()")
             found.append(time.perf_counter() - begun)
     return found
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsing import browser, server, visit  # noqa: F401 (fixtures)
-from filled_home import Laboratory, import_here, train_here, train_settings
+from filled_home import Laboratory, content_of_sets, copy_home, import_here, train_here, train_settings
 from shapes import write_shapes
 from streamlit.testing.v1 import AppTest
 
@@ -26,8 +25,8 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
-    """Built once; tests work on copies."""
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
+    """Built once; tests work on copies, and in the end its image sets are what they were."""
     home = tmp_path_factory.mktemp("laboratory")
     store = Store(home)
     folder = ready_made_folder()
@@ -44,7 +43,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         run = store.create_run("train", train_settings(digits))
         store.end_run(run.id, state, f"{reason}; last heard of: iteration 7, gap 0.5")
         ended[state] = run.id
-    return Laboratory(
+    made = Laboratory(
         home,
         digits,
         shapes,
@@ -57,13 +56,18 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         finished=train_here(store, digits, "3", C=100.0, tolerance=1e-2).id,
         **ended,
     )
+    content = content_of_sets(home)
+    yield made
+    assert content_of_sets(home) == content, (
+        "a test has written in a file of an image set, which others share"
+    )
 
 
 @pytest.fixture
 def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
     """A copy of the filled home that this test may change, as the home of the app."""
     home = tmp_path / "home"
-    shutil.copytree(filled.home, home)
+    copy_home(filled.home, home)
     monkeypatch.setenv("RANKING_HOME", str(home))
     return Laboratory(**{**vars(filled), "home": home})
 

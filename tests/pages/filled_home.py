@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,26 @@ class Laboratory:
     @property
     def store(self) -> Store:
         return Store(self.home)
+
+
+def copy_home(home: Path, target: Path) -> None:
+    """A copy of `home` that a test may change, as long as it removes files of image sets rather than write in them:
+    those thousands are links to the same content."""
+    sets = home / "sets"
+
+    def copied(source: str, destination: str) -> None:
+        (os.link if Path(source).is_relative_to(sets) else shutil.copy2)(source, destination)
+
+    shutil.copytree(home, target, copy_function=copied)
+
+
+def content_of_sets(home: Path) -> dict[Path, tuple[int, int]]:
+    """The files of the image sets of `home`, with what changes when one is written."""
+    return {
+        file: (file.stat().st_size, file.stat().st_mtime_ns)
+        for file in home.glob("sets/**/*")
+        if file.is_file()
+    }
 
 
 def import_here(store: Store, source: str, **settings: Any) -> Run:

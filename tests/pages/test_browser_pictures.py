@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from browsing import FOCUSED, Page, Server, Visit, choose, metric
-from filled_home import Laboratory
+from filled_home import Laboratory, copy_home
 
 from pages.parts.frame import PAGES
+
+pytestmark = pytest.mark.xdist_group("browser")  # one browser at a time
 
 READABLE = 4.5  # WCAG 2.2, 1.4.3: contrast of text
 
@@ -21,7 +22,7 @@ READABLE = 4.5  # WCAG 2.2, 1.4.3: contrast of text
 def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One that has something to show on every page."""
     home = tmp_path_factory.mktemp("browser") / "home"
-    shutil.copytree(filled.home, home)
+    copy_home(filled.home, home)
     server = Server(home)
     server.start()
     yield server

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 import pytest
+from filled_home import copy_home
 from test_lesson import said
 from test_start import strips_of
 
@@ -41,7 +41,7 @@ def taught_once(tmp_path_factory):
 
 @pytest.fixture
 def taught(taught_once, tmp_path, monkeypatch, started):
-    shutil.copytree(taught_once, tmp_path / "home")
+    copy_home(taught_once, tmp_path / "home")
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "home"))
     return Store(tmp_path / "home")
 
