@@ -303,23 +303,6 @@ def test_the_archive_holds_table_and_picture(laboratory):
         )
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("=1+1", "'=1+1"),
-        ("+x", "'+x"),
-        ("-x", "'-x"),
-        ("@x", "'@x"),
-        ("\tx", "'\tx"),
-        ("'x", "''x"),
-        ("x=1", "x=1"),
-        ("", ""),
-    ],
-)
-def test_no_cell_begins_a_formula(text, cell):
-    assert export.guarded(text) == cell
-
-
 def test_hostile_class_names_are_guarded_in_the_table(laboratory):
     images = laboratory.store.image_set(laboratory.shapes)
     hostile = type(images)(
