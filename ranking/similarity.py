@@ -106,7 +106,7 @@ def edges_from_csv(
     source: the text, the Path of a UTF-8 file, or the bytes of one. ids: (n,) different names of the samples, which
     the CSV may also give as `spreadsheets.guarded`. most: pairs that are read before it is too many. ValueError, with
     the number of the line, where a line is not a pair of two different samples or the pair came before.
-    Memory: beside the source some 50 bytes a pair.
+    Memory: beside the source some 60 bytes a pair.
 
     >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
     array([[0, 1]])

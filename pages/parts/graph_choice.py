@@ -7,7 +7,7 @@ from typing import IO
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, export, keys
+from pages.parts import address, cache, export, frame, keys
 from pages.parts.frame import escaped
 from ranking import method_class
 from ranking.edge_files import MOST_PAIRS, is_edges_name, kept_edges, short_name
@@ -18,6 +18,8 @@ from ranking.spreadsheets import guarded
 from ranking.training import FIRST_GRAPH
 from ranking.types import ImageSet, Ints
 
+SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
+PENALTY = "Those that are joined here pay a penalty where their labels differ."
 MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
 
 
@@ -32,15 +34,9 @@ def choose(images: ImageSet, method: str) -> str | None:
         format_func=words,
         **address.bound(keys.GRAPH, lambda text: _known(text, brought), FIRST_GRAPH),
     )
-    if is_edges_name(by):
-        with cache.or_gone():
-            edges = cache.store().edges_of(images.key, by)
-        assert edges is not None
-        st.caption(told_of(images, edges))
-    st.caption(
-        "Samples of one image tend to share their label, as people in one picture often do the same. Those that "
-        "are joined here pay a penalty where their labels differ."
-    )
+    with frame.in_place(), cache.or_gone():
+        edges = cache.store().edges_of(images.key, by)
+        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {PENALTY}")
     bring(images)
     return by
 
@@ -63,11 +59,11 @@ def told_of(images: ImageSet, edges: Ints) -> str:
     said, joined = [], len(edges)
     for split, rows in (("training", ~images.test), ("test", images.test)):
         pairs = within(edges, np.flatnonzero(rows), len(images))
+        touched = np.zeros(len(images), bool)
+        touched[pairs] = True
         joined -= len(pairs)
         lie = "lies" if len(pairs) == 1 else "lie"
-        said.append(
-            f"{len(pairs):,} {lie} among {len(np.unique(pairs)):,} of the {rows.sum():,} {split} samples"
-        )
+        said.append(f"{len(pairs):,} {lie} among {touched.sum():,} of the {rows.sum():,} {split} samples")
     told = f"Of {counted(len(edges))}, {' and '.join(said)}."
     if joined:
         joins = "1 joins" if joined == 1 else f"{joined:,} join"
