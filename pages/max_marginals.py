@@ -21,14 +21,7 @@ LABELS = {True: RELEVANT_GLYPH, False: IRRELEVANT_GLYPH}
 
 
 def steps() -> None:
-    wide, narrow = st.columns([5, 2], gap="medium")
-    with wide:
-        run = choices.training(with_neighbours=True)
-    images = cache.image_set(run.settings["set"])
-    with narrow:
-        split = choices.split(images)
-    found = neighbours.of(run, images)
-    look(run, images, found, split)
+    look(*neighbours.choose())
 
 
 @st.fragment

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, choices, export, frame, keys, neighbours, tiles
+from pages.parts import address, cache, export, frame, keys, neighbours, tiles
 from pages.parts.colours import (
     DARK_BLUE,
     DARK_GREY,
@@ -46,14 +46,7 @@ SIZES: dict[str, tuple[str, float, float]] = {
 
 
 def steps() -> None:
-    wide, narrow = st.columns([5, 2], gap="medium")
-    with wide:
-        run = choices.training(with_neighbours=True)
-    images = cache.image_set(run.settings["set"])
-    with narrow:
-        split = choices.split(images)
-    found = neighbours.of(run, images)
-    look(run, images, found, split)
+    look(*neighbours.choose())
 
 
 @st.fragment

@@ -12,6 +12,7 @@ from pages.parts import (
     certificate,
     forms,
     frame,
+    graph_choice,
     jobs_panel,
     keys,
     run_actions,
@@ -23,11 +24,9 @@ from pages.parts import (
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
 from ranking.features import default_names, feature_class, feature_names
-from ranking.image_graph import GRAPHS
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
 from ranking.store import ImageSetRow
-from ranking.training import FIRST_GRAPH
 
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
 FIRST_METHOD = "AP-SVM"
@@ -95,30 +94,13 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
         **address.bound(keys.FEATURES, address.some_of(feature_names()), default_names(), ",".join),
     )
     describe(method_class(method))
-    graph = choose_neighbours(method)
+    graph = graph_choice.choose(cache.image_set(row.key), method)
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
     described = forms.settings_form(
         "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
     )
     chosen = tuple((name, described[name]) for name in features)
     return TrainSettings(row.key, chosen, query, method, values[method], graph=graph)
-
-
-def choose_neighbours(method: str) -> str | None:
-    """Which samples lean on which, asked where the method uses that; None where it does not."""
-    if not getattr(method_class(method), "uses_graph", False):
-        return None
-    by = st.selectbox(
-        "Who leans on whom?",
-        list(GRAPHS),
-        format_func=lambda name: GRAPHS[name].capitalize(),
-        **address.bound(keys.GRAPH, address.one_of(list(GRAPHS)), FIRST_GRAPH),
-    )
-    st.caption(
-        "Samples of one image tend to share their label, as people in one picture often do the same. Those that "
-        "are joined here pay a penalty where their labels differ."
-    )
-    return by
 
 
 def preferred(name: str, among: Sequence[str]) -> str:

@@ -1,7 +1,8 @@
 """The home folder: its layout, its database, and how several processes change both safely.
 
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
-``sets/<key>`` the image sets that were kept; ``features`` the cache of features; ``trash`` what is leaving.
+``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought;
+``features`` the cache of features; ``trash`` what is leaving.
 Any number of processes may use one home at once: every call opens its own connection, every change is one
 short transaction.
 """
@@ -55,12 +56,12 @@ class Home:
     def __init__(self, path: Path | str | None = None) -> None:
         chosen = path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"
         self.path = _folder(str(chosen))
-        self.features, self.sets, self.runs, self.trash = (
-            self.path / name for name in ("features", "sets", "runs", "trash")
+        self.edges, self.features, self.sets, self.runs, self.trash = (
+            self.path / name for name in ("edges", "features", "sets", "runs", "trash")
         )
         self._database = self.path / "ranking.sqlite"
         with self._explained():
-            for folder in (self.features, self.sets, self.runs, self.trash):
+            for folder in (self.edges, self.features, self.sets, self.runs, self.trash):
                 folder.mkdir(parents=True, exist_ok=True)
             # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
             with open(self.path / "lock", "w") as lock, closing(self._connect()) as database:

@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from ranking.inference import Components, max_marginals
-from ranking.metrics import average_precision, ranking_order
+from ranking.metrics import average_precision
+from ranking.neighbourhood import Neighbourhood
+from ranking.ranked import places
 from ranking.types import Floats, Ints
 
 LEARNT = 1.0  # the strength at which penalties are those that were learnt
@@ -69,20 +71,15 @@ class Leaning:
         return int(self.places[self.at(LEARNT), rows].max())
 
 
-def leaning(
-    unary: Floats,
-    edges: Ints,
-    penalty: Floats,
-    relevance: Ints,
-    image_of: Ints,
-    strengths: Sequence[float],
-) -> Leaning:
-    """Rank samples by max-marginals (high-order, eq. 11) with t x penalty, for each strength t.
+def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequence[float]) -> Leaning:
+    """Rank the n samples of one split by max-marginals (high-order, eq. 11) with t x penalty, for each strength t.
 
-    unary: (n,). edges: (m, 2). penalty: (m,) <= 0. ValueError unless OFF and LEARNT are among the strengths.
+    image_of: of all samples of the model. ValueError unless OFF and LEARNT are among the strengths: there the places
+    are the model's `alone` and `rank`.
 
-    >>> scores, relevance = np.array([-1.0, 3.0, 1.0]), np.array([1, 0, 0])
-    >>> found = leaning(scores, np.array([[0, 1]]), np.array([-2.5]), relevance, np.array([7, 7, 8]), [0.0, 1.0])
+    >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
+    >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], [[0, 1]], [-2.5], relevant, test)
+    >>> found = leaning(model, False, np.array([7, 7, 8]), [0.0, 1.0])
     >>> found.places.tolist(), found.most_lifted()
     ([[3, 1, 2], [2, 1, 3]], 0)
     """
@@ -90,23 +87,20 @@ def leaning(
         raise ValueError(
             f"strengths must hold {OFF:g} (edges off) and {LEARNT:g} (as learnt), got {strengths}"
         )
+    taken, edges = model.test == test, model.components.edges
+    inside = taken[edges[:, 0]]  # no edge joins the splits
+    number = np.cumsum(taken) - 1
+    edges, penalty, unary = number[edges[inside]], model.penalty[inside], model.unary[taken]
     components = Components.of(len(unary), edges)
     scores = [
         max_marginals(unary, edges, strength * penalty, components=components).difference
         for strength in strengths
     ]
+    relevance = model.relevant[taken].astype(np.int64)
     return Leaning(
         np.asarray(strengths, np.float64),
         relevance,
-        image_of,
-        np.stack([_places(relevance, found) for found in scores]),
+        image_of[taken],
+        np.stack([places(relevance, found) for found in scores]),
         np.array([average_precision(relevance, found) for found in scores]),
     )
-
-
-def _places(relevance: Ints, scores: Floats) -> Ints:
-    """(n,) the rank of each sample, from 1; equal scores pessimistically."""
-    order = ranking_order(relevance, scores)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(1, len(order) + 1)
-    return places

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.inference import Components, MaxMarginals, max_marginals
-from ranking.ranked import Ranking
+from ranking.ranked import Ranking, places
 from ranking.types import Bools, Floats, Ints
 
 
@@ -63,8 +63,8 @@ class Neighbourhood:
         found = max_marginals(scores, components.edges, costs, components=components)
         one, zero = np.ones(len(scores), bool), np.zeros(len(scores), bool)
         no_scores, no_costs = np.zeros_like(scores), np.zeros_like(costs)
-        rank, wrong = _places(relevant, found.difference, test)
-        alone, wrong_alone = _places(relevant, scores, test)
+        rank, wrong = _placed(relevant, found.difference, test)
+        alone, wrong_alone = _placed(relevant, scores, test)
         return cls(
             relevant=relevant,
             test=test,
@@ -155,17 +155,14 @@ class Neighbourhood:
         return np.flatnonzero(reached)
 
 
-def _places(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
+def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
     """(n,) place from 1 of each sample in the ranking of its split, and how many of the other kind stand on the wrong
     side of it."""
     ranks, wrong = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for split in (False, True):
         rows = np.flatnonzero(test == split)
-        if not len(rows):
-            continue
-        ranked = Ranking.of(rows, relevant[rows].astype(np.int64), scores[rows])
-        found = np.cumsum(ranked.relevance)
-        places = np.arange(1, len(rows) + 1)
-        ranks[ranked.samples] = places
-        wrong[ranked.samples] = np.where(ranked.relevance > 0, places - found, found[-1] - found)
+        grades = relevant[rows].astype(np.int64)
+        ranks[rows] = own = places(grades, scores[rows])
+        found = np.cumsum(grades[np.argsort(own)])[own - 1]  # relevant ones from the top down to each
+        wrong[rows] = np.where(relevant[rows], own - found, grades.sum() - found)
     return ranks, wrong

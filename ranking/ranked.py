@@ -65,6 +65,18 @@ class Ranking:
         return precision, recall
 
 
+def places(relevance: Ints, scores: Floats) -> Ints:
+    """(n,) the rank of each sample, from 1, in `metrics.ranking_order`: equal scores pessimistically.
+
+    >>> places(np.array([1, 0, 1]), np.array([0.5, 0.5, 0.9]))
+    array([3, 2, 1])
+    """
+    order = ranking_order(relevance, scores)
+    found = np.empty(len(order), np.int64)
+    found[order] = np.arange(1, len(order) + 1)
+    return found
+
+
 def first_irrelevant(relevance: Ints) -> int | None:
     """The place, from 1, of the first irrelevant sample of (n,) from the top, None if there is none.
 

@@ -1,9 +1,10 @@
 """One training as one file to take along: a ZIP that another home can read back.
 
 It holds ``run.json`` (what the training was asked for and what came of it), ``events.jsonl`` (its curve),
-``model.npz`` and ``scores.npy`` where it left them, and views for people, ``ranking.csv`` and ``ranking.png``,
-which are never read back: the scores of ``scores.npy`` are exact, in the order of the image set's samples. Images
-stay out; the set is named by its title and its key, a hash of all its content.
+``model.npz`` and ``scores.npy`` where it left them, ``edges.npy`` where it leans on pairs that a person brought,
+and views for people, ``ranking.csv`` and ``ranking.png``, which are never read back: the scores of ``scores.npy`` are
+exact, in the order of the image set's samples. Images stay out; the set is named by its title and its key, a hash of
+all its content. What should be in it and could not be had is told under "left_out" of ``run.json``.
 
 An archive comes from strangers. Nothing in it is run or extracted by name, sizes are checked before anything
 is expanded, and what it tells of itself is checked as far as it can be at once: always that its parts agree with
@@ -28,6 +29,7 @@ import numpy as np
 
 from ranking import make_method, method_class
 from ranking.archives import check_array, open_zip, read_entry
+from ranking.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name, keep_edges
 from ranking.events import certificate_numbers
 from ranking.features import cached_features, feature_columns
 from ranking.methods import score_direction
@@ -38,13 +40,13 @@ from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
 from ranking.store import Store
 from ranking.training import query_of
-from ranking.types import Features, Floats, ImageSet, Method, Query
+from ranking.types import Features, Floats, ImageSet, Ints, Method, Query
 
 MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
-RUN, EVENTS, SCORES, MODEL = "run.json", "events.jsonl", "scores.npy", "model.npz"
+RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "model.npz", "edges.npy"
 VIEWS = ("ranking.csv", "ranking.png")
 ROOM = {RUN: 2_000_000, EVENTS: 20_000_000, SCORES: 60_000_000, MODEL: MOST_BYTES}
-ROOM |= dict.fromkeys(VIEWS, 60_000_000)
+ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MOST_PAIRS + 1000}
 MOST_EVENTS = 100_000  # lines of a curve: an hour of them, at twenty a second, and room
 MOST_RATIO = 200.0  # what an archive expands to, in its own size; curves compress to about a twentieth
 SAME_SCORE = 1e-4  # of the largest score: features are single precision, elsewhere summed in another order
@@ -56,10 +58,16 @@ MODEL_RATIO, MODEL_SPARE = 300.0, 16_000_000  # a model's arrays may be mostly z
 # ---------------------------------------------------------------------------------------------------------
 
 
-def export_run(store: Store, run_id: str, views: Mapping[str, bytes] | None = None) -> bytes:
+def export_run(
+    store: Store,
+    run_id: str,
+    views: Mapping[str, bytes] | None = None,
+    left_out: Mapping[str, str] | None = None,
+) -> bytes:
     """The archive of a training that has ended; `views` (VIEWS) are added for people to look at.
 
-    ValueError for an import, for a training that goes on, and where its files are gone.
+    left_out: of those that could not be made, why. ValueError for an import, for a training that goes on, and where
+    its files are gone; pairs that are gone are left out, for who has the CSV can bring it again.
     """
     run = store.run(run_id)
     if run.kind != "train" or run.state not in ENDED:
@@ -71,9 +79,14 @@ def export_run(store: Store, run_id: str, views: Mapping[str, bytes] | None = No
     for name in needed:
         if not files[name].exists():
             raise ValueError(f"{name} of training {run_id} is gone from {run.folder}; train again")
-    stream = io.BytesIO()
+    stream, missing = io.BytesIO(), dict(left_out or {})
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(RUN, written_run(run, store.image_sets()))
+        try:
+            if (edges := store.edges_of(run.settings["set"], run.settings.get("graph"))) is not None:
+                archive.writestr(EDGES, _as_file(edges))
+        except ValueError as error:
+            missing[EDGES] = str(error)
+        archive.writestr(RUN, written_run(run, store.image_sets(), missing))
         for name, file in files.items():
             if name in needed:  # numbers hardly compress, and an honest size lets a reader be strict
                 archive.writestr(name, file.read_bytes(), zipfile.ZIP_STORED)
@@ -83,6 +96,12 @@ def export_run(store: Store, run_id: str, views: Mapping[str, bytes] | None = No
             if name not in VIEWS:
                 raise ValueError(f"no view is called {name!r}; choose among {', '.join(VIEWS)}")
             archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def _as_file(array: Ints) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
     return stream.getvalue()
 
 
@@ -115,18 +134,21 @@ def _import_run(store: Store, data: bytes) -> Run:
         if RUN not in names:
             raise ValueError(f"it lacks {RUN}")
         run = read_run(read_entry(archive, RUN))
-        files = {name: read_entry(archive, name) for name in (EVENTS, MODEL, SCORES) if name in names}
+        files = {name: read_entry(archive, name) for name in (EVENTS, MODEL, SCORES, EDGES) if name in names}
     if {MODEL, SCORES} & names != ({MODEL, SCORES} if "test" in run.result else set()):
         raise ValueError(f"it must hold {MODEL} and {SCORES} exactly where the training was evaluated")
     lines = files.get(EVENTS, b"").count(b"\n")
     if lines > MOST_EVENTS:
         raise ValueError(f"{EVENTS} has {lines:,} lines, expected at most {MOST_EVENTS:,}")
     settings = TrainSettings.from_json(run.settings)
-    here = _what_is_here(store, settings) if SCORES in files else Here()
+    edges = _edges(files.pop(EDGES, None), settings)
+    here = _what_is_here(store, settings, edges) if SCORES in files else Here()
     run.result["imported"]["checked"] = here.checks
     if SCORES in files:
         scores = _scores(files[SCORES])
         _check_names(run, len(scores))
+        if edges is not None and edges.max(initial=-1) >= len(scores):
+            raise ValueError(f"{EDGES} names sample {edges.max()}, {SCORES} has {len(scores)} numbers")
         if here.images is not None:
             _check_metrics(run, scores, here.images)
         _check_model_file(files[MODEL])
@@ -134,32 +156,60 @@ def _import_run(store: Store, data: bytes) -> Run:
     def write(folder: Path) -> None:
         for name, content in files.items():
             (folder / name).write_bytes(content)
+        if edges is not None:
+            keep_edges(store.edges, settings.set, edges)
         if MODEL in files:
             method = _loaded(run, folder / MODEL)
             _check_weights(method, settings)
             if here.images is not None and here.features is not None:
-                _check_scores(method, scores, query_of(here.images, settings, here.features))
+                _check_scores(
+                    method, scores, query_of(here.images, settings, here.features, edges=here.edges)
+                )
 
     return store.admit_run(run, write)
 
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """What this home has to check a training with: its image set, and its features as they lie in the cache."""
+    """What this home has to check a training with: its image set, its features as they lie in the cache, and the
+    pairs that its settings name; no features where it has not the pairs that they need beside them."""
 
     images: ImageSet | None = None
     features: Features | None = None
+    edges: Ints | None = None
 
     @property
     def checks(self) -> dict[str, bool]:
         return {"metrics": self.images is not None, "scores": self.features is not None}
 
 
-def _what_is_here(store: Store, settings: TrainSettings) -> Here:
+def _what_is_here(store: Store, settings: TrainSettings, edges: Ints | None) -> Here:
+    """edges: those that came along."""
     if settings.set not in {row.key for row in store.image_sets()}:
         return Here()
     images = store.image_set(settings.set)
-    return Here(images, cached_features(images, settings.features, store.features))
+    if edges is None:
+        try:
+            edges = store.edges_of(settings.set, settings.graph)
+        except ValueError:  # not here either: the pages that need them say so
+            return Here(images)
+    return Here(images, cached_features(images, settings.features, store.features), edges)
+
+
+def _edges(data: bytes | None, settings: TrainSettings) -> Ints | None:
+    """The pairs that came along, None where none did; ValueError unless they are those that the settings name."""
+    if data is None:
+        return None
+    if settings.graph is None or not is_edges_name(settings.graph):
+        raise ValueError(f"it holds {EDGES}, its settings name no pairs")
+    check_array(io.BytesIO(data), len(data), EDGES)
+    try:
+        edges = checked_edges(np.load(io.BytesIO(data), allow_pickle=False))
+    except ValueError as error:
+        raise ValueError(f"{EDGES}: {error}") from error
+    if edges_name(edges) != settings.graph:
+        raise ValueError(f"{EDGES} holds other pairs than its settings name")
+    return edges
 
 
 # ---------------------------------------------------------------------------------------------------------

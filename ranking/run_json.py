@@ -6,7 +6,7 @@ import json
 import math
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.features import make_feature
-from ranking.image_graph import GRAPHS
+from ranking.image_graph import GRAPHS, is_graph_name
 from ranking.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
 from ranking.run_settings import TrainSettings
 from ranking.run_store import checked_name
@@ -33,8 +33,11 @@ ROUNDING = 1e-6  # of the bounds: by how much rounding may lift a dual above its
 Json = dict[str, Any]
 
 
-def written_run(run: Run, image_sets: Sequence[ImageSetRow]) -> str:
-    """Everything about `run` but its files; its image set by title and key, with its classes if it is here."""
+def written_run(run: Run, image_sets: Sequence[ImageSetRow], left_out: Mapping[str, str]) -> str:
+    """Everything about `run` but its files; its image set by title and key, with its classes if it is here.
+
+    left_out: the files that should be beside it and are not, each with the reason.
+    """
     told = {
         **{name: getattr(run, name) for name in ("id", *TRAVELS)},
         "kind": KIND,
@@ -46,6 +49,7 @@ def written_run(run: Run, image_sets: Sequence[ImageSetRow]) -> str:
             "python": platform.python_version(),
         },
         "image_set": _image_set(run, image_sets),
+        "left_out": dict(left_out),
         "result": {name: value for name, value in run.result.items() if name != "imported"},
     }
     return json.dumps(told, indent=1, allow_nan=False)
@@ -131,8 +135,10 @@ def _settings(told: Json) -> Json:
         raise ValueError("its image set must have a key of letters and digits, and its query a name")
     if settings.warm_start is not None and not is_run_id(_get(told, "warm_start", str)):
         raise ValueError("warm_start must be the id of a run")
-    if settings.graph is not None and _get(told, "graph", str) not in GRAPHS:
-        raise ValueError(f"graph must be one of {', '.join(GRAPHS)}, got {settings.graph[:40]!r}")
+    if settings.graph is not None and not is_graph_name(_get(told, "graph", str)):
+        raise ValueError(
+            f"graph must be one of {', '.join(GRAPHS)}, or the name of pairs, got {settings.graph[:40]!r}"
+        )
     make_method(settings.method, **settings.method_settings)
     for name, values in settings.features:
         make_feature(name, **values)

@@ -30,8 +30,9 @@ class ImportSettings:
 class TrainSettings:
     """A training: the key of its image set, the class that is ranked first, features and method with settings.
 
-    warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph
-    (`ranking.image_graph.GRAPHS`) of a method that uses one; None leaves it to the method.
+    warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph of a method
+    that uses one, one of `ranking.image_graph.GRAPHS` or pairs that a person brought (`ranking.edge_files`); None
+    leaves it to the method.
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import itertools
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
+from ranking.spreadsheets import FORMULA_STARTS, guarded
 from ranking.types import Features, Floats, Ints, SimilarityGraph, is_real
 
 BLOCK = 1 << 21  # numbers that are worked on at once
@@ -93,11 +98,15 @@ def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
     return chosen
 
 
-def edges_from_csv(source: str | Path, ids: Sequence[object] | npt.NDArray[np.generic]) -> Edges:
+def edges_from_csv(
+    source: str | Path | IO[bytes], ids: Sequence[object] | npt.NDArray[np.generic], most: int | None = None
+) -> Edges:
     """The pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are left alone.
 
-    source: the text, or the Path of a UTF-8 file. ids: (n,) different names of the samples. ValueError, with the
-    number of the line, where a line is not a pair of two different samples or the pair came before.
+    source: the text, the Path of a UTF-8 file, or the bytes of one. ids: (n,) different names of the samples, which
+    the CSV may also give as `spreadsheets.guarded`. most: pairs that are read before it is too many. ValueError, with
+    the number of the line, where a line is not a pair of two different samples or the pair came before.
+    Memory: beside the source some 60 bytes a pair.
 
     >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
     array([[0, 1]])
@@ -105,52 +114,85 @@ def edges_from_csv(source: str | Path, ids: Sequence[object] | npt.NDArray[np.ge
     number_of = {str(name): number for number, name in enumerate(ids)}
     if len(number_of) != len(ids):
         raise ValueError(f"ids must be different, got {len(ids)} with {len(number_of)} different ones")
-    lines = csv.DictReader(io.StringIO(_text_of(source)), skipinitialspace=True, strict=True)
-    pairs: dict[tuple[int, int], int] = {}  # and the line that each came from
+    for name, number in [item for item in number_of.items() if item[0].startswith(FORMULA_STARTS)]:
+        number_of.setdefault(guarded(name), number)
+    codes, places = array("q"), array("q")  # of each pair low * n + high, and its line
+    with _opened(source) as stream:
+        for line, pair in _lines(stream):
+            low, high = _pair_of(line, pair, number_of)
+            if len(codes) == most:
+                raise ValueError(f"line {line}: expected at most {most:,} pairs, got more; leave some out")
+            codes.append(low * len(ids) + high)
+            places.append(line)
+    pairs = np.frombuffer(codes, np.int64) if codes else np.empty(0, np.int64)
+    order = np.argsort(pairs, kind="stable")
+    _check_once(pairs[order], np.frombuffer(places, np.int64)[order] if places else pairs, ids)
+    return np.stack(np.divmod(pairs[order], max(1, len(ids))), axis=1)
+
+
+def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    if isinstance(source, str):
+        return io.BytesIO(source.encode())
+    return open(source, "rb") if isinstance(source, Path) else nullcontext(source)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[tuple[int, tuple[str, str]]]:
+    """The number of each line that is not empty and its cells in the columns i and j, empty where it is too short."""
+    lines = csv.reader(_decoded(stream), skipinitialspace=True, strict=True)
     try:
-        if not {"i", "j"} <= set(lines.fieldnames or ()):
-            names = ", ".join(lines.fieldnames or ()) or "nothing"
-            raise ValueError(f"line 1: expected the column names i and j, got {names}; add the line i,j")
-        for line in lines:
-            pair = _pair_of(line, lines.line_num, number_of)
-            if pair in pairs:
-                raise ValueError(
-                    f"line {lines.line_num}: expected each pair once, {line['i']} and {line['j']} came in line "
-                    f"{pairs[pair]}; remove one of the two lines"
-                )
-            pairs[pair] = lines.line_num
+        header = next(lines, [])
+        if header.count("i") != 1 or header.count("j") != 1:
+            names = ", ".join(header)[:80] or "nothing"
+            raise ValueError(
+                f"line 1: expected the column names i and j, got {names}; "
+                "put the line i,j before the pairs, with a comma between the two"
+            )
+        i, j = header.index("i"), header.index("j")
+        for cells in filter(None, lines):
+            cells += [""] * (max(i, j) + 1 - len(cells))
+            yield lines.line_num, (cells[i], cells[j])
     except csv.Error as error:
         raise ValueError(
-            f"line {lines.reader.line_num}: expected comma-separated values, got {error}; save the table as CSV again"
+            f"line {lines.line_num}: expected comma-separated values, got {error}; save the table as CSV again"
         ) from error
-    return _ascending(np.array(list(pairs), np.int64).reshape(-1, 2))
 
 
-def _text_of(source: str | Path) -> str:
-    if isinstance(source, str):
-        return source.removeprefix("\ufeff")
-    try:
-        return source.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{source.name}: expected UTF-8, got {error}; save the table as UTF-8") from error
-
-
-def _pair_of(line: dict[str, str], number: int, number_of: dict[str, int]) -> tuple[int, int]:
-    """The two samples that a line names, the lower first."""
-    for column in ("i", "j"):
-        if line[column] not in number_of:
-            came = "nothing" if not line[column] else repr(line[column])
-            some = ", ".join(list(number_of)[:3])
+def _decoded(stream: IO[bytes]) -> Iterator[str]:
+    for number, line in enumerate(stream, start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
             raise ValueError(
-                f"line {number}: expected the id of a sample in column {column} (such as {some}), got {came}; "
+                f"line {number}: expected UTF-8, got {error.reason}; save the table as CSV in UTF-8"
+            ) from error
+
+
+def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> tuple[int, int]:
+    """The two samples that a line names, the lower first."""
+    for column, cell in zip("ij", pair, strict=True):
+        if cell not in number_of:
+            came = repr(cell[:80]) if cell else "nothing"
+            some = ", ".join(itertools.islice(number_of, 3))
+            raise ValueError(
+                f"line {line}: expected the id of a sample in column {column} (such as {some}), got {came}; "
                 "correct the id or remove the line"
             )
-    i, j = number_of[line["i"]], number_of[line["j"]]
+    i, j = number_of[pair[0]], number_of[pair[1]]
     if i == j:
-        raise ValueError(
-            f"line {number}: expected two different samples, got {line['i']} twice; remove the line"
-        )
+        raise ValueError(f"line {line}: expected two different samples, got {pair[0]} twice; remove the line")
     return min(i, j), max(i, j)
+
+
+def _check_once(codes: Edges, places: Edges, ids: Sequence[object] | npt.NDArray[np.generic]) -> None:
+    """ValueError that names the first line (m,) whose pair, of ascending `codes` (m,), an earlier line has."""
+    again = np.flatnonzero(codes[1:] == codes[:-1]) + 1
+    if len(again):
+        at = again[places[again].argmin()]
+        i, j = (ids[int(number)] for number in divmod(codes[at], len(ids)))
+        raise ValueError(
+            f"line {places[at]}: expected each pair once, {i} and {j} came in line {places[at - 1]}; "
+            "remove one of the two lines"
+        )
 
 
 def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:

@@ -16,7 +16,7 @@ from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, RunStore
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
-    from ranking.types import ImageSet
+    from ranking.types import ImageSet, Ints
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Store(RunStore):
 
     def __init__(self, home: Path | str | None = None) -> None:
         super().__init__(home)
-        self.features = self._home.features
+        self.features, self.edges = self._home.features, self._home.edges
 
     # -------------------------------------------------------------------------------------- image sets
 
@@ -98,6 +98,23 @@ class Store(RunStore):
             _insert(database, told)
         self._home.empty_trash()
         return image_set.key
+
+    # -------------------------------------------------------------------------- pairs that people brought
+
+    def keep_edges(self, set_key: str, edges: Ints) -> str:
+        """Keep pairs (m, 2) of an image set (`ranking.edge_files`), and return the name that settings give them."""
+        from ranking.edge_files import keep_edges
+
+        with self._home.change():  # which keeps `sweep` of other processes away from what is half written
+            return keep_edges(self.edges, set_key, edges)
+
+    def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
+        """The pairs (m, 2) that settings name, None where they name none; ValueError where these are not here."""
+        from ranking.edge_files import is_edges_name, load_edges
+
+        if graph is None or not is_edges_name(graph):
+            return None
+        return load_edges(self.edges, set_key, graph)
 
     # ----------------------------------------------------------------------- an import is a transaction
 
@@ -183,6 +200,8 @@ class Store(RunStore):
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()
+            for half_written in self.edges.glob("*/*.part"):
+                half_written.unlink()
             moved = {run.result["key"]: run for run in undecided if not run.draft.is_dir()}
             known = {row.key for row in self.image_sets()}
             for folder in self._home.sets.iterdir():

@@ -48,12 +48,14 @@ def train(
     on_iteration: OnProgress | None = None,
     on_fitted: Callable[[], None] | None = None,
     warm_start: Method | None = None,
+    edges: Ints | None = None,
 ) -> Trained:
     """Train a method on the training samples of a set, score all samples, evaluate both parts.
 
     on_step hears of the features and of the beginning of training, on_iteration every iteration, and
-    on_fitted that there are weights. `settings.set` and `settings.warm_start` have been followed by the caller,
-    who gives the set and the fitted method. ValueError for settings that make no training.
+    on_fitted that there are weights. `settings.set`, `settings.warm_start`, and `settings.graph` where it names a
+    CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2) as `edges`.
+    ValueError for settings that make no training.
     """
     relevance = image_set.relevance(settings.query)
     learn = ~image_set.test
@@ -66,11 +68,11 @@ def train(
     features = load_features(image_set, settings.features, feature_cache, on_step)
     if on_step is not None:
         on_step("Training", 0, 1)
-    query = query_of(image_set, settings, features, relevance, learn)
+    query = query_of(image_set, settings, features, relevance, learn, edges)
     method.fit([query], on_progress=on_iteration, warm_start=warm_start)
     if on_fitted is not None:
         on_fitted()
-    scores = method.score(query_of(image_set, settings, features))
+    scores = method.score(query_of(image_set, settings, features, edges=edges))
     metrics = {
         "train": evaluate_or_count(relevance[learn], scores[learn]),
         "test": evaluate_or_count(relevance[~learn], scores[~learn]),
@@ -84,12 +86,16 @@ def query_of(
     features: Features,
     relevance: Ints | None = None,
     rows: Bools | None = None,
+    edges: Ints | None = None,
 ) -> Query:
-    """What a training's method is given: the samples of `rows` (n,), or all, with their graph where it uses one."""
+    """What a training's method is given: the samples of `rows` (n,), or all, with their graph where it uses one.
+
+    edges: the pairs (m, 2) that the settings name where they name a CSV (`ranking.store.Store.edges_of`).
+    """
     graph = None
     by = graph_in_use(settings)
     if by is not None:
-        graph = image_graph(image_set, by, settings.features, features, rows)
+        graph = image_graph(image_set, by, settings.features, features, rows, edges)
     chosen = slice(None) if rows is None else rows
     told = None if relevance is None else relevance[chosen]
     return Query(features[chosen], told, graph, image_set.ids[chosen])

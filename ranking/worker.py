@@ -169,6 +169,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
         on_iteration=report.iteration,
         on_fitted=report.saving,
         warm_start=_warm_start(store, settings),
+        edges=store.edges_of(settings.set, settings.graph),
     )
     _write_whole(run.model_file, trained.method.save)
     _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))

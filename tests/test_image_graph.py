@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ranking import image_graph as module
+from ranking.edge_files import edges_name
 from ranking.features import feature_class, feature_names
 from ranking.image_graph import GRAPHS, NEAREST, image_graph
 from ranking.types import ImageSet
@@ -126,3 +128,51 @@ def test_an_unknown_name_lists_the_known() -> None:
         match="no similarity graph is called 'friends'; choose one of: same image, same group, nearest",
     ):
         image_graph(image_set(), "friends", BOX, features())
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Pairs that a person brought
+# ---------------------------------------------------------------------------------------------------------
+
+BROUGHT = np.array([pair for pair in itertools.combinations(range(40), 2) if sum(pair) % 3 == 0])
+
+
+@pytest.mark.parametrize("which", ["all", "train", "some"])
+def test_pairs_that_were_brought_stay_within_a_split(which: str) -> None:
+    found, vectors = image_set(), features()
+    rows = {"all": None, "train": ~found.test, "some": np.random.default_rng(2).uniform(size=40) < 0.6}[which]
+    graph = image_graph(found, edges_name(BROUGHT), BOX, vectors, rows, BROUGHT)
+    taken = np.arange(40) if rows is None else np.flatnonzero(rows)
+    expected = {
+        (i, j)
+        for i, j in BROUGHT.tolist()
+        if {i, j} <= set(taken.tolist()) and found.test[i] == found.test[j]
+    }
+    assert 0 < len(expected) < len(BROUGHT)
+    assert pairs(taken[graph.edges]) == expected
+    assert len(graph.edges) == len(expected)
+    ends = vectors[taken][graph.edges]
+    np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
+
+
+def test_a_name_without_its_pairs_and_pairs_of_another_set_are_refused() -> None:
+    found, name = image_set(), edges_name(BROUGHT)
+    for by, brought in ((name, None), ("same image", BROUGHT)):
+        with pytest.raises(ValueError, match=f"with the name of a CSV and with no other, the name is '{by}'"):
+            image_graph(found, by, BOX, features(), brought=brought)
+    with pytest.raises(ValueError, match="of the 40 samples of the image set, got sample number 40"):
+        image_graph(found, name, BOX, features(), brought=np.array([[0, 40]]))
+
+
+def test_affinities_beyond_the_memory_are_refused_before_they_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, vectors = image_set(), features()
+    edges = len(image_graph(found, "same image", BOX, vectors).edges)
+    monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4)
+    assert len(image_graph(found, "same image", BOX, vectors).edges) == edges
+    monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4 - 1)
+    with pytest.raises(
+        ValueError, match=rf"{edges} pairs with 8 affinities each would take .*; choose features"
+    ):
+        image_graph(found, "same image", BOX, vectors)

@@ -21,8 +21,8 @@ LAYERS: tuple[set[str], ...] = (
     {"ranking"},
     {"image_graph"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"},
-    {"optimise", "inference", "losses", "metrics", "ranked", "similarity"},
-    {"registry", "settings", "types", "archives"},
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"},
+    {"registry", "settings", "types", "archives", "spreadsheets"},
 )
 
 # The only imports between parts of one layer.
@@ -42,6 +42,7 @@ SIDEWAYS = {
     ("optimise", "inference"),
     ("optimise", "losses"),
     ("inference", "losses"),
+    ("leaning", "neighbourhood"),
     ("ranked", "metrics"),
     ("registry", "settings"),
 }

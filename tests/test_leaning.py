@@ -8,6 +8,7 @@ import pytest
 from ranking.inference import max_marginals
 from ranking.leaning import Leaning, leaning
 from ranking.metrics import average_precision
+from ranking.neighbourhood import Neighbourhood
 
 STRENGTHS = [0.0, 0.5, 1.0, 2.0]
 
@@ -24,7 +25,8 @@ def model(seed: int):
 @pytest.mark.parametrize("seed", range(20))
 def test_ranks_are_those_of_the_model_at_each_strength(seed: int) -> None:
     unary, edges, penalty, relevance, image_of = model(seed)
-    found = leaning(unary, edges, penalty, relevance, image_of, STRENGTHS)
+    everybody = Neighbourhood.of(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
+    found = leaning(everybody, False, image_of, STRENGTHS)
     for row, strength in enumerate(STRENGTHS):
         scores = max_marginals(unary, edges, strength * penalty, algorithm="enumerate").difference
         higher = [
@@ -40,6 +42,23 @@ def test_ranks_are_those_of_the_model_at_each_strength(seed: int) -> None:
         assert found.average_precision[row] == pytest.approx(average_precision(relevance, scores))
     assert found.places[0].tolist() == (np.argsort(np.argsort(-unary)) + 1).tolist(), "edges off: unary alone"
     assert (found.rise == found.places[0] - found.places[2]).all()
+    assert found.rise.tolist() == everybody.rise.tolist()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_one_split_is_ranked_as_if_it_were_all(seed: int) -> None:
+    unary, edges, penalty, relevance, image_of = model(seed)
+    test = image_of == 1
+    both = leaning(Neighbourhood.of(unary, edges, penalty, relevance > 0, test), True, image_of, STRENGTHS)
+    inside = test[edges].all(axis=1)
+    alone = Neighbourhood.of(
+        unary[test], edges[inside] - 3, penalty[inside], relevance[test] > 0, np.ones(3, bool)
+    )
+    expected = leaning(alone, True, image_of[test], STRENGTHS)
+    assert both.places.tolist() == expected.places.tolist()
+    assert both.relevance.tolist() == relevance[test].tolist()
+    assert both.image_of.tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(both.average_precision, expected.average_precision)
 
 
 def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list[int]) -> Leaning:
@@ -75,7 +94,8 @@ def test_no_image_is_misled_where_one_of_its_samples_falls() -> None:
 
 def test_strengths_without_what_is_compared_are_refused() -> None:
     unary, edges, penalty, relevance, image_of = model(0)
+    everybody = Neighbourhood.of(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
     with pytest.raises(
         ValueError, match=r"must hold 0 \(edges off\) and 1 \(as learnt\), got \[0\.5, 1\.0\]"
     ):
-        leaning(unary, edges, penalty, relevance, image_of, [0.5, 1.0])
+        leaning(everybody, False, image_of, [0.5, 1.0])

@@ -131,6 +131,14 @@ def test_the_archive_says_what_it_is_about(origin: Store, exported: bytes) -> No
     assert "imported" not in told["result"]
 
 
+def test_what_was_left_out_is_told_with_the_reason(origin: Store, elsewhere: Store) -> None:
+    [run] = origin.runs("train")
+    data = export_run(origin, run.id, {"ranking.csv": b"rank\n"}, {"ranking.png": "its pictures are gone"})
+    assert "ranking.png" not in unpacked(data)
+    assert json.loads(unpacked(data)[RUN])["left_out"] == {"ranking.png": "its pictures are gone"}
+    assert import_run(elsewhere, data).has_scores
+
+
 def test_views_are_never_read_back(exported: bytes, elsewhere: Store) -> None:
     files = unpacked(exported)
     lies = {**files, "ranking.csv": b"rank,score\n1,=cmd|'/c calc'!A0\n", "ranking.png": b"\x89PNG lies"}

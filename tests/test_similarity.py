@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import tracemalloc
 from pathlib import Path
@@ -19,6 +20,7 @@ from ranking.similarity import (
     same_image,
     similarity_graph,
 )
+from ranking.spreadsheets import guarded
 
 
 def test_samples_of_one_group_are_all_connected() -> None:
@@ -103,7 +105,12 @@ def test_a_csv_names_pairs_by_ids(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "line 1: expected the column names i and j, got nothing; add the line i,j"),
+        ("", "line 1: expected the column names i and j, got nothing; put the line i,j before the pairs"),
+        (
+            "i;j\n7;cat#1\n",
+            "line 1: expected the column names i and j, got i;j; .*, with a comma between the two",
+        ),
+        ("i,j,i\n7,cat#1,7\n", "line 1: expected the column names i and j, got i, j, i"),
         ("a,j\n", "line 1: expected the column names i and j, got a, j"),
         (
             "i,j\n7,cat#1\n7,cow\n",
@@ -113,6 +120,10 @@ def test_a_csv_names_pairs_by_ids(tmp_path: Path) -> None:
         ("i,j\n7,\n", "line 2: expected the id of a sample in column j .*, got nothing"),
         ("i,j\n7,7\n", "line 2: expected two different samples, got 7 twice; remove the line"),
         ("i,j\n7,cat#1\ncat#1,7\n", "line 3: expected each pair once, cat#1 and 7 came in line 2; remove"),
+        (
+            "i,j\n7,cat#1\n7,cat#2\ncat#2,7\n\ncat#1,7\n",
+            "line 4: expected each pair once, cat#2 and 7|7 and cat#2 came in line 3",
+        ),
         ('i,j\n"7"x,cat#1\n', "line 2: expected comma-separated values, got .*; save the table as CSV again"),
     ],
 )
@@ -123,8 +134,39 @@ def test_a_bad_csv_names_the_line(text: str, complaint: str) -> None:
 
 def test_a_csv_in_another_encoding_says_so(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_bytes(b"i,j\n\xff,7\n")
-    with pytest.raises(ValueError, match=r"pairs.csv: expected UTF-8, got .*; save the table as UTF-8"):
+    with pytest.raises(ValueError, match=r"line 2: expected UTF-8, got .*; save the table as CSV in UTF-8"):
         edges_from_csv(tmp_path / "pairs.csv", IDS)
+    utf_16 = io.BytesIO("i,j\n7,cat#1\n".encode("utf-16"))
+    with pytest.raises(ValueError, match="line 1: expected UTF-8"):
+        edges_from_csv(utf_16, IDS)
+
+
+def test_pairs_beyond_the_most_are_not_read() -> None:
+    with pytest.raises(ValueError, match="line 3: expected at most 1 pairs, got more; leave some out"):
+        edges_from_csv("i,j\n7,cat#1\n7,cat#2\n", IDS, most=1)
+    assert len(edges_from_csv("i,j\n7,cat#1\n7,cat#2\n", IDS, most=2)) == 2
+
+
+def test_ids_may_be_written_as_a_spreadsheet_is_given_them() -> None:
+    ids = ["=a#0", "'b#0", "c#0"]
+    for spelled in (ids, [guarded(name) for name in ids]):
+        text = f"i,j\n{spelled[0]},{spelled[1]}\n{spelled[1]},c#0\n"
+        assert edges_from_csv(io.BytesIO(text.encode()), ids).tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_of_a_csv_are_those_that_were_drawn(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    ids = [f"{number}#x" for number in random.permutation(30)]
+    drawn = {tuple(sorted(random.choice(30, 2, replace=False).tolist())) for _ in range(60)}
+    listed = [random.permutation(pair) for pair in drawn]
+    text = "i,note,j\r\n" + "".join(f"{ids[i]},,{ids[j]}\r\n" for i, j in listed)
+    found = edges_from_csv(io.BytesIO(text.encode()), ids)
+    assert [tuple(pair) for pair in found.tolist()] == sorted(drawn)
+    assert found.dtype == np.int64
+
+
+def test_a_csv_with_different_ids_only() -> None:
     with pytest.raises(ValueError, match="ids must be different, got 2 with 1 different ones"):
         edges_from_csv("i,j\n", ["a", "a"])
 
@@ -177,3 +219,15 @@ def test_memory_beside_the_affinity_is_bounded() -> None:
     tracemalloc.stop()
     assert found.nbytes == 160_000_000
     assert peak < found.nbytes + 4 * 4 * similarity.BLOCK
+
+
+def test_memory_beside_a_csv_is_bounded() -> None:
+    ids = [f"scene {number}#0" for number in range(1000)]
+    pairs = itertools.islice(itertools.combinations(ids, 2), 50_000)
+    stream = io.BytesIO(("i,j\n" + "".join(f"{i},{j}\n" for i, j in pairs)).encode())
+    tracemalloc.start()
+    found = edges_from_csv(stream, ids)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 50_000
+    assert peak < 100 * 50_000, "bytes a pair"

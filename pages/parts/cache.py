@@ -172,17 +172,12 @@ def leaning(run: Run) -> Leaning:
 @st.cache_resource(show_spinner="Ranking with weaker and stronger neighbours …", max_entries=4)
 def _leaning(home: str, run_id: str) -> Leaning:
     from ranking.leaning import leaning as leaning_of
-    from ranking.training import query_of
 
     kept = Store(home)
-    run = kept.run(run_id)
-    settings = TrainSettings.from_json(run.settings)
+    settings = TrainSettings.from_json(kept.run(run_id).settings)
     images = _image_set(home, settings.set)
-    features = load_features(images, settings.features, kept.features)
-    query = query_of(images, settings, features, rows=images.test)
-    unary, penalty = method_class(settings.method).load(run.model_file).model_of(query)
-    relevance = images.relevance(settings.query)[images.test]
-    return leaning_of(unary, query.graph.edges, penalty, relevance, images.image_of[images.test], STRENGTHS)
+    load_features(images, settings.features, kept.features)  # computes them where they are not kept
+    return leaning_of(_neighbourhood(home, run_id), True, images.image_of, STRENGTHS)
 
 
 def direction(run: Run) -> Floats | None:
@@ -216,12 +211,14 @@ def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
     from ranking.neighbourhood import Neighbourhood
     from ranking.training import query_of
 
-    run = Store(home).run(run_id)
+    kept = Store(home)
+    run = kept.run(run_id)
     images, settings = _image_set(home, run.settings["set"]), TrainSettings.from_json(run.settings)
-    features = cached_features(images, settings.features, Store(home).features)
+    features = cached_features(images, settings.features, kept.features)
     if features is None:
         raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
-    query = query_of(images, settings, features)
+    edges = kept.edges_of(settings.set, settings.graph)
+    query = query_of(images, settings, features, edges=edges)
     unary, penalty = method_class(settings.method).load(run.model_file).model_of(query)
     relevant = images.relevance(settings.query) > 0
     found = Neighbourhood.of(unary, query.graph.edges, penalty, relevant, images.test)

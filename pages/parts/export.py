@@ -15,14 +15,15 @@ from pages.parts.colours import IRRELEVANT, RELEVANT
 from pages.parts.frame import in_place
 from ranking import method_class
 from ranking.datasets import Thumbnails
+from ranking.image_graph import graph_words
 from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.run_archive import export_run
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_of
+from ranking.spreadsheets import guarded
 from ranking.types import ImageSet
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 CSV_COLUMNS = [
     "rank",
     "score",
@@ -42,16 +43,69 @@ HEADER = 64
 
 
 def archive(run: Run) -> bytes:
-    """The ZIP that `ranking.run_archive` reads back; with table and picture where the image set is here."""
-    views = {}
-    if run.has_scores and runs.set_is_here(run):
-        images = cache.image_set(run.settings["set"])
-        rankings = {split: cache.ranking(run, split) for split in cache.splits(images)}
-        first = next(iter(rankings))
-        title = title_of(run, images, rankings[first], first)
-        views["ranking.csv"] = csv_text(images, rankings).encode()
-        views["ranking.png"] = contact_sheet(cache.thumbnails(images.key), rankings[first], title)
-    return export_run(cache.store(), run.id, views)
+    """The ZIP that `ranking.run_archive` reads back, with table and picture. What of these cannot be made is left
+    out, and run.json says why."""
+    views, left_out = {}, {}
+    for name, make in (("ranking.csv", _table), ("ranking.png", _sheet)) if run.has_scores else ():
+        try:
+            views[name] = make(run, _images(run))
+        except cache.Gone as error:
+            left_out[name] = str(error)
+    return export_run(cache.store(), run.id, views, left_out)
+
+
+def lacking(run: Run) -> dict[str, str]:
+    """What `archive` will leave out of a training whose image set is here, and why, as far as its files tell.
+
+    It is to be said before, for the archive is made beside the page, where nothing can be said any more.
+    """
+    if not run.has_scores or not runs.set_is_here(run):
+        return {}
+    found = {}
+    for name, read in (
+        ("edges.npy", _read_edges),
+        ("ranking.csv", _read_table),
+        ("ranking.png", _read_sheet),
+    ):
+        try:
+            read(run)
+        except cache.Gone as error:
+            found[name] = str(error)
+    return found
+
+
+def _images(run: Run) -> ImageSet:
+    if not runs.set_is_here(run):
+        raise cache.Gone(runs.missing_set(run))
+    return cache.image_set(run.settings["set"])
+
+
+def _table(run: Run, images: ImageSet) -> bytes:
+    return csv_text(images, {split: cache.ranking(run, split) for split in cache.splits(images)}).encode()
+
+
+def _sheet(run: Run, images: ImageSet) -> bytes:
+    split = cache.splits(images)[0]
+    ranked = cache.ranking(run, split)
+    with cache.or_gone():  # bytes that are no picture too
+        return contact_sheet(cache.thumbnails(images.key), ranked, title_of(run, images, ranked, split))
+
+
+def _read_table(run: Run) -> None:
+    for split in cache.splits(_images(run)):
+        cache.ranking(run, split)
+
+
+def _read_sheet(run: Run) -> None:
+    images = _images(run)
+    pictures = cache.thumbnails(images.key)
+    for row in cache.ranking(run, cache.splits(images)[0]).samples[: COLUMNS * ROWS]:
+        pictures.crop(int(row))
+
+
+def _read_edges(run: Run) -> None:
+    with cache.or_gone():
+        cache.store().edges_of(run.settings["set"], run.settings.get("graph"))
 
 
 def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:
@@ -63,25 +117,27 @@ def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:
         for place, (row, score, relevant) in enumerate(
             zip(ranked.samples, ranked.scores, ranked.relevance, strict=True), start=1
         ):
-            shown = [
-                name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown
-            ]
-            texts = (str(images.ids[row]), str(images.image_names[images.image_of[row]]), ";".join(shown))
-            sample, image, classes = map(guarded, texts)
-            box = [int(edge) for edge in images.boxes[row]]
-            writer.writerow([place, repr(float(score)), int(relevant), split, sample, image, *box, classes])
+            told = _told_of(images, int(row))
+            writer.writerow([place, repr(float(score)), int(relevant), split, *told])
     return stream.getvalue()
 
 
-def guarded(text: str) -> str:
-    """`text` for a cell of a table: an apostrophe goes before what a spreadsheet would take for a formula.
+def samples_csv(images: ImageSet) -> str:
+    """One line a sample of a set, in its order: the id, as a CSV of pairs names it, and what tells it from others."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(["id", *CSV_COLUMNS[CSV_COLUMNS.index("sample") + 1 :], "split"])
+    for row in range(len(images)):
+        writer.writerow([*_told_of(images, row), "test" if images.test[row] else "train"])
+    return stream.getvalue()
 
-    Texts that begin with an apostrophe get one more, so that taking one away always gives the text back.
 
-    >>> guarded("=1+1"), guarded("photo"), guarded("'s")
-    ("'=1+1", 'photo', "''s")
-    """
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+def _told_of(images: ImageSet, row: int) -> list[str | int]:
+    """The cells of a sample from CSV_COLUMNS, beginning with "sample"; texts are `guarded`."""
+    shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
+    texts = (str(images.ids[row]), str(images.image_names[images.image_of[row]]), ";".join(shown))
+    sample, image, classes = map(guarded, texts)
+    return [sample, image, *(int(edge) for edge in images.boxes[row]), classes]
 
 
 def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
@@ -95,7 +151,7 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     known = [item for item in settings_of(method_class(told["method"])) if not item.advanced]
     facts += [f"{item.name} = {told['method_settings'].get(item.name, item.default)}" for item in known]
     by = runs.neighbours_of(TrainSettings.from_json(told))
-    facts += [] if by is None else [f"neighbours: {by}"]
+    facts += [] if by is None else [f"neighbours: {graph_words(by)}"]
     return f"{name}{asked}, {split}\n{' · '.join(facts)}"
 
 

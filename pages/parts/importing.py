@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, export, forms, frame, grid, jobs_panel, keys, tiles
+from pages.parts import address, cache, forms, frame, grid, jobs_panel, keys, tiles
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
 from ranking.run import ENDED, Run
 from ranking.run_settings import ImportSettings
 from ranking.settings import Setting, settings_of
+from ranking.spreadsheets import guarded
 from ranking.types import ImageSet
 
 EXAMPLES = 12
@@ -254,5 +255,5 @@ def _csv(problems: list[dict[str, str]]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, REPORT, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows({name: export.guarded(text) for name, text in row.items()} for row in problems)
+    writer.writerows({name: guarded(text) for name, text in row.items()} for row in problems)
     return stream.getvalue()

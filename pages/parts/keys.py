@@ -84,6 +84,8 @@ GRID_TOLD = "selection that a grid was told"
 SELECTED_RUNS = "selected trainings"  # (the training in the address, ids)
 JUST_DELETED = "trainings that were just deleted"  # ids
 NOT_DONE = "what could not be done to trainings"  # messages
+EDGES_REFUSED = "why a CSV of pairs was refused"  # (key of its widget, message or None)
+EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many
 
 
 def widget(name: str) -> str:

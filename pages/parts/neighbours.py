@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
 from pages.parts import address, cache, choices, frame, keys, tiles
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.picture import data_url
 from pages.parts.tile import Tile
 from ranking.features import load_features
 from ranking.neighbourhood import Neighbourhood
@@ -15,6 +16,17 @@ from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
 from ranking.types import ImageSet, Ints
+
+
+def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
+    """The training that a page about neighbours shows, its image set, what neighbours did in it, and the split."""
+    wide, narrow = st.columns([5, 2], gap="medium")
+    with wide:
+        run = choices.training(with_neighbours=True)
+    images = cache.image_set(run.settings["set"])
+    with narrow:
+        split = choices.split(images)
+    return run, images, of(run, images), split
 
 
 def of(run: Run, images: ImageSet) -> Neighbourhood:
@@ -105,24 +117,21 @@ def most_moved(found: Neighbourhood, test: bool, most: int, hurt: bool = False) 
 
 def moved_tiles(images: ImageSet, found: Neighbourhood, rows: Ints) -> list[Tile]:
     """A tile a sample: its rank, and by how many places its neighbours moved it."""
-    thumbnails = cache.thumbnails(images.key)
     return [
-        Tile(
-            id=str(images.ids[row]),
-            src=data_url(thumbnails.crop(int(row))),
-            alt=f"{said_of(images, found, int(row))}; {moved(found, int(row))}",
+        replace(
+            tile,
+            alt=f"{said_of(images, found, row)}; {moved(found, row)}",
             left=f"{found.rank[row]}",
             right=steps_of(int(found.rise[row])),
-            mark="relevant" if found.relevant[row] else "irrelevant",
             card=(
                 ("rank", f"{found.rank[row]:,}; {found.alone[row]:,} with edges off"),
                 ("score", f"{found.score[row]:+#.4g}"),
                 ("unary score", f"{found.unary[row]:+#.4g}"),
-                ("shows", tiles.shows(images, int(row))),
+                ("shows", tiles.shows(images, row)),
                 ("image", str(images.image_names[images.image_of[row]])),
             ),
         )
-        for row in rows
+        for row, tile in zip(rows.tolist(), tiles.labelled_tiles(images, rows, found.relevant), strict=True)
     ]
 
 

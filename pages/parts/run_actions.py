@@ -34,6 +34,9 @@ def act_on(chosen: Sequence[Run]) -> None:
         _name(one)
         _export(one)
         _delete(chosen)
+    if one is not None and one.state in ENDED:
+        for name, why in export.lacking(one).items():
+            st.warning(f"The export goes without {name}: {escaped(why)}", icon=":material/warning:")
 
 
 def _look_at(one: Run | None) -> None:

@@ -15,6 +15,7 @@ from pages.parts import address, cache, keys
 from pages.parts.frame import escaped
 from ranking import method_class, method_names
 from ranking.features import feature_class, feature_names
+from ranking.image_graph import graph_words
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_of
@@ -165,7 +166,7 @@ def settings_given(run: Run) -> TrainSettings:
 
 
 def neighbours_of(settings: TrainSettings) -> str | None:
-    """Which samples lean on which (`ranking.image_graph.GRAPHS`); None where the method uses that not."""
+    """The name of the graph: which samples lean on which; None where the method uses that not."""
     return graph_in_use(settings) if settings.method in method_names() else settings.graph
 
 
@@ -184,7 +185,7 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
     for name in one.keys() & other.keys():
         said += _changes(_feature(name), one[name], other[name], f"{name}: ")
     if None not in (before.graph, after.graph) and before.graph != after.graph:
-        said.append(f"neighbours {before.graph} → {after.graph}")
+        said.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
     if before.method == after.method:
         said += _changes(_method(after.method), before.method_settings, after.method_settings)
     else:
@@ -218,7 +219,7 @@ def telling(run: Run) -> str:
             if name in main or name not in defaults or defaults[name] != value:
                 said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
     if (by := neighbours_of(given)) is not None:
-        said.append(f"neighbours = {by}")
+        said.append(f"neighbours = {graph_words(by)}")
     return ", ".join(said)
 
 

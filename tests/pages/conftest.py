@@ -73,6 +73,14 @@ def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
+def taught(taught_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[Run]) -> Store:
+    """A copy of the home with a lesson's trainings, `taught_once` of the tests' own module, as the home of the app."""
+    copy_home(taught_once, tmp_path / "home")
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "home"))
+    return Store(tmp_path / "home")
+
+
+@pytest.fixture
 def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A home without anything, as the home of the app."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "empty"))

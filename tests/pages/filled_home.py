@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pages.parts.lessons import Lesson
 from ranking import worker
+from ranking.datasets import ready_made_folder
 from ranking.events import Report
 from ranking.run import Run
 from ranking.store import Store
@@ -64,7 +67,21 @@ def import_here(store: Store, source: str, **settings: Any) -> Run:
 
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:
     """A finished training."""
-    asked = train_settings(key, query, method, **settings)
+    return run_here(store, train_settings(key, query, method, **settings))
+
+
+def teach(home: Path, lesson: Lesson) -> Path:
+    """Do a lesson's trainings, on the scenes that come with the program; returns the home."""
+    store, folder = Store(home), ready_made_folder()
+    assert folder is not None
+    key = store.adopt(folder, "ready-made")
+    for method in lesson.methods:
+        run_here(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
+    return home
+
+
+def run_here(store: Store, asked: dict[str, Any]) -> Run:
+    """A finished training as it was asked for."""
     run = store.create_run("train", asked)
     report = Report(run.folder / "events.jsonl")
     store.end_run(run.id, "finished", result=worker.train(store, run, report))

@@ -1,41 +1,19 @@
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from filled_home import copy_home
+from filled_home import teach
 from test_start import strips_of
 
 from pages.parts import lessons
-from ranking import run_archive, worker
-from ranking.datasets import ready_made_folder
-from ranking.events import Report
+from ranking import run_archive
 from ranking.metrics import average_precision, precision_at_k, ranking_order
-from ranking.store import Store
 
 
 @pytest.fixture(scope="module")
 def taught_once(tmp_path_factory):
     """A home with the lesson's two trainings, done in this process."""
-    home = tmp_path_factory.mktemp("taught")
-    store = Store(home)
-    key = store.adopt(ready_made_folder(), "ready-made")
-    for method in lessons.WHY_AP.methods:
-        run = store.create_run(
-            "train", json.loads(json.dumps(lessons.WHY_AP.settings_of(key, method).to_json()))
-        )
-        report = Report(run.folder / "events.jsonl")
-        store.end_run(run.id, "finished", result=worker.train(store, run, report))
-        report.flush()
-    return home
-
-
-@pytest.fixture
-def taught(taught_once, tmp_path, monkeypatch, started):
-    copy_home(taught_once, tmp_path / "home")
-    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "home"))
-    return Store(tmp_path / "home")
+    return teach(tmp_path_factory.mktemp("taught"), lessons.WHY_AP)
 
 
 def on_disk(store, method):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from filled_home import copy_home
+from filled_home import teach
 from test_lesson import said
 from test_start import strips_of
 
 from pages.parts import leanings, lessons
-from ranking import method_class, worker
-from ranking.datasets import ready_made_folder
-from ranking.events import Report
+from ranking import method_class
 from ranking.features import load_features
 from ranking.inference import max_marginals
 from ranking.leaning import Leaning
 from ranking.metrics import average_precision, ranking_order
 from ranking.run_settings import TrainSettings
-from ranking.store import Store
 from ranking.training import query_of
 
 LESSON = lessons.NEIGHBOURS
@@ -28,22 +23,7 @@ LESSON = lessons.NEIGHBOURS
 @pytest.fixture(scope="module")
 def taught_once(tmp_path_factory):
     """A home with the lesson's four trainings, done in this process."""
-    home = tmp_path_factory.mktemp("taught")
-    store = Store(home)
-    key = store.adopt(ready_made_folder(), "ready-made")
-    for method in LESSON.methods:
-        run = store.create_run("train", json.loads(json.dumps(LESSON.settings_of(key, method).to_json())))
-        report = Report(run.folder / "events.jsonl")
-        store.end_run(run.id, "finished", result=worker.train(store, run, report))
-        report.flush()
-    return home
-
-
-@pytest.fixture
-def taught(taught_once, tmp_path, monkeypatch, started):
-    copy_home(taught_once, tmp_path / "home")
-    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "home"))
-    return Store(tmp_path / "home")
+    return teach(tmp_path_factory.mktemp("taught"), LESSON)
 
 
 def run_of(store, method):

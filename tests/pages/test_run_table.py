@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import shutil
 import sqlite3
 import sys
 import zipfile
@@ -303,21 +305,52 @@ def test_the_archive_holds_table_and_picture(laboratory):
         )
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("=1+1", "'=1+1"),
-        ("+x", "'+x"),
-        ("-x", "'-x"),
-        ("@x", "'@x"),
-        ("\tx", "'\tx"),
-        ("'x", "''x"),
-        ("x=1", "x=1"),
-        ("", ""),
-    ],
-)
-def test_no_cell_begins_a_formula(text, cell):
-    assert export.guarded(text) == cell
+@pytest.mark.parametrize("harm", ["unlink", "shorten", "spoil"])
+def test_an_export_without_thumbnails_goes_without_its_picture_and_says_so(laboratory, open_page, harm):
+    run = laboratory.store.run(laboratory.on_shapes)
+    crops = laboratory.home / "sets" / laboratory.shapes / "crops.bin"
+    size = crops.stat().st_size
+    if harm == "unlink":
+        crops.unlink()
+    else:
+        crops.write_bytes(b"" if harm == "shorten" else bytes(size))
+    app = open_page("train", run=run.id)
+    assert not app.exception
+    warned = [one.value.replace("\\", "") for one in app.warning if "The export goes without" in one.value]
+    if harm == "spoil":  # which shows only when a picture is decoded
+        assert not warned
+    else:
+        [said] = warned
+        assert said.startswith("The export goes without ranking.png: ")
+        assert said.endswith("import the image set again")
+    [button] = [one for one in app.get("download_button") if one.label == "Export"]
+    assert not button.disabled
+    data = export.archive(run)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert "ranking.png" not in archive.namelist()
+        assert archive.read("ranking.csv").startswith(b"rank,")
+        told = json.loads(archive.read("run.json"))
+    assert list(told["left_out"]) == ["ranking.png"]
+    assert told["left_out"]["ranking.png"]
+    assert import_run(laboratory.store, data).has_scores
+
+
+def test_an_export_without_its_image_set_leaves_out_both_views(laboratory, open_page):
+    run = laboratory.store.run(laboratory.on_shapes)
+    shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
+    with zipfile.ZipFile(io.BytesIO(export.archive(run))) as archive:
+        assert {"run.json", "scores.npy", "model.npz"} <= set(archive.namelist())
+        left_out = json.loads(archive.read("run.json"))["left_out"]
+    assert list(left_out) == ["ranking.csv", "ranking.png"]
+    assert all("import it again" in why for why in left_out.values())
+
+
+def test_an_export_with_all_its_files_leaves_nothing_out(laboratory, open_page):
+    run = laboratory.store.run(laboratory.on_shapes)
+    assert export.lacking(run) == {}
+    with zipfile.ZipFile(io.BytesIO(export.archive(run))) as archive:
+        assert json.loads(archive.read("run.json"))["left_out"] == {}
+    assert not [one for one in open_page("train", run=run.id).warning if "export goes" in one.value]
 
 
 def test_hostile_class_names_are_guarded_in_the_table(laboratory):

@@ -1,0 +1,143 @@
+"""Which samples lean on which: the graphs that the program makes, and pairs that a person brings as a CSV."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import address, cache, export, frame, keys
+from pages.parts.frame import escaped
+from ranking import method_class
+from ranking.edge_files import MOST_PAIRS, is_edges_name, kept_edges, short_name
+from ranking.home import HomeError
+from ranking.image_graph import GRAPHS, within
+from ranking.similarity import edges_from_csv
+from ranking.spreadsheets import guarded
+from ranking.training import FIRST_GRAPH
+from ranking.types import ImageSet, Ints
+
+SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
+PENALTY = "Those that are joined here pay a penalty where their labels differ."
+MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
+
+
+def choose(images: ImageSet, method: str) -> str | None:
+    """The name of the graph, asked where the method uses one; None where it does not."""
+    if not getattr(method_class(method), "uses_graph", False):
+        return None
+    brought = kept_edges(cache.store().edges, images.key)
+    by: str = st.selectbox(
+        "Who leans on whom?",
+        [*GRAPHS, *brought],
+        format_func=words,
+        **address.bound(keys.GRAPH, lambda text: _known(text, brought), FIRST_GRAPH),
+    )
+    with frame.in_place(), cache.or_gone():
+        edges = cache.store().edges_of(images.key, by)
+        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {PENALTY}")
+    bring(images)
+    return by
+
+
+def words(by: str) -> str:
+    return f"Pairs of {short_name(by)}" if is_edges_name(by) else GRAPHS[by].capitalize()
+
+
+def _known(text: str, brought: list[str]) -> str:
+    if is_edges_name(text) and text not in brought:
+        raise ValueError(
+            f"the pairs of {short_name(text)} were not brought for this image set in this home; bring that CSV once "
+            "more below, equal pairs have the same name"
+        )
+    return address.one_of([*GRAPHS, *brought])(text)
+
+
+def told_of(images: ImageSet, edges: Ints) -> str:
+    """How many pairs there are within each split, and how many are left out because they join the two."""
+    said, joined = [], len(edges)
+    for split, rows in (("training", ~images.test), ("test", images.test)):
+        pairs = within(edges, np.flatnonzero(rows), len(images))
+        touched = np.zeros(len(images), bool)
+        touched[pairs] = True
+        joined -= len(pairs)
+        lie = "lies" if len(pairs) == 1 else "lie"
+        said.append(f"{len(pairs):,} {lie} among {touched.sum():,} of the {rows.sum():,} {split} samples")
+    told = f"Of {counted(len(edges))}, {' and '.join(said)}."
+    if joined:
+        joins = "1 joins" if joined == 1 else f"{joined:,} join"
+        told += (
+            f" **{joins} a training sample to a test sample and {'is' if joined == 1 else 'are'} left out**, for "
+            "training may not see test samples."
+        )
+    return told
+
+
+def counted(pairs: int) -> str:
+    return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
+
+
+def bring(images: ImageSet) -> None:
+    """Where a CSV of pairs comes in. It is read as soon as it is here, and on the disk before it can be chosen."""
+    # A key of its own for each set and each CSV, so that what was brought does not stay in the next one's place.
+    key = keys.widget(f"edges {images.key} {st.session_state.get(keys.EDGES_BROUGHT, 0)}")
+    of, refused = st.session_state.get(keys.EDGES_REFUSED, (key, None))
+    if of != key or st.session_state.get(key) is None:  # of a file that is not here any more
+        refused = None
+    with st.expander("Bring pairs of your own as CSV", icon=":material/hub:", expanded=refused is not None):
+        first = [guarded(str(name)) for name in images.ids[:2]]
+        st.caption("A line for each pair: in the columns i and j two ids of the list of samples.")
+        st.code("i,j\n" + ",".join(first), language=None)
+        st.download_button(
+            "List of samples (CSV)",
+            lambda: export.samples_csv(images),
+            f"samples-{images.key[:8]}.csv",
+            "text/csv",
+            icon=":material/list:",
+            on_click="ignore",
+        )
+        st.file_uploader(
+            "CSV of pairs",
+            "csv",
+            key=key,
+            max_upload_size=MOST_MEGABYTES,
+            on_change=_bring,
+            args=(images, key),
+        )
+        if refused is not None:
+            st.error(escaped(refused), icon=":material/error:")
+
+
+def _bring(images: ImageSet, key: str) -> None:
+    """Keep the pairs of the file in the uploader `key` and choose them, or have `bring` say why not."""
+    st.session_state[keys.EDGES_REFUSED] = (key, None)
+    file = st.session_state[key]
+    if file is None:
+        return
+    try:
+        name = cache.store().keep_edges(images.key, read(images, file, file.name, file.size))
+    except (ValueError, HomeError) as error:
+        st.session_state[keys.EDGES_REFUSED] = (key, str(error))
+        return
+    st.session_state[keys.EDGES_BROUGHT] = st.session_state.get(keys.EDGES_BROUGHT, 0) + 1
+    address.put(**{keys.GRAPH: name})
+
+
+def read(images: ImageSet, file: IO[bytes], name: str, size: int) -> Ints:
+    """The pairs of a CSV of `size` bytes. ValueError, with the line and the remedy, where it is none."""
+    if size > MOST_MEGABYTES * 2**20:
+        raise ValueError(
+            f"{name}: expected at most {MOST_MEGABYTES} MB, got {size / 2**20:.1f} MB; leave other columns out, "
+            "or some pairs"
+        )
+    try:
+        edges = edges_from_csv(file, images.ids, MOST_PAIRS)
+    except ValueError as error:
+        raise ValueError(f"{name}, {error}") from error
+    if not len(edges):
+        raise ValueError(
+            f"{name}, line 2: expected a pair of samples, got nothing; write one below the line i,j, or choose "
+            f"“{words('none')}” above"
+        )
+    return edges

@@ -1,0 +1,151 @@
+"""A training on pairs that a person brought: it finds them by name, takes them along, and brings back no others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_run_archive import npy, packed, refused, unpacked
+
+from ranking import method_class, worker
+from ranking.datasets import ready_made_folder
+from ranking.edge_files import edges_file, edges_name
+from ranking.events import Report
+from ranking.features import load_features
+from ranking.image_graph import image_graph
+from ranking.run import Run
+from ranking.run_archive import EDGES, RUN, export_run, import_run
+from ranking.run_settings import TrainSettings
+from ranking.store import Store
+from ranking.types import Query
+
+
+def drawn(samples: int, seed: int = 0) -> np.ndarray:
+    """300 pairs across images and splits, in ascending order."""
+    random = np.random.default_rng(seed)
+    return np.unique([sorted(random.choice(samples, 2, replace=False).tolist()) for _ in range(300)], axis=0)
+
+
+def trained(store: Store, key: str, graph: str, warm_start: str | None = None) -> Run:
+    few = {"max_iterations": 20, "solver": "cutting plane"}
+    features = (("Colour", {}),)
+    asked = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, warm_start, graph).to_json()
+    run = store.create_run("train", json.loads(json.dumps(asked)))
+    report = Report(run.events_file)
+    store.end_run(run.id, "finished", result=worker.train(store, run, report))
+    report.flush()
+    return store.run(run.id)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the scenes that come with the program, pairs, and a training on them."""
+    store, folder = Store(tmp_path_factory.mktemp("origin")), ready_made_folder()
+    assert folder is not None
+    key = store.adopt(folder, "ready-made")
+    trained(store, key, store.keep_edges(key, drawn(len(store.image_set(key)))))
+    return store.home
+
+
+@pytest.fixture
+def origin(filled: Path, tmp_path: Path) -> Store:
+    return Store(shutil.copytree(filled, tmp_path / "origin"))
+
+
+@pytest.fixture
+def run(origin: Store) -> Run:
+    [only] = origin.runs("train")
+    return only
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Store:
+    return Store(tmp_path / "elsewhere")
+
+
+def forget(store: Store, run: Run) -> None:
+    edges_file(store.edges, run.settings["set"], run.settings["graph"]).unlink()
+
+
+def test_scores_lean_on_the_pairs_that_the_settings_name(origin: Store, run: Run) -> None:
+    images, settings = origin.image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
+    features = load_features(images, settings.features, origin.features)
+    edges = drawn(len(images))
+    assert settings.graph == edges_name(edges)
+    method: Any = method_class("HOB-SVM").load(run.model_file)
+    graph = image_graph(images, settings.graph, settings.features, features, brought=edges)
+    assert 0 < len(graph.edges) < len(edges), "some join the splits"
+    scores = np.load(run.scores_file)
+    np.testing.assert_array_equal(scores, method.score(Query(features, graph=graph)))
+    assert np.abs(scores - method.score(Query(features))).max() > 0
+
+
+def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin: Store, run: Run) -> None:
+    forget(origin, run)
+    with pytest.raises(ValueError, match=r"the pairs of CSV .* bring the CSV once more on the page Train"):
+        trained(origin, run.settings["set"], run.settings["graph"])
+
+
+def test_a_training_begins_with_the_weights_of_one_on_the_same_pairs_only(origin: Store, run: Run) -> None:
+    key, graph = run.settings["set"], run.settings["graph"]
+    assert trained(origin, key, graph, run.id).has_scores
+    other = origin.keep_edges(key, drawn(len(origin.image_set(key)), seed=1))
+    with pytest.raises(ValueError, match=f"neighbours: {graph}, expected .* neighbours: {other}"):
+        trained(origin, key, other, run.id)
+
+
+def test_pairs_go_along_and_are_kept_where_they_come(origin: Store, run: Run, elsewhere: Store) -> None:
+    data = export_run(origin, run.id)
+    assert json.loads(unpacked(data)[RUN])["left_out"] == {}
+    back = import_run(elsewhere, data)
+    assert back.settings == run.settings
+    assert (back.imported or {})["checked"] == {"metrics": False, "scores": False}
+    key, graph = run.settings["set"], run.settings["graph"]
+    np.testing.assert_array_equal(elsewhere.edges_of(key, graph), origin.edges_of(key, graph))
+    assert unpacked(export_run(elsewhere, back.id))[EDGES] == unpacked(data)[EDGES]
+    forget(origin, run)
+    here = import_run(origin, data)
+    assert (here.imported or {})["checked"] == {"metrics": True, "scores": True}, "with these pairs"
+    assert origin.edges_of(key, graph) is not None
+
+
+def test_an_export_without_its_pairs_says_so_and_comes_back_unchecked(origin: Store, run: Run) -> None:
+    whole = export_run(origin, run.id)
+    forget(origin, run)
+    data = export_run(origin, run.id)
+    files = unpacked(data)
+    assert set(unpacked(whole)) - set(files) == {EDGES}
+    [(name, why)] = json.loads(files[RUN])["left_out"].items()
+    assert name == EDGES
+    assert "are not in" in why
+    back = import_run(origin, data)
+    assert (back.imported or {})["checked"] == {"metrics": True, "scores": False}
+    import_run(origin, whole)
+    assert (import_run(origin, data).imported or {})["checked"]["scores"], "the pairs are here by now"
+
+
+def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run, elsewhere: Store) -> None:
+    files = unpacked(export_run(origin, run.id))
+    samples = len(np.load(run.scores_file))
+    edges = drawn(samples)
+
+    def naming(graph: str, file: bytes) -> bytes:
+        told = json.loads(files[RUN])
+        told["settings"]["graph"] = graph
+        return packed({**files, RUN: json.dumps(told).encode(), EDGES: file})
+
+    graph, last = edges_name(edges), np.array([[0, samples]])
+    refused(elsewhere, naming(graph, npy(edges[1:])), "edges.npy holds other pairs than its settings name")
+    turned = np.ascontiguousarray(edges[:, ::-1])
+    refused(elsewhere, naming(edges_name(turned), npy(turned)), "edges.npy: each pair must come once")
+    refused(elsewhere, naming(graph, npy(edges.astype(float))), r"edges.npy: pairs must be \(m, 2\) integers")
+    refused(elsewhere, naming(edges_name(last), npy(last)), f"edges.npy names sample {samples}, scores.npy")
+    refused(elsewhere, naming(graph, npy(edges)[:-8]), "edges.npy claims .* bytes, it holds")
+    refused(elsewhere, naming("same image", npy(edges)), "it holds edges.npy, its settings name no pairs")
+    refused(elsewhere, naming("csv-../../x", npy(edges)), "graph must be one of .*, or the name of pairs")
+    assert not list(elsewhere.edges.rglob("*.npy"))
+    assert import_run(elsewhere, naming(graph, npy(edges.astype(np.int32)))).has_scores
