@@ -28,15 +28,15 @@ def mountains(canvas: Canvas, base: float) -> None:
         _mesas(canvas, random, base)
         return
     rock = random.choice(ROCKS)
-    high = random.uniform(0.3, 0.85) * canvas.horizon
+    high = random.uniform(0.38, 0.92) * canvas.horizon
     near = 0.75 if canvas.story.place in ("mountains", "lake") else 0.45
     for row, (distance, share) in enumerate(((0.68, 1.0), (0.42, near))):
-        number = random.randint(3, 5)
+        number = random.randint(3, 6)
         colour = canvas.far(rock if row == 0 else mix(rock, rgb("4f6f62"), 0.35), distance)
         for k in range(number):
             x = WIDTH * (k + 0.5 + random.uniform(-0.4, 0.4)) / number
             tall = high * share * random.uniform(0.55, 1.0)
-            _peak(canvas, random, x, base, tall * random.uniform(0.95, 1.5), tall, colour, row == 0)
+            _peak(canvas, random, x, base, tall * random.uniform(1.1, 1.9), tall, colour, row == 0)
 
 
 def _peak(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PIL import Image, ImageDraw, ImageFilter, ImageOps
+from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
 from ranking.datasets.action_figures.paint import lit, tint, weathered
@@ -13,6 +13,7 @@ from ranking.datasets.label_scenes.canvas import Canvas, Mirror
 
 OUT_OF_FOCUS = 2.6  # pixels, of what lies behind a portrait
 BLUR = (1.9, 3.6)  # pixels, of a picture that is blurred
+CONTRAST = 1.15  # of a picture in black and white
 
 
 def paint(canvas: Canvas) -> Image.Image:
@@ -25,12 +26,14 @@ def paint(canvas: Canvas) -> Image.Image:
         _reflect(large, canvas.mirror)
     _draw(large, shapes[still:near])
     if canvas.near is not None:
-        behind = large.reduce(2).filter(ImageFilter.GaussianBlur(OUT_OF_FOCUS))
+        behind = lit(large.reduce(2), canvas.glows, 0.6).filter(ImageFilter.GaussianBlur(OUT_OF_FOCUS))
         large = behind.resize(large.size, Image.Resampling.BILINEAR)
         _draw(large, shapes[near:])
     story, light = canvas.story, canvas.light
     small = weathered(large.reduce(2), story.weather, light.haze, canvas.random("weather"))
-    small = lit(small.point(tint(light.tint)), canvas.glows, 0.8 if light.dark else 0.45)
+    small = small.point(tint(light.tint))
+    if canvas.near is None:
+        small = lit(small, canvas.glows, 0.75 if light.dark else 0.45)
     return _photographed(canvas, small)
 
 
@@ -56,6 +59,5 @@ def _photographed(canvas: Canvas, picture: Image.Image) -> Image.Image:
         radius = canvas.random("blur").uniform(*BLUR)
         return picture.filter(ImageFilter.GaussianBlur(radius))
     if canvas.shows("black and white"):
-        grey = ImageOps.autocontrast(ImageOps.grayscale(picture), cutoff=1)
-        return grey.convert("RGB")
+        return ImageEnhance.Contrast(ImageOps.grayscale(picture)).enhance(CONTRAST).convert("RGB")
     return picture

@@ -109,14 +109,14 @@ def _portrait(canvas: Canvas) -> None:
     dark = _against_the_light(canvas)
     for k in range(number):
         body = _dressed(canvas, random, wardrobe)
-        size = random.uniform(560, 820) if number == 1 else random.uniform(460, 580)
-        x = random.uniform(180, 460) if number == 1 else 200 + 240 * k + random.uniform(-30, 30)
+        size = random.uniform(760, 1150) if number == 1 else random.uniform(620, 780)
+        x = random.uniform(170, 470) if number == 1 else 190 + 260 * k + random.uniform(-30, 30)
         pose = standing(random.uniform(-3, 3), ((3, 0), (-3, 0)), random.choice(("front", "front", "front", "side")))
         for side, way in ((0, 1), (1, -1)):
             pose.swing_arm(side, way * random.uniform(3, 16), way * random.uniform(-12, 6))
         head = pose.head[1] * size
         sketch.veil = (DUSK, 0.8) if dark else ((0, 0, 0), 0.0)
-        sketch.place((x, random.uniform(120, 190) - head), size, random.random() < 0.5)
+        sketch.place((x, random.uniform(170, 245) - head), size, random.random() < 0.5)
         draw_person(sketch, body, Act(pose), k)
     sketch.veil = ((0, 0, 0), 0.0)
     sketch.place((0, 0), 1)

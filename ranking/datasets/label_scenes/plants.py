@@ -44,7 +44,7 @@ def tree(canvas: Canvas, random: Random, x: float, y: float, tall: float, distan
 def _round(
     canvas: Canvas, random: Random, x: float, y: float, tall: float, leaves: Colour, trunk: Colour
 ) -> None:
-    sketch, light, dark = canvas.sketch, lighter(leaves, 0.2), darker(leaves, 0.18)
+    sketch, light, dark = canvas.sketch, lighter(leaves, 0.13), darker(leaves, 0.16)
     sketch.limb((x, y), (x, y - tall * 0.55), tall * 0.042, tall * 0.026, trunk)
     for side in (-1, 1):
         sketch.limb((x, y - tall * 0.36), (x + side * tall * 0.14, y - tall * 0.52), tall * 0.02, tall * 0.012, trunk)
@@ -53,8 +53,8 @@ def _round(
         sketch.disc((x + (dx + 0.03) * tall, y - (0.64 - dy - 0.03) * tall), r * tall, dark)
     for dx, dy, r in crown:
         sketch.disc((x + (dx - 0.01) * tall, y - (0.66 - dy) * tall), r * tall * 0.84, leaves)
-    for dx, dy, r in crown[:3]:
-        sketch.disc((x + (dx - 0.06) * tall, y - (0.71 - dy) * tall), r * tall * 0.42, light)
+    for dx, dy, r in crown:
+        sketch.disc((x + (dx - 0.05) * tall, y - (0.70 - dy) * tall), r * tall * 0.5, light)
     if canvas.story.season == "autumn" and tall > 40:
         for _ in range(7):  # leaves that have fallen
             spot = (x + random.gauss(0, 0.25) * tall, y + random.uniform(-0.01, 0.05) * tall)

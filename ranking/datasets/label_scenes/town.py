@@ -106,7 +106,7 @@ def lamps(canvas: Canvas, y: float) -> None:
     for x in random.sample(range(40, 620, 116), random.randint(1, 4)):
         scenery.lamp_post(canvas.sketch, x, y, tall, lit(canvas))
         if lit(canvas):
-            canvas.glow(x + tall * 0.11, y - tall * 0.96, tall * 1.1, LIT)
+            canvas.glow(x + tall * 0.11, y - tall * 0.96, tall * 0.8, LIT)
 
 
 def farm(canvas: Canvas, top: float, near: float) -> None:
@@ -199,7 +199,7 @@ def _car_across(canvas: Canvas, random: Random, x: float, y: float, size: float,
         sketch.disc((wheel, -0.19), 0.1, rgb("b9bec4"))
     sketch.place((0, 0), 1)
     if canvas.light.dark:
-        canvas.glow(x + size * (-1.25 if flip else 1.25), y - size * 0.38, size * 2.2, rgb("fff0b8"))
+        canvas.glow(x + size * (-1.25 if flip else 1.25), y - size * 0.38, size * 1.3, rgb("fff0b8"))
 
 
 def _car_ahead(canvas: Canvas, random: Random, x: float, y: float, size: float) -> None:
@@ -218,4 +218,4 @@ def _car_ahead(canvas: Canvas, random: Random, x: float, y: float, size: float) 
     sketch.place((0, 0), 1)
     if canvas.light.dark:
         for side in (-1, 1):
-            canvas.glow(x + side * size * 0.5, y - size * 0.44, size * 1.1, rgb("ff5a48"))
+            canvas.glow(x + side * size * 0.5, y - size * 0.44, size * 0.8, rgb("ff5a48"))

@@ -17,8 +17,9 @@ SAILS = [rgb(code) for code in ("faf4e4", "fbe3c0", "e57f5a", "f2c14e", "c8dfe0"
 def sea(canvas: Canvas, top: float, bottom: float) -> None:
     """Water from `top` to `bottom` in bands that grow towards us, with the light of sun or moon on it."""
     random, sketch = canvas.random("water"), canvas.sketch
-    far, near = mix(canvas.light.water, sky_colour(canvas, 1.0), 0.35), darker(canvas.light.water, 0.12)
-    near = mix(near, rgb("1f6f7f"), 0.3)
+    evening = canvas.story.time == "sunset"
+    far = mix(canvas.light.water, sky_colour(canvas, 1.0), 0.7 if evening else 0.4)
+    near = mix(darker(canvas.light.water, 0.12), sky_colour(canvas, 0.1) if evening else rgb("1f6f7f"), 0.35)
     bands = 9
     for k in range(bands):
         share = (k / bands) ** 1.4
