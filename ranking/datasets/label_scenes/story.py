@@ -16,7 +16,7 @@ PLACES = {
 
 # What a place has, and how often. What is always there is told by the others to a person, and by them to a method.
 THINGS: dict[str, dict[str, float]] = {
-    "beach": {"beach": 1, "boat": 0.5, "bird": 0.4, "tree": 0.4, "mountain": 0.35, "lighthouse": 0.2},
+    "beach": {"beach": 1, "boat": 0.6, "bird": 0.5, "tree": 0.5, "mountain": 0.35, "lighthouse": 0.2},
     "harbour": {"sea": 1, "boat": 0.95, "building": 0.9, "lighthouse": 0.4, "mountain": 0.4, "bird": 0.5},
     "lake": {
         "lake": 1, "mountain": 0.75, "tree": 0.9, "forest": 0.45, "grass": 0.8, "flowers": 0.35, "boat": 0.4,
@@ -30,8 +30,8 @@ THINGS: dict[str, dict[str, float]] = {
         "grass": 1, "tree": 0.9, "flowers": 0.65, "building": 0.4, "road": 0.4, "mountain": 0.25, "bird": 0.3,
     },
     "forest": {"forest": 1, "grass": 0.7, "road": 0.35, "flowers": 0.35, "bird": 0.2},
-    "city": {"city": 1, "road": 0.9, "car": 0.7, "tree": 0.5, "bird": 0.2},
-    "river": {"river": 1, "city": 0.75, "building": 1, "bridge": 0.8, "boat": 0.45, "tree": 0.5, "bird": 0.3},
+    "city": {"city": 1, "road": 0.9, "car": 0.75, "tree": 0.6, "bird": 0.25},
+    "river": {"river": 1, "city": 0.75, "building": 1, "bridge": 0.8, "boat": 0.5, "tree": 0.6, "bird": 0.4},
     "desert": {"desert": 1, "sand": 1, "mountain": 0.65, "road": 0.4, "car": 0.25, "bird": 0.25},
     "road": {
         "road": 1, "car": 0.7, "grass": 0.9, "tree": 0.85, "mountain": 0.5, "flowers": 0.3, "building": 0.35,
@@ -47,14 +47,14 @@ WEATHERS: dict[str, dict[str, float]] = {
     "night": {"clear": 58, "cloudy": 26, "rain": 16},
 }
 SUN = {("day", "clear"): 0.7, ("day", "cloudy"): 0.35, ("sunset", "clear"): 0.85, ("sunset", "cloudy"): 0.45}
-CLOUDS = {"clear": 0.35, "cloudy": 1.0, "rain": 0.85, "snow": 0.6, "fog": 0.0}
+CLOUDS = {"clear": 0.45, "cloudy": 1.0, "rain": 0.85, "snow": 0.6, "fog": 0.0}
 SEASONS = {"spring": 22, "summer": 32, "autumn": 24, "winter": 22}
 SEASONS_OF = {
     "beach": {"spring": 8, "summer": 72, "autumn": 8, "winter": 12},
     "desert": {"summer": 1},
     "close-up": {"spring": 45, "summer": 55},
 }
-COMPANY = {"nobody": 42, "few": 21, "group": 16, "portrait": 21}  # who is there
+COMPANY = {"nobody": 34, "few": 24, "group": 20, "portrait": 22}  # who is there
 CAMERAS = {"sharp": 82, "blur": 10, "black and white": 8}
 
 IMPLIED = {
@@ -161,9 +161,9 @@ def _in_the_sky(random: Random, shows: set[str], place: str, time: str, weather:
 
 def _with_company(random: Random, shows: set[str], company: str, place: str) -> None:
     if company == "nobody":
-        if place != "close-up" and random.random() < 0.04:
+        if place != "close-up" and random.random() < 0.08:
             shows.add("dog")
         return
     shows.add({"few": "person"}.get(company, company))
-    if company != "portrait" and random.random() < 0.18:
+    if company != "portrait" and random.random() < 0.25:
         shows.add("dog")
