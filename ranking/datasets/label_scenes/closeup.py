@@ -21,14 +21,23 @@ def close_up(canvas: Canvas) -> None:
     else:
         across(sketch, -5, HEIGHT + 5, mix(darker(green, 0.25), rgb("3f6f56"), 0.3))
     for _ in range(34):  # light among leaves
-        x, y, r = random.uniform(0, WIDTH), random.uniform(canvas.horizon * 0.6, HEIGHT), random.uniform(12, 52)
+        x, y, r = (
+            random.uniform(0, WIDTH),
+            random.uniform(canvas.horizon * 0.6, HEIGHT),
+            random.uniform(12, 52),
+        )
         sketch.disc((x, y), r, clear(random.choice((green, lighter(green, 0.3), rgb("f6e7a0"))), 0.3))
     canvas.near = len(sketch.shapes)
     if canvas.shows("grass"):
         for _ in range(70):
             x, tall = random.uniform(-10, 650), random.uniform(60, 210)
-            lean, colour = random.uniform(-0.35, 0.35), random.choice((green, darker(green, 0.25), lighter(green, 0.15)))
-            sketch.polygon([(x - 5, HEIGHT + 5), (x + lean * tall, HEIGHT - tall), (x + 5, HEIGHT + 5)], colour)
+            lean, colour = (
+                random.uniform(-0.35, 0.35),
+                random.choice((green, darker(green, 0.25), lighter(green, 0.15))),
+            )
+            sketch.polygon(
+                [(x - 5, HEIGHT + 5), (x + lean * tall, HEIGHT - tall), (x + 5, HEIGHT + 5)], colour
+            )
     tints = random.sample(PETALS, 2)
     for k in range(random.choice((1, 3, 3, 5))):
         x = WIDTH * (k + 0.5) / 5 * random.uniform(0.8, 1.4) + random.uniform(-20, 90)

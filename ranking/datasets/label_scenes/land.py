@@ -98,14 +98,26 @@ def hills(canvas: Canvas, base: float, bottom: float, thing: str = "hills") -> N
     green = canvas.earth(random.choice(GRASS[canvas.story.season]))
     for k, distance in enumerate((0.62, 0.45, 0.3)):
         top = base - (2 - k) * random.uniform(8, 22)
-        wave(canvas.sketch, random, top, random.uniform(14, 34), canvas.far(darker(green, 0.1), distance), bottom)
+        wave(
+            canvas.sketch,
+            random,
+            top,
+            random.uniform(14, 34),
+            canvas.far(darker(green, 0.1), distance),
+            bottom,
+        )
 
 
 def wave(sketch: Sketch, random: Random, base: float, tall: float, colour: Colour, bottom: float) -> None:
     """Ground whose upper edge rolls, `tall` at most above `base`."""
     long, phase, other = random.uniform(3, 7), random.uniform(0, 6), random.uniform(0, 6)
     points = [
-        (x, base - tall * (0.5 + 0.34 * math.sin(x / 640 * long + phase) + 0.16 * math.sin(x / 280 * long + other)))
+        (
+            x,
+            base
+            - tall
+            * (0.5 + 0.34 * math.sin(x / 640 * long + phase) + 0.16 * math.sin(x / 280 * long + other)),
+        )
         for x in range(-10, 661, 16)
     ]
     sketch.polygon([(-10, bottom), *points, (650, bottom)], colour)
@@ -121,7 +133,14 @@ def meadow(canvas: Canvas, top: float) -> None:
     across(sketch, top, HEIGHT + 5, green)
     for k in range(3):
         at = top + (HEIGHT - top) * (0.1 + 0.27 * k)
-        wave(sketch, random, at + 16, 26, mix(green, lighter(green, 0.22) if k % 2 else darker(green, 0.1), 0.6), 486)
+        wave(
+            sketch,
+            random,
+            at + 16,
+            26,
+            mix(green, lighter(green, 0.22) if k % 2 else darker(green, 0.1), 0.6),
+            486,
+        )
     if canvas.shows("grass"):
         _tufts(sketch, random, top, darker(green, 0.22), lighter(green, 0.3))
     elif canvas.snowy:
@@ -136,14 +155,18 @@ def _tufts(sketch: Sketch, random: Random, top: float, dark: Colour, light: Colo
         x, size = random.uniform(0, WIDTH), 2 + 13 * (y - top) / (HEIGHT - top)
         colour = light if random.random() < 0.4 else dark
         for dx in (-0.4, 0.0, 0.4):
-            sketch.polygon([(x + dx * size - 1, y), (x + dx * size * 2, y - size), (x + dx * size + 1.3, y)], colour)
+            sketch.polygon(
+                [(x + dx * size - 1, y), (x + dx * size * 2, y - size), (x + dx * size + 1.3, y)], colour
+            )
 
 
 def flowers(canvas: Canvas, top: float) -> None:
     """A few or a carpet of them, in patches, larger where they are near."""
     random, sketch = canvas.random("flowers"), canvas.sketch
     tints = random.sample(PETALS, random.randint(1, 3))
-    patches = [(random.uniform(0, WIDTH), random.uniform(0.15, 1.0), random.uniform(40, 160)) for _ in range(4)]
+    patches = [
+        (random.uniform(0, WIDTH), random.uniform(0.15, 1.0), random.uniform(40, 160)) for _ in range(4)
+    ]
     for _ in range(random.choice((16, 40, 110))):
         x, depth, wide = random.choice(patches)
         deep = min(1.0, max(0.04, depth + random.gauss(0, 0.12)))
@@ -173,7 +196,9 @@ def sand(canvas: Canvas, top: float) -> None:
         wave(sketch, random, at, 30, darker(colour, 0.07) if k % 2 else lighter(colour, 0.22), 486)
     for _ in range(26):
         x, y = random.uniform(0, WIDTH), random.uniform(top + 44, HEIGHT)
-        sketch.disc((x, y), random.uniform(0.8, 2.2), random.choice((darker(colour, 0.18), lighter(colour, 0.5))), 1.0)
+        sketch.disc(
+            (x, y), random.uniform(0.8, 2.2), random.choice((darker(colour, 0.18), lighter(colour, 0.5))), 1.0
+        )
     if canvas.story.place == "desert":
         for _ in range(random.randint(1, 5)):
             _cactus(canvas, random, random.uniform(20, 620), random.uniform(top + 26, HEIGHT - 40))
@@ -204,7 +229,12 @@ def road(canvas: Canvas, top: float) -> None:
         sketch.polygon(left + [(x + w * widen, y) for x, y, w in reversed(edges)], tint)
     for k in range(1, 18, 2) if paved else ():
         (x, y, w), (other, low, wide) = edges[k], edges[k + 1]
-        line = [(x - w * 0.035, y), (x + w * 0.035, y), (other + wide * 0.035, low), (other - wide * 0.035, low)]
+        line = [
+            (x - w * 0.035, y),
+            (x + w * 0.035, y),
+            (other + wide * 0.035, low),
+            (other - wide * 0.035, low),
+        ]
         sketch.polygon(line, rgb("f3e6c2"))
 
 

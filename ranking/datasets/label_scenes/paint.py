@@ -50,7 +50,11 @@ def _reflect(picture: Image.Image, mirror: Mirror) -> None:
     above = picture.crop((0, max(0, top - round(tall * 1.25)), WIDTH, top))
     upside_down = ImageOps.flip(above).resize((WIDTH, tall))
     rippled = upside_down.filter(ImageFilter.BoxBlur((0.6, 2.4)))
-    veil = Image.linear_gradient("L").resize((WIDTH, tall)).point([62 + level * 110 // 255 for level in range(256)])
+    veil = (
+        Image.linear_gradient("L")
+        .resize((WIDTH, tall))
+        .point([62 + level * 110 // 255 for level in range(256)])
+    )
     picture.paste(Image.composite(Image.new("RGB", (WIDTH, tall), mirror.colour), rippled, veil), (0, top))
 
 

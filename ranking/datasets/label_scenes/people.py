@@ -33,7 +33,9 @@ def _against_the_light(canvas: Canvas) -> bool:
 
 
 def _dressed(canvas: Canvas, random: Random, wardrobe: list[tuple[int, ...]]) -> Body:
-    return dress(random, wardrobe, canvas.story.season == "winter" or canvas.story.weather in ("rain", "snow"))
+    return dress(
+        random, wardrobe, canvas.story.season == "winter" or canvas.story.weather in ("rain", "snow")
+    )
 
 
 def _walkers(canvas: Canvas, top: float, near: float) -> None:
@@ -47,8 +49,16 @@ def _walkers(canvas: Canvas, top: float, near: float) -> None:
     gap = max(13.0, canvas.size(row) * random.uniform(0.34, 0.5))
     spots = []
     for k in range(number):
-        at = middle + (k - (number - 1) / 2) * gap * random.uniform(0.9, 1.1) if group else random.uniform(40, 600)
-        down = row + random.uniform(-0.06, 0.06) * canvas.size(row) if group else top + (near - top) * random.random() ** 1.7
+        at = (
+            middle + (k - (number - 1) / 2) * gap * random.uniform(0.9, 1.1)
+            if group
+            else random.uniform(40, 600)
+        )
+        down = (
+            row + random.uniform(-0.06, 0.06) * canvas.size(row)
+            if group
+            else top + (near - top) * random.random() ** 1.7
+        )
         spots.append((down, min(max(at, 16), 624), k))
     dark = _against_the_light(canvas)
     for down, at, k in sorted(spots):
@@ -111,7 +121,9 @@ def _portrait(canvas: Canvas) -> None:
         body = _dressed(canvas, random, wardrobe)
         size = random.uniform(760, 1150) if number == 1 else random.uniform(620, 780)
         x = random.uniform(170, 470) if number == 1 else 190 + 260 * k + random.uniform(-30, 30)
-        pose = standing(random.uniform(-3, 3), ((3, 0), (-3, 0)), random.choice(("front", "front", "front", "side")))
+        pose = standing(
+            random.uniform(-3, 3), ((3, 0), (-3, 0)), random.choice(("front", "front", "front", "side"))
+        )
         for side, way in ((0, 1), (1, -1)):
             pose.swing_arm(side, way * random.uniform(3, 16), way * random.uniform(-12, 6))
         head = pose.head[1] * size

@@ -84,7 +84,14 @@ def _lake(canvas: Canvas) -> None:
 
 def _shore(canvas: Canvas, top: float) -> None:
     """The near bank of a lake."""
-    land.wave(canvas.sketch, canvas.random("shore line"), top + 12, 18, darker(canvas.earth(rgb("8f7a5a")), 0.1), 486)
+    land.wave(
+        canvas.sketch,
+        canvas.random("shore line"),
+        top + 12,
+        18,
+        darker(canvas.earth(rgb("8f7a5a")), 0.1),
+        486,
+    )
     land.meadow(canvas, top + 18)
     if canvas.shows("flowers"):
         land.flowers(canvas, top + 30)
@@ -158,7 +165,14 @@ def _city(canvas: Canvas) -> None:
     if canvas.shows("tree"):
         random = canvas.random("tree")
         for _ in range(random.randint(1, 4)):
-            plants.tree(canvas, random, random.uniform(10, 630), base + random.uniform(4, 18), random.uniform(70, 130), 0.08)
+            plants.tree(
+                canvas,
+                random,
+                random.uniform(10, 630),
+                base + random.uniform(4, 18),
+                random.uniform(70, 130),
+                0.08,
+            )
     town.lamps(canvas, base + 16)
     if canvas.shows("car"):
         town.cars(canvas, base)

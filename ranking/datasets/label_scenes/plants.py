@@ -21,7 +21,9 @@ BARK = rgb("6b4a36")
 
 def tree(canvas: Canvas, random: Random, x: float, y: float, tall: float, distance: float = 0.0) -> None:
     """A tree as its season has it, `tall` pixels high; in the haze by `distance`."""
-    kinds = ("round", "round", "poplar", "fir") if canvas.story.place != "mountains" else ("fir", "fir", "round")
+    kinds = (
+        ("round", "round", "poplar", "fir") if canvas.story.place != "mountains" else ("fir", "fir", "round")
+    )
     if canvas.story.season == "autumn":
         kinds = ("round", "round", "poplar", "round", "fir")
     kind = random.choice(kinds)
@@ -47,8 +49,12 @@ def _round(
     sketch, light, dark = canvas.sketch, lighter(leaves, 0.13), darker(leaves, 0.16)
     sketch.limb((x, y), (x, y - tall * 0.55), tall * 0.042, tall * 0.026, trunk)
     for side in (-1, 1):
-        sketch.limb((x, y - tall * 0.36), (x + side * tall * 0.14, y - tall * 0.52), tall * 0.02, tall * 0.012, trunk)
-    crown = [(random.uniform(-0.2, 0.2), random.uniform(-0.16, 0.14), random.uniform(0.15, 0.25)) for _ in range(5)]
+        sketch.limb(
+            (x, y - tall * 0.36), (x + side * tall * 0.14, y - tall * 0.52), tall * 0.02, tall * 0.012, trunk
+        )
+    crown = [
+        (random.uniform(-0.2, 0.2), random.uniform(-0.16, 0.14), random.uniform(0.15, 0.25)) for _ in range(5)
+    ]
     for dx, dy, r in crown:
         sketch.disc((x + (dx + 0.03) * tall, y - (0.64 - dy - 0.03) * tall), r * tall, dark)
     for dx, dy, r in crown:
@@ -61,17 +67,23 @@ def _round(
             sketch.disc(spot, tall * 0.014, random.choice((leaves, light)))
 
 
-def _fir(canvas: Canvas, random: Random, x: float, y: float, tall: float, green: Colour, trunk: Colour) -> None:
+def _fir(
+    canvas: Canvas, random: Random, x: float, y: float, tall: float, green: Colour, trunk: Colour
+) -> None:
     sketch, wide = canvas.sketch, random.uniform(0.2, 0.28)
     sketch.limb((x, y), (x, y - tall * 0.2), tall * 0.03, tall * 0.026, trunk)
     for step in range(4):
         low, half = y - tall * (0.1 + 0.2 * step), tall * wide * (1 - 0.21 * step)
         top = low - tall * 0.32
         sketch.polygon([(x - half, low), (x, top), (x + half, low)], darker(green, 0.16 - 0.03 * step))
-        sketch.polygon([(x - half, low), (x, top), (x - half * 0.05, low)], mix(green, lighter(green, 0.2), step / 4))
+        sketch.polygon(
+            [(x - half, low), (x, top), (x - half * 0.05, low)], mix(green, lighter(green, 0.2), step / 4)
+        )
         if canvas.snowy:
             tip = (low - top) * 0.45
-            sketch.polygon([(x - half * 0.47, top + tip), (x, top), (x + half * 0.45, top + tip * 1.05)], SNOW)
+            sketch.polygon(
+                [(x - half * 0.47, top + tip), (x, top), (x + half * 0.45, top + tip * 1.05)], SNOW
+            )
 
 
 def _bare(canvas: Canvas, random: Random, x: float, y: float, tall: float, trunk: Colour) -> None:
@@ -82,7 +94,9 @@ def _bare(canvas: Canvas, random: Random, x: float, y: float, tall: float, trunk
         end = (start[0] + long * math.sin(angle), start[1] - long * math.cos(angle))
         sketch.limb(start, end, thick, thick * 0.62, trunk)
         if canvas.snowy and left < 3:
-            sketch.limb((start[0], start[1] - thick), (end[0], end[1] - thick * 0.7), thick * 0.5, thick * 0.3, SNOW)
+            sketch.limb(
+                (start[0], start[1] - thick), (end[0], end[1] - thick * 0.7), thick * 0.5, thick * 0.3, SNOW
+            )
         for side in (-1, 1) if left else ():
             turn = side * random.uniform(0.3, 0.6)
             branch(end, angle + turn, long * random.uniform(0.6, 0.78), thick * 0.6, left - 1)
@@ -96,7 +110,14 @@ def trees(canvas: Canvas, top: float, near: float) -> None:
     rows = sorted(top + (near - top) * random.random() ** 1.8 for _ in range(random.choice((1, 3, 4, 6, 8))))
     for row in rows:
         tall = min(canvas.size(row) * random.uniform(1.8, 3.2), 330.0)
-        tree(canvas, random, random.uniform(-10, 650), row, max(16.0, tall), 0.35 * (near - row) / (near - top + 1))
+        tree(
+            canvas,
+            random,
+            random.uniform(-10, 650),
+            row,
+            max(16.0, tall),
+            0.35 * (near - row) / (near - top + 1),
+        )
 
 
 def palms(canvas: Canvas, top: float) -> None:
@@ -114,7 +135,10 @@ def palms(canvas: Canvas, top: float) -> None:
         head, green = spine[-1], random.choice((rgb("4f8f5a"), rgb("5f9a55"), rgb("3f7f60")))
         for k, angle in enumerate((-2.9, -2.4, -1.9, -1.2, -0.7, -0.2, 0.25, -3.3)):
             frond = [
-                (head[0] + math.cos(angle) * tall * 0.42 * t, head[1] + (math.sin(angle) * t + 0.75 * t * t) * tall * 0.4)
+                (
+                    head[0] + math.cos(angle) * tall * 0.42 * t,
+                    head[1] + (math.sin(angle) * t + 0.75 * t * t) * tall * 0.4,
+                )
                 for t in (0.0, 0.35, 0.7, 1.0)
             ]
             colour = lighter(green, 0.14) if k % 2 else darker(green, 0.14)
@@ -144,7 +168,14 @@ def inside_forest(canvas: Canvas, top: float) -> None:
         for _ in range((15, 9, 6)[row]):
             x = random.uniform(-20, 660)
             if abs(x - open_at) > (10, 60, 130)[row]:
-                tree(canvas, random, x, y + random.uniform(-6, 10), (190, 290, 420)[row] * random.uniform(0.8, 1.15), distance)
+                tree(
+                    canvas,
+                    random,
+                    x,
+                    y + random.uniform(-6, 10),
+                    (190, 290, 420)[row] * random.uniform(0.8, 1.15),
+                    distance,
+                )
     bark = random.choice((BARK, rgb("e3ddd0"), rgb("7a5a44")))
     for x in (random.uniform(-10, 70), random.uniform(570, 650), open_at + random.choice((-240, 240))):
         wide = random.uniform(17, 34)
@@ -155,7 +186,13 @@ def inside_forest(canvas: Canvas, top: float) -> None:
                         (x + wide * 0.5, y)], darker(bark, 0.16))  # fmt: skip
         for _ in range(6):
             spot = random.uniform(20, y - 40)
-            sketch.limb((x - wide * 0.6, spot), (x - wide * random.uniform(-0.1, 0.3), spot), 1.6, 0.8, darker(bark, 0.4))
+            sketch.limb(
+                (x - wide * 0.6, spot),
+                (x - wide * random.uniform(-0.1, 0.3), spot),
+                1.6,
+                0.8,
+                darker(bark, 0.4),
+            )
     if canvas.story.season != "winter":
         leaves = LEAVES[canvas.story.season]
         for x in range(-10, 670, 46):

@@ -131,15 +131,25 @@ def _cloud(canvas: Canvas, x: float, y: float, size: float, white: Colour, behin
         for dx, dy, r in heaps:
             radius = r * size * (1 - lift * 0.6)
             sketch.disc((x + dx * size, y + (dy - lift) * size), radius, colour, radius * 0.8)
-    sketch.limb((x - size * 1.1, y + size * 0.2), (x + size * 1.05, y + size * 0.2), size * 0.2, size * 0.18, shade)
+    sketch.limb(
+        (x - size * 1.1, y + size * 0.2), (x + size * 1.05, y + size * 0.2), size * 0.2, size * 0.18, shade
+    )
 
 
 def _birds(canvas: Canvas) -> None:
     random, sketch = canvas.random("bird"), canvas.sketch
     ink = darker(mix(sky_colour(canvas, 0.5), canvas.light.haze, 0.3), 0.6)
-    x, y, s = random.uniform(80, 560), random.uniform(30, max(50.0, canvas.horizon * 0.65)), random.uniform(5, 15)
+    x, y, s = (
+        random.uniform(80, 560),
+        random.uniform(30, max(50.0, canvas.horizon * 0.65)),
+        random.uniform(5, 15),
+    )
     for _ in range(random.randint(1, 7)):
-        bx, by, size = x + random.gauss(0, 5.5) * s, y + random.gauss(0, 2.2) * s, s * random.uniform(0.7, 1.1)
+        bx, by, size = (
+            x + random.gauss(0, 5.5) * s,
+            y + random.gauss(0, 2.2) * s,
+            s * random.uniform(0.7, 1.1),
+        )
         up = random.uniform(0.25, 0.7)
         for side in (-1, 1):
             elbow = (bx + side * size * 0.5, by - size * up)

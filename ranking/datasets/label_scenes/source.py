@@ -60,7 +60,7 @@ class LabelScenes:
     def records(self) -> Iterator[SourceImage | Problem]:
         for index in range(self.images):
             story = tell_story(self.seed, index)
-            box = SourceBox((0, 0, *SIZE), tuple(sorted(story.shows)))
+            box = SourceBox(None, tuple(sorted(story.shows)))
             test = is_test(self.seed, index, self.test_share)
             yield SourceImage(f"scene-{index:05d}", jpeg(paint(compose(story))), (box,), test, SIZE)
 

@@ -11,10 +11,14 @@ from ranking.datasets.action_figures.sketch import Colour, clear, darker, lighte
 from ranking.datasets.label_scenes.canvas import SNOW, Canvas, across
 from ranking.datasets.label_scenes.land import lane
 
-WALLS = [rgb(code) for code in ("e2b58a", "c97b5f", "d9cdb8", "9fb2b5", "e6c86e", "b66f5c", "e9ddc9", "7f9aa6")]
+WALLS = [
+    rgb(code) for code in ("e2b58a", "c97b5f", "d9cdb8", "9fb2b5", "e6c86e", "b66f5c", "e9ddc9", "7f9aa6")
+]
 TOWERS = [rgb(code) for code in ("6f8398", "8794a3", "a39a96", "58708a", "b3a491", "7a7f92")]
 ROOFS = [rgb(code) for code in ("8e4a3b", "a8553f", "5b4b52", "6f5a4d", "3f4a5a")]
-PAINTS = [rgb(code) for code in ("c8473a", "e3a32b", "3f7a9c", "f2efe6", "2f7f6f", "394556", "8fae5a", "d98a4a")]
+PAINTS = [
+    rgb(code) for code in ("c8473a", "e3a32b", "3f7a9c", "f2efe6", "2f7f6f", "394556", "8fae5a", "d98a4a")
+]
 GLASS, LIT = rgb("5a7288"), rgb("ffdf8e")
 
 
@@ -37,7 +41,9 @@ def towers(canvas: Canvas, base: float) -> None:
             if top < 0.2:
                 sketch.limb((x + wide / 2, base - tall), (x + wide / 2, base - tall - 26), 2.4, 0.8, wall)
             elif top < 0.4:
-                sketch.polygon([(x, base - tall), (x + wide * 0.7, base - tall - 20), (x + wide, base - tall)], wall)
+                sketch.polygon(
+                    [(x, base - tall), (x + wide * 0.7, base - tall - 20), (x + wide, base - tall)], wall
+                )
             elif top < 0.55:
                 sketch.box(x + wide * 0.2, base - tall - 14, x + wide * 0.8, base - tall, wall)
             if canvas.snowy:
@@ -55,7 +61,9 @@ def _windows(
         for column in range(columns):
             on = lit(canvas) and random.random() < 0.4
             x, y = left + wide * (column + 0.28) / columns, top + 6 + 15 * row
-            canvas.sketch.box(x, y, x + wide * 0.44 / columns, y + 8, LIT if on else mix(wall, darker(GLASS, 0.1), 0.45))
+            canvas.sketch.box(
+                x, y, x + wide * 0.44 / columns, y + 8, LIT if on else mix(wall, darker(GLASS, 0.1), 0.45)
+            )
 
 
 def street(canvas: Canvas, base: float, tall: tuple[float, float], gaps: float) -> None:
@@ -75,7 +83,9 @@ def street(canvas: Canvas, base: float, tall: tuple[float, float], gaps: float) 
 def pavement(canvas: Canvas, base: float) -> None:
     """The ground of a city; a road across it where the story has one."""
     random, sketch = canvas.random("pavement"), canvas.sketch
-    stone = canvas.earth(mix(random.choice([rgb("cfc5b6"), rgb("bdb5ad"), rgb("d6c3a5")]), canvas.light.haze, 0.1))
+    stone = canvas.earth(
+        mix(random.choice([rgb("cfc5b6"), rgb("bdb5ad"), rgb("d6c3a5")]), canvas.light.haze, 0.1)
+    )
     across(sketch, base, HEIGHT + 5, stone)
     for k in range(-6, 20):
         x = k * 52 - 20
@@ -92,7 +102,9 @@ def pavement(canvas: Canvas, base: float) -> None:
         if canvas.shows("rain"):
             for _ in range(26):
                 x, y = random.uniform(0, WIDTH), random.uniform(split, low)
-                sketch.limb((x, y), (x + random.uniform(10, 50), y), 1.8, 1.0, clear(lighter(asphalt, 0.6), 0.5))
+                sketch.limb(
+                    (x, y), (x + random.uniform(10, 50), y), 1.8, 1.0, clear(lighter(asphalt, 0.6), 0.5)
+                )
 
 
 def street_row(canvas: Canvas, base: float) -> float:
@@ -127,13 +139,22 @@ def _cottage(canvas: Canvas, random: Random, x: float, y: float, size: float) ->
     sketch.disc((x, y), size * 0.85, clear((28, 26, 52), 0.2), size * 0.06)
     sketch.box(x - half, y - high, x + half, y, wall)
     sketch.box(x + half * 0.2, y - high, x + half, y, darker(wall, 0.12))
-    sketch.polygon([(x + half * 0.2, y - high), (x + half * 0.6, y - high * 1.7), (x + half, y - high)], darker(wall, 0.12))
+    sketch.polygon(
+        [(x + half * 0.2, y - high), (x + half * 0.6, y - high * 1.7), (x + half, y - high)],
+        darker(wall, 0.12),
+    )
     sketch.polygon(
         [(x - half * 1.12, y - high * 0.96), (x - half * 0.7, y - high * 1.72), (x + half * 0.62, y - high * 1.72),
          (x + half * 0.18, y - high * 0.96)], roof)  # fmt: skip
     sketch.box(x - half * 0.5, y - high * 2.0, x - half * 0.3, y - high * 1.6, darker(wall, 0.3))
     for dx in (-0.78, -0.34):
-        sketch.box(x + dx * half, y - high * 0.72, x + (dx + 0.26) * half, y - high * 0.3, LIT if lit(canvas) else GLASS)
+        sketch.box(
+            x + dx * half,
+            y - high * 0.72,
+            x + (dx + 0.26) * half,
+            y - high * 0.3,
+            LIT if lit(canvas) else GLASS,
+        )
     sketch.box(x + half * 0.48, y - high * 0.6, x + half * 0.76, y, darker(roof, 0.2))
     if lit(canvas):
         canvas.glow(x - half * 0.4, y - high * 0.5, size * 1.2, LIT)
@@ -158,7 +179,13 @@ def bridge(canvas: Canvas, deck: float, water: float) -> None:
     span = WIDTH / number
     for k in range(number):  # a pier and the half arches beside it
         x, rise = span * k, water - deck - thick
-        arch = [(x + span / 2 - span * 0.4 * math.cos(math.pi * n / 12), water - rise * math.sin(math.pi * n / 12)) for n in range(13)]
+        arch = [
+            (
+                x + span / 2 - span * 0.4 * math.cos(math.pi * n / 12),
+                water - rise * math.sin(math.pi * n / 12),
+            )
+            for n in range(13)
+        ]
         sketch.polygon([(x, deck), (x + span + 1, deck), (x + span + 1, water + 6), (x + span * 0.9, water + 6), *reversed(arch),
                         (x + span * 0.1, water + 6), (x, water + 6)], stone)  # fmt: skip
         sketch.line(arch, 2.4, darker(stone, 0.22))
@@ -173,7 +200,9 @@ def cars(canvas: Canvas, top: float) -> None:
         for _ in range(random.choice((1, 2, 3))):
             ahead = random.random() < 0.5
             y = low + (28 if ahead else 62)
-            _car_across(canvas, random, random.uniform(40, 600), y, canvas.size(y) * random.uniform(0.85, 1.0), ahead)
+            _car_across(
+                canvas, random, random.uniform(40, 600), y, canvas.size(y) * random.uniform(0.85, 1.0), ahead
+            )
         return
     for share in sorted(random.uniform(0.12, 0.8) for _ in range(random.choice((1, 1, 2)))):
         x, y = lane(canvas, top, share)

@@ -41,7 +41,9 @@ def _glitter(canvas: Canvas, random: Random, top: float, bottom: float) -> None:
         deep = random.random()
         y, half = top + 2 + (bottom - top - 3) * deep, (6 + 26 * deep) * random.uniform(0.3, 1.0)
         at = x + random.gauss(0, 5 + 16 * deep)
-        canvas.sketch.limb((at - half, y), (at + half, y), 0.9 + deep, 0.5, clear(canvas.light.disc, 0.55 if low else 0.4))
+        canvas.sketch.limb(
+            (at - half, y), (at + half, y), 0.9 + deep, 0.5, clear(canvas.light.disc, 0.55 if low else 0.4)
+        )
 
 
 def surf(canvas: Canvas, edge: float) -> None:
@@ -79,17 +81,52 @@ def _boat(canvas: Canvas, random: Random, x: float, y: float, size: float) -> No
     sketch, haze = canvas.sketch, 0.3 if size < 12 else 0.06
     hull, sail = (canvas.far(random.choice(colours), haze) for colours in (HULLS, SAILS))
     mast = canvas.far(rgb("5b4534"), haze)
-    sketch.limb((x - size, y + size * 0.12), (x + size, y + size * 0.12), size * 0.08, size * 0.08, clear(darker(hull, 0.5), 0.35))
+    sketch.limb(
+        (x - size, y + size * 0.12),
+        (x + size, y + size * 0.12),
+        size * 0.08,
+        size * 0.08,
+        clear(darker(hull, 0.5), 0.35),
+    )
     if random.random() < 0.25:  # rowed
-        sketch.polygon([(x - size, y - size * 0.2), (x + size, y - size * 0.2), (x + size * 0.7, y + 2), (x - size * 0.7, y + 2)], hull)
-        sketch.limb((x - size * 0.1, y - size * 0.25), (x + size * 0.9, y + size * 0.1), size * 0.05, size * 0.03, mast)
+        sketch.polygon(
+            [
+                (x - size, y - size * 0.2),
+                (x + size, y - size * 0.2),
+                (x + size * 0.7, y + 2),
+                (x - size * 0.7, y + 2),
+            ],
+            hull,
+        )
+        sketch.limb(
+            (x - size * 0.1, y - size * 0.25),
+            (x + size * 0.9, y + size * 0.1),
+            size * 0.05,
+            size * 0.03,
+            mast,
+        )
         return
     tall = size * random.uniform(1.9, 2.6)
     sketch.limb((x, y), (x, y - tall), size * 0.045, size * 0.03, mast)
-    sketch.polygon([(x + size * 0.09, y - size * 0.35), (x + size * 0.09, y - tall * 0.96), (x + size * 0.95, y - size * 0.35)], sail)
+    sketch.polygon(
+        [
+            (x + size * 0.09, y - size * 0.35),
+            (x + size * 0.09, y - tall * 0.96),
+            (x + size * 0.95, y - size * 0.35),
+        ],
+        sail,
+    )
     sketch.polygon([(x - size * 0.08, y - size * 0.4), (x - size * 0.08, y - tall * 0.82), (x - size * 0.7, y - size * 0.4)],
                    mix(sail, canvas.light.haze, 0.25))  # fmt: skip
-    sketch.polygon([(x - size, y - size * 0.27), (x + size * 1.1, y - size * 0.27), (x + size * 0.72, y + 2), (x - size * 0.78, y + 2)], hull)
+    sketch.polygon(
+        [
+            (x - size, y - size * 0.27),
+            (x + size * 1.1, y - size * 0.27),
+            (x + size * 0.72, y + 2),
+            (x - size * 0.78, y + 2),
+        ],
+        hull,
+    )
     sketch.polygon([(x - size, y - size * 0.27), (x + size * 1.1, y - size * 0.27), (x + size * 1.03, y - size * 0.17), (x - size * 0.95, y - size * 0.17)],
                    lighter(hull, 0.3))  # fmt: skip
 
@@ -101,7 +138,9 @@ def lighthouse(canvas: Canvas, base: float) -> None:
     rock: Colour = canvas.far(rgb("6d6a70"), 0.2)
     for dx, r in ((-0.7, 0.34), (0.0, 0.5), (0.7, 0.3)):
         sketch.disc((x + dx * tall * 0.6, base + 2), tall * r, rock, tall * r * 0.42)
-    sketch.box(x - tall, base + 2, x + tall, base + tall * 0.3, mix(canvas.light.water, sky_colour(canvas, 1.0), 0.3))
+    sketch.box(
+        x - tall, base + 2, x + tall, base + tall * 0.3, mix(canvas.light.water, sky_colour(canvas, 1.0), 0.3)
+    )
     foot, head = base - tall * 0.08, base - tall
     white, red = canvas.far(rgb("f6efe2"), 0.12), canvas.far(rgb("c8473a"), 0.12)
     for k in range(5):
@@ -110,12 +149,22 @@ def lighthouse(canvas: Canvas, base: float) -> None:
         low, high = foot + (head - foot) * one, foot + (head - foot) * two
         colour = white if k % 2 else red
         sketch.polygon([(x - half, low), (x + half, low), (x + other, high), (x - other, high)], colour)
-        sketch.polygon([(x + half * 0.3, low), (x + half, low), (x + other, high), (x + other * 0.3, high)], darker(colour, 0.14))
+        sketch.polygon(
+            [(x + half * 0.3, low), (x + half, low), (x + other, high), (x + other * 0.3, high)],
+            darker(colour, 0.14),
+        )
     sketch.box(x - tall * 0.11, head - tall * 0.02, x + tall * 0.11, head + tall * 0.02, rgb("3a3f4a"))
     sketch.box(x - tall * 0.065, head - tall * 0.14, x + tall * 0.065, head - tall * 0.02, rgb("ffe9a0"))
-    sketch.polygon([(x - tall * 0.1, head - tall * 0.13), (x, head - tall * 0.24), (x + tall * 0.1, head - tall * 0.13)], red)
+    sketch.polygon(
+        [(x - tall * 0.1, head - tall * 0.13), (x, head - tall * 0.24), (x + tall * 0.1, head - tall * 0.13)],
+        red,
+    )
     if canvas.light.dark or canvas.story.time == "sunset":
         canvas.glow(x, head - tall * 0.08, tall * 1.5, rgb("ffe9a0"))
         for side in (-1, 1):
-            beam = [(x, head - tall * 0.1), (x + side * 420, head - tall * 0.45), (x + side * 420, head + tall * 0.12)]
+            beam = [
+                (x, head - tall * 0.1),
+                (x + side * 420, head - tall * 0.45),
+                (x + side * 420, head + tall * 0.12),
+            ]
             sketch.polygon(beam, clear(rgb("fff2c4"), 0.16))
