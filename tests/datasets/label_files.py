@@ -19,7 +19,11 @@ def drawn_labels(rows: int = 40) -> np.ndarray:
 def corel5k_parts(rows: int = 40, features: int = 6) -> dict[str, np.ndarray]:
     """The arrays of such a file; the last quarter tests."""
     X = np.random.default_rng(6).random((rows, features)) < 0.5
-    parts = {"label_names": np.array(LABELS), "n_train": np.array(rows * 3 // 4), "n_features": np.array(features)}
+    parts = {
+        "label_names": np.array(LABELS),
+        "n_train": np.array(rows * 3 // 4),
+        "n_features": np.array(features),
+    }
     for name, matrix in (("X", X), ("Y", drawn_labels(rows))):
         parts[f"{name}_indices"] = np.nonzero(matrix)[1].astype(np.int32)
         parts[f"{name}_indptr"] = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))]).astype(np.int32)

@@ -100,9 +100,9 @@ def test_what_goes_with_what(one, other):
 
 
 NEVER = [
-    ("night", "sun"), ("night", "day"), ("night", "bird"), ("night", "rainbow"), ("sunset", "moon"), ("portrait", "landscape"),
-    ("portrait", "group"), ("city", "landscape"), ("beach", "mountains"), ("autumn", "spring"), ("winter", "flowers"),
-    ("close-up", "person"), ("blur", "black and white"), ("fog", "rain"), ("fog", "clouds"), ("beach", "lake"),
+    ("night", "sun"), ("night", "day"), ("night", "bird"), ("night", "rainbow"), ("sunset", "moon"),
+    ("portrait", "group"), ("portrait", "landscape"), ("city", "landscape"), ("beach", "mountains"), ("autumn", "spring"),
+    ("winter", "flowers"), ("close-up", "person"), ("blur", "black and white"), ("fog", "rain"), ("fog", "clouds"), ("beach", "lake"),
 ]  # fmt: skip
 
 
@@ -156,7 +156,9 @@ def test_a_concept_is_seen(concept):
 
 def test_what_is_not_shown_leaves_the_rest_as_it_is():
     story = next(one for one in STORIES if {"boat", "beach", "person"} <= one.shows and one.company == "few")
-    with_, without = (compose(one).sketch.shapes for one in (story, replace(story, shows=story.shows - {"boat"})))
+    with_, without = (
+        compose(one).sketch.shapes for one in (story, replace(story, shows=story.shows - {"boat"}))
+    )
     assert 0 < len(with_) - len(without) < 60
     assert [shape for shape in without if shape not in with_] == []
 
