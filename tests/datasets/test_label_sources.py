@@ -50,7 +50,7 @@ def test_corel5k_rows_features_and_split(tmp_path):
     assert images.image_names[:2].tolist() == ["00001", "00002"]
 
 
-def test_corel5k_itself(real_data, tmp_path):
+def test_corel5k_itself(real_data):
     file = real_data / "corel5k" / "corel5k.npz"
     if not file.is_file():
         pytest.skip(f"no {file}")
@@ -66,7 +66,7 @@ def test_corel5k_itself(real_data, tmp_path):
         "sun",
     ]
     kept = (table.labels.sum(axis=0) >= 20).sum()
-    [problem] = [one for one in table.records(20) if isinstance(one, Problem)]
+    problem = next(table.records(20))
     assert problem.file == f"{374 - kept} labels"
 
 
