@@ -153,7 +153,7 @@ def test_thumbnails(built):
 def test_unknown_source_lists_the_sources():
     with pytest.raises(
         ValueError,
-        match="no image-set source is called 'COCO'; choose one of: Action figures, Digits, PASCAL VOC, Label scenes",
+        match="no image-set source is called 'COCO'; choose one of: Action figures, ARFF, Corel5k, Digits",
     ):
         source_class("COCO")
 
