@@ -39,4 +39,5 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/high_order.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py
+	$(BIN)/python benchmarks/label_scenes.py
 	$(BIN)/python benchmarks/pages.py

@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.methods import METHODS
-from ranking.types import Certificate, ProgressEvent, Query, SimilarityGraph, StopTraining
+from ranking.types import Certificate, LabelSet, ProgressEvent, Query, SimilarityGraph, StopTraining
 
 __all__ = [
     "Certificate",
+    "LabelSet",
     "ProgressEvent",
     "Query",
     "SimilarityGraph",

@@ -57,7 +57,7 @@ def image_graph(
         )
     if is_edges_name(by) != (brought is not None):
         raise ValueError(f"pairs must be given with the name of a CSV and with no other, the name is {by!r}")
-    of_box = [columns for part, columns in feature_columns(parts) if not part.whole_image]
+    of_box = [columns for part, columns in feature_columns(parts, image_set) if not part.whole_image]
     chosen = np.concatenate(
         [np.arange(part.start, part.stop) for part in of_box] or [np.arange(features.shape[1])]
     )

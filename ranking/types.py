@@ -77,28 +77,94 @@ class Query:
     ids: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
-        features = np.asarray(self.features)
-        if features.ndim != 2:
-            raise ValueError(f"features must be (n, d), got shape {features.shape}")
-        if not is_real(features):
-            raise ValueError(f"features must be real numbers, got {features.dtype}")
-        if features.dtype not in (np.float32, np.float64):
-            features = features.astype(np.float64)
-        if not np.isfinite(features).all():
-            rows = np.flatnonzero(~np.isfinite(features).all(axis=1))
-            raise ValueError(f"features must be finite; NaN or infinity in {len(rows)} rows, first {rows[0]}")
+        features = check_features(self.features)
         object.__setattr__(self, "features", features)
         if self.relevance is not None:
             object.__setattr__(self, "relevance", check_relevance(self.relevance, len(features)))
-        ids = np.arange(len(features)) if self.ids is None else np.asarray(self.ids)
-        if ids.shape != (len(features),):
-            raise ValueError(f"ids must be ({len(features)},), one a sample, got shape {ids.shape}")
-        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "ids", check_ids(self.ids, len(features), "sample"))
         if self.graph is not None and len(self.graph.edges) and self.graph.edges.max() >= len(features):
             raise ValueError(f"edges name sample {self.graph.edges.max()}, there are {len(features)} samples")
 
     def __len__(self) -> int:
         return len(self.features)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSet:
+    """Images whose labels are to be ranked, one ranking of all labels an image (c-star, section 5).
+
+    features: (M, d) float32 or float64, finite. labels: (M, L) bool, which labels each image has. names: the L
+    labels, different. test: (M,) bool, the images kept for testing; none where not given. ids: (M,) stable names of
+    the images; the row numbers where none are given.
+    """
+
+    features: Features
+    labels: Bools
+    names: tuple[str, ...]
+    test: Bools = None  # type: ignore[assignment]  # arrays from __post_init__ on
+    ids: npt.NDArray[Any] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        features = check_features(self.features)
+        object.__setattr__(self, "features", features)
+        count, names = len(features), tuple(self.names)
+        if not all(isinstance(name, str) for name in names):
+            raise ValueError(f"names must be the labels as text, got {names!r:.60}")
+        if len(set(names)) != len(names):
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            raise ValueError(
+                f"names must be different labels, {twice!r} comes twice; give each label one column"
+            )
+        object.__setattr__(self, "names", names)
+        shape = (count, len(names))
+        object.__setattr__(self, "labels", check_marks(self.labels, shape, "labels", "image and name"))
+        test = np.zeros(count, np.bool_) if self.test is None else self.test
+        object.__setattr__(self, "test", check_marks(test, (count,), "test", "image"))
+        object.__setattr__(self, "ids", check_ids(self.ids, count, "image"))
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def part(self, rows: npt.ArrayLike) -> LabelSet:
+        """The images that `rows` names: row numbers in any order, or (M,) bool."""
+        chosen = np.asarray(rows)
+        if not chosen.size and chosen.dtype != np.bool_:
+            chosen = chosen.astype(np.int64)  # an empty list has no integers in it
+        test, ids = self.test[chosen], self.ids[chosen]
+        return LabelSet(self.features[chosen], self.labels[chosen], self.names, test, ids)
+
+
+def check_features(features: npt.ArrayLike) -> Features:
+    """`features` as (n, d) finite float32 or float64, or a ValueError that says what is wrong with them."""
+    given = np.asarray(features)
+    if given.ndim != 2:
+        raise ValueError(f"features must be (n, d), got shape {given.shape}")
+    if not is_real(given):
+        raise ValueError(f"features must be real numbers, got {given.dtype}")
+    if given.dtype not in (np.float32, np.float64):
+        given = given.astype(np.float64)
+    if not np.isfinite(given).all():
+        rows = np.flatnonzero(~np.isfinite(given).all(axis=1))
+        raise ValueError(f"features must be finite; NaN or infinity in {len(rows)} rows, first {rows[0]}")
+    return given
+
+
+def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
+    """(n,) the names of what is of a `kind`, the row numbers where there are none; ValueError for another shape."""
+    given = np.arange(n) if ids is None else np.asarray(ids)
+    if given.shape != (n,):
+        raise ValueError(f"ids must be ({n},), one for each {kind}, got shape {given.shape}")
+    return given
+
+
+def check_marks(marks: npt.ArrayLike, shape: tuple[int, ...], name: str, kind: str) -> Bools:
+    """`marks`, called `name`, as bool of that shape; ValueError for another, or for more than 0 and 1."""
+    given = np.asarray(marks)
+    if given.shape != shape:
+        raise ValueError(f"{name} must be {shape}, one mark for each {kind}, got shape {given.shape}")
+    if not is_real(given) or not ((given == 0) | (given == 1)).all():
+        raise ValueError(f"{name} must be true or false (1 or 0), got {given.dtype} with other values")
+    return given.astype(np.bool_)
 
 
 def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
@@ -221,12 +287,12 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class SourceBox:
-    """One annotated box as a source tells it: a box in pixels and the classes that it shows.
+    """One annotated box as a source tells it: a box in pixels, None for the whole image, and the classes it shows.
 
     `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
     """
 
-    box: tuple[float, float, float, float]
+    box: tuple[float, float, float, float] | None
     classes: tuple[str, ...]
     group: str | None = None  # None: the image is the group
     number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
@@ -237,7 +303,8 @@ class SourceImage:
     """One image as a source tells it. `data` is a file to read or the bytes of one, not yet trusted.
 
     `size` is the width and height that the annotation claims, where it claims any: boxes drawn on an image
-    of another size cannot be trusted.
+    of another size cannot be trusted. `features` describe the image where the source has them, and then all its
+    images, by as many numbers each.
     """
 
     name: str
@@ -245,6 +312,7 @@ class SourceImage:
     boxes: tuple[SourceBox, ...]
     test: bool = False
     size: tuple[int, int] | None = None
+    features: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -287,6 +355,7 @@ class ImageSet:
 
     m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
     n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
+    image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
     `key` is a hash of all content: equal keys are equal sets.
     """
 
@@ -303,6 +372,7 @@ class ImageSet:
     groups: npt.NDArray[np.int32]
     labels: Bools
     ids: npt.NDArray[np.str_]
+    image_features: npt.NDArray[np.float32] | None = None
     test: Bools = field(init=False)
 
     def __post_init__(self) -> None:

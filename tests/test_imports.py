@@ -20,7 +20,7 @@ LAYERS: tuple[set[str], ...] = (
     {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
     {"image_graph"},
-    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"},
+    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood", "label_sets"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"},
     {"registry", "settings", "types", "archives", "spreadsheets"},
 )

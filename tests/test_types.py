@@ -13,6 +13,7 @@ from PIL import Image
 from ranking.types import (
     Certificate,
     ImageSet,
+    LabelSet,
     ProgressEvent,
     Query,
     SimilarityGraph,
@@ -21,6 +22,56 @@ from ranking.types import (
 )
 
 FEATURES = np.eye(3)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Sets of labels
+# ---------------------------------------------------------------------------------------------------------
+
+LABELS = [[1, 0], [0, 0], [1, 1]]
+
+
+def test_a_label_set_is_checked_and_completed() -> None:
+    plain = LabelSet(FEATURES.astype(np.float32), LABELS, ["sea", "sand"])  # type: ignore[arg-type]
+    assert plain.features.dtype == np.float32
+    assert plain.labels.dtype == np.bool_
+    assert plain.names == ("sea", "sand")
+    assert plain.test.tolist() == [False] * 3
+    assert plain.ids.tolist() == [0, 1, 2]
+    assert len(plain) == 3
+
+
+def test_part_of_a_label_set_keeps_what_belongs_to_its_images() -> None:
+    whole = LabelSet(FEATURES, LABELS, ("sea", "sand"), [0, 1, 0], np.array(["x", "y", "z"]))  # type: ignore[arg-type]
+    for rows in ([2, 1], np.array([2, 1])):
+        part = whole.part(rows)
+        np.testing.assert_array_equal(part.features, FEATURES[[2, 1]])
+        assert part.labels.tolist() == [[True, True], [False, False]]
+        assert (part.names, part.test.tolist(), part.ids.tolist()) == (whole.names, [False, True], ["z", "y"])
+    assert whole.part(~whole.test).ids.tolist() == ["x", "z"]
+    assert len(whole.part([])) == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"features": np.eye(3)[0]}, r"features must be \(n, d\)"),
+        ({"features": np.full((3, 2), np.nan)}, "NaN or infinity in 3 rows, first 0"),
+        (
+            {"labels": np.ones((2, 3))},
+            r"labels must be \(3, 2\), one mark for each image and name, got shape \(2, 3\)",
+        ),
+        ({"labels": np.full((3, 2), 2)}, "labels must be true or false"),
+        ({"labels": np.full((3, 2), "yes")}, "labels must be true or false"),
+        ({"names": ("sea", "sea")}, "'sea' comes twice"),
+        ({"names": (1, 2)}, "names must be the labels as text"),
+        ({"test": np.zeros(2)}, r"test must be \(3,\), one mark for each image"),
+        ({"ids": np.arange(2)}, r"ids must be \(3,\), one for each image"),
+    ],
+)
+def test_label_sets_that_are_none(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LabelSet(**{"features": FEATURES, "labels": LABELS, "names": ("sea", "sand"), **wrong})
 
 
 # ---------------------------------------------------------------------------------------------------------
