@@ -37,7 +37,7 @@ TOLERANCE = 1e-2
 MISCLASSIFICATION_C = (1e-5, 1e-4, 1e-3, 1e-2)
 NEIGHBOURS_C = (1e-4, 1e-3)  # of HOB-SVM: what folds choose of the above
 RANKING_C = (10.0, 100.0, 1000.0)
-ETA = (0.0001, 0.001, 0.01, 0.1)
+ETA = (0.0001, 0.001, 0.01)
 Settings = dict[str, Any]
 GRIDS: Mapping[str, tuple[str, Settings, Mapping[str, Sequence[float]]]] = {  # title: method, fixed, grid
     "SVM": ("SVM", {}, {"C": MISCLASSIFICATION_C}),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 
 from ranking import ProgressEvent, StopTraining
-from ranking.optimise import Cut, LinearRisk, Point, UpperBound, cccp
+from ranking.optimise import Cut, LinearRisk, Point, UpperBound, WorkingSet, cccp, cutting_plane
 from ranking.optimise.clock import Clock
 
 
@@ -148,3 +149,96 @@ def test_progress_of_all_rounds_is_that_of_one_training() -> None:
     assert events[0].round == 1
     assert events[-1].round > 2
     assert solution.certificate.seconds >= events[-1].seconds
+
+
+class Folded:
+    """1/2 ||w||^2 + 3 max(0, max_k [loss_k + a_k.w] - |u.w|): the bound that touches has u.w with its sign of there.
+
+    A cut takes one a_k less u, whatever the sign: planes of one bound are planes of each.
+    """
+
+    def __init__(self, seed: int, keeps: bool) -> None:
+        rng = np.random.default_rng(seed)
+        self.rows, self.losses, self.u = (
+            rng.normal(size=(40, 8)),
+            rng.uniform(1, 2, 40),
+            2 * rng.normal(size=8),
+        )
+        self.keeps, self.visited = keeps, [np.full(8, 0.1)]
+        self.offered: list[WorkingSet] = []
+
+    def __call__(self, weights: np.ndarray) -> UpperBound:
+        sign = 1.0 if self.u @ weights >= 0 else -1.0
+
+        def oracle(scores: np.ndarray) -> Cut:
+            k = int(np.argmax(self.losses + scores[:40]))
+            wrong = float(self.losses[k] + scores[k] - scores[40] > 0)
+            return Cut(wrong * (np.eye(41)[k] - np.eye(41)[40]), wrong * self.losses[k])
+
+        risk = LinearRisk(np.vstack([self.rows, sign * self.u]), 3.0, oracle)
+
+        def adopt(planes: WorkingSet) -> WorkingSet:
+            self.offered.append(planes)
+            return WorkingSet(planes.coefficients, planes.losses, risk.normal(planes.coefficients))
+
+        bound = touching(risk, weights)
+        return UpperBound(risk, bound.point, adopt) if self.keeps else bound
+
+    def objective(self, w: np.ndarray) -> float:
+        hinge = float((self.losses + self.rows @ w).max()) - abs(float(self.u @ w))
+        return float(w @ w) / 2 + 3 * max(0.0, hinge)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_rounds_gain_as_much_as_they_leave_and_keep_planes_that_hold(seed: int, keeps: bool) -> None:
+    folded, events = Folded(seed, keeps), list[ProgressEvent]()
+    solution = cccp(folded, np.full(8, 0.1), 1e-5, clock=Clock(events.append))
+    certificate, end = solution.certificate, folded(solution.weights)
+    assert certificate.converged
+    assert certificate.primal == pytest.approx(folded.objective(solution.weights), rel=1e-12)
+    least = cutting_plane(end.risk, 1e-9).certificate
+    assert certificate.dual <= least.primal * (1 + 1e-12)
+    assert certificate.primal - least.dual <= 1e-5 * certificate.primal * (1 + 1e-6)
+    first = {event.round: event for event in reversed(events)}
+    last = {event.round: event for event in events}
+    assert len(first) >= 3
+    for number in range(1, len(first)):
+        gained = first[number].primal - last[number].primal
+        assert gained >= last[number].primal - last[number].dual
+        before = [event for event in events if event.round == number][:-1]
+        assert all(first[number].primal - e.primal < e.primal - e.dual for e in before)  # and go no further
+    kept = [first[number].planes for number in range(2, len(first) + 1)]
+    assert len(folded.offered) == keeps * len(kept)
+    assert (max(kept) > 1) == keeps
+    assert kept == [len(planes) + 1 for planes in folded.offered] or not keeps
+
+
+def test_planes_of_another_run_prove_what_it_proved() -> None:
+    first = cccp(Folded(0, True), np.full(8, 0.1), 1e-5)
+    again = cccp(Folded(0, True), first.weights, 1e-5, working_set=first.working_set)
+    assert again.certificate.iterations == 0 < first.certificate.iterations
+    assert again.certificate.converged
+
+
+def test_a_round_that_leads_to_nothing_better_is_not_followed() -> None:
+    """Where the exact objective disagrees with what the search saw, training stays and proves what it can."""
+
+    def worse(weights: np.ndarray) -> UpperBound:
+        bound = folded(weights)
+        seen.append(weights)
+        extra = 0.0 if len(seen) == 1 else 100.0
+        return UpperBound(
+            bound.risk, dataclasses.replace(bound.point, objective=bound.point.objective + extra)
+        )
+
+    folded, seen, start = Folded(1, False), list[np.ndarray](), np.full(8, 0.1)
+    solution = cccp(worse, start, 1e-5, max_iterations=1000)
+    assert (
+        len(seen) == 3
+    )  # one where it began, one when it had gained enough, one when there was no more to gain
+    np.testing.assert_array_equal(solution.weights, start)
+    assert solution.certificate.primal == pytest.approx(folded.objective(start), rel=1e-12)
+    least = cutting_plane(folded(start).risk, 1e-9).certificate
+    assert solution.certificate.dual == pytest.approx(least.dual, rel=1e-4)
+    assert not solution.certificate.converged
