@@ -15,7 +15,7 @@ from ranking.methods import hoap_svm
 from ranking.methods.hoap_svm import HOAPSVM, STARTS, Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import LinearRisk, UpperBound, cutting_plane
+from ranking.optimise import LinearRisk, UpperBound, WorkingSet, cutting_plane
 
 KINDS = pytest.mark.parametrize("problem_of", [problem, similar_problem])
 
@@ -107,6 +107,29 @@ def test_cuts_are_subgradients_of_the_bound(problem_of: Problem) -> None:
             best = risk.oracle(elsewhere)
             here, there = cut.loss + elsewhere @ cut.coefficients, best.loss + elsewhere @ best.coefficients
             assert there >= here - 1e-12 * max(1.0, abs(there))
+
+
+@KINDS
+def test_planes_of_one_bound_are_planes_of_another(problem_of: Problem) -> None:
+    queries = [problem_of(seed, n=16) for seed in (3, 4)]
+    upper = bound_of(queries)
+    pairwise = upper.risk.shape[1] - 6
+    first, second = (upper.touching(random_weights(seed, pairwise)) for seed in (0, 1))
+    cuts = [first.risk.oracle(first.risk.exact_scores(random_weights(seed, pairwise))) for seed in range(5)]
+    coefficients, losses = np.stack([cut.coefficients for cut in cuts]), np.array([cut.loss for cut in cuts])
+    planes = WorkingSet(coefficients, losses, first.risk.normal(coefficients))
+    adopted = second.adopt(planes)
+    assert adopted is not None
+    np.testing.assert_array_equal(adopted.coefficients, coefficients)
+    np.testing.assert_array_equal(adopted.losses, losses)
+    for seed in range(12):
+        weights = random_weights(50 + seed, pairwise, 10.0 ** (seed % 3 - 1))
+        scores = second.risk.exact_scores(weights)
+        best = second.risk.oracle(scores)
+        np.testing.assert_allclose(adopted.normals @ weights, coefficients @ scores, rtol=1e-9, atol=1e-12)
+        hinge = best.loss + scores @ best.coefficients
+        assert (losses + adopted.normals @ weights).max() <= hinge + 1e-12 * max(1.0, abs(hinge))
+    assert np.allclose(adopted.normals, planes.normals) == (problem_of is problem)
 
 
 def test_without_similar_samples_the_bound_is_the_objective_so_that_one_round_is_enough() -> None:
