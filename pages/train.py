@@ -165,7 +165,7 @@ def invite(method: str) -> None:
         else:
             st.markdown("#### Press **Train** and watch the objective go down the stairs")
             st.caption(
-                "Each round minimises a convex problem that lies above the *objective* and touches it at the weights "
+                "Each round goes down a convex problem that lies above the *objective* and touches it at the weights "
                 "of now; the *dual* proves how low that problem can be brought, not the objective. Training ends "
                 "in a local optimum, where a round can gain less than the tolerance."
             )

@@ -16,7 +16,7 @@ CLAIMED = "says the laboratory that trained it"
 
 LOCAL = (
     "**Ends in a local optimum.** This objective is not convex. Each round bounds it from above by a convex problem "
-    "that touches it at the weights of now, and minimises that: the objective never rises, and where training begins "
+    "that touches it at the weights of now, and goes down that: the objective never rises, and where training begins "
     "decides where it ends."
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +16,16 @@ from ranking.methods.linear import Start
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk, Solution, cccp, cutting_plane
+from ranking.optimise import (
+    Cut,
+    LinearRisk,
+    Point,
+    Solution,
+    UpperBound,
+    WorkingSet,
+    cccp,
+    cutting_plane,
+)
 from ranking.optimise.clock import Clock
 from ranking.settings import setting
 from ranking.types import Floats, OnProgress, ProgressEvent
@@ -56,7 +65,7 @@ class HOAPSVM(HighOrderMethod):
         advanced=True,
     )
     start_C: float = setting(
-        0.1,
+        1e-3,
         label="C of HOB-SVM where it begins",
         help="What a misclassified image costs in the HOB-SVM that gives the first weights.",
         formula=r"C_0",
@@ -76,7 +85,7 @@ class HOAPSVM(HighOrderMethod):
         if first is None:
             first, stopped = self._first_weights(risk, samples, clock)
         left = 0 if stopped else self.max_iterations
-        found = cccp(upper.touching, upper.best_length(first), self.tolerance, left, clock)
+        found = cccp(upper.touching, upper.best_length(first), self.tolerance, left, clock, start.working_set)
         return replace(found, stopped=stopped or found.stopped)
 
     def _first_weights(self, risk: LinearRisk, samples: TrainingSet, clock: Clock) -> tuple[Floats, bool]:
@@ -109,10 +118,20 @@ class Surrogate:
     neighbours: Neighbours
     ranking: Callable[[Floats], Cut]
 
-    def touching(self, weights: Floats) -> LinearRisk:
-        """The risk that equals the objective at `weights`: the labellings of g are fixed there (Proposition 4)."""
-        fixed = self._max_marginals(self.risk.exact_scores(weights))
-        return replace(self.risk, oracle=lambda scores: self._most_violated(scores, fixed))
+    def touching(self, weights: Floats) -> UpperBound:
+        """The bound that touches at `weights`: the labellings of g are fixed there (Proposition 4)."""
+        scores = self.risk.exact_scores(weights)
+        fixed = self._max_marginals(scores)
+        risk = FixedRisk(
+            self.risk.features,
+            self.risk.C,
+            self._most_violated,
+            self.risk.scale,
+            self.risk.pairwise,
+            fixed=fixed,
+            neighbours=self.neighbours,
+        )
+        return UpperBound(risk, Point.of(risk, weights, risk.with_fixed(scores)), risk.adopt)
 
     def best_length(self, weights: Floats) -> Floats:
         """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
@@ -131,16 +150,65 @@ class Surrogate:
         unary, penalty = self.neighbours.split(scores)
         return max_marginals(unary, self.neighbours.edges, penalty, components=self.neighbours.components)
 
-    def _most_violated(self, scores: Floats, fixed: MaxMarginals) -> Cut:
-        """The most violated ranking of the upper-bounded scores (Proposition 5), its plane summed over samples.
+    def _most_violated(self, scores: Floats) -> Cut:
+        """The most violated ranking of the upper-bounded scores (Proposition 5) and its labellings, as a cut.
 
         Each sample counts with what its wrong class is worth at best, less its true class by the fixed labelling.
         """
+        scores, fixed = np.split(scores, [len(scores) - len(self.neighbours.relevant)])
         unary, penalty = self.neighbours.split(scores)
         relevant = self.neighbours.relevant
         found = self._max_marginals(scores)
-        excess = found.values(~relevant, unary, penalty) - fixed.values(relevant, unary, penalty)
+        excess = found.values(~relevant, unary, penalty) + fixed
         cut = self.ranking(np.where(relevant, -excess, excess))
         weights = np.abs(cut.coefficients)
-        sums = zip(found.sums(~relevant, weights), fixed.sums(relevant, weights), strict=True)
-        return Cut(np.concatenate([wrong - true for wrong, true in sums]), cut.loss)
+        return Cut(np.concatenate([*found.sums(~relevant, weights), weights]), cut.loss)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedRisk(LinearRisk):
+    """A bound on eq. 14 with one more score a sample: less what the fixed labelling of its true class is worth.
+
+    Scores and coefficients are (n + m + n,): samples, edges, and samples again. So a cut, a ranking with labellings
+    of the wrong classes, is one of every bound: what the last scores stand for is all that differs.
+    """
+
+    fixed: MaxMarginals = field(kw_only=True)
+    neighbours: Neighbours = field(kw_only=True)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = super().shape
+        return rows + len(self.features), columns
+
+    def scores(self, weights: Floats) -> Floats:
+        return self.with_fixed(super().scores(weights))
+
+    def exact_scores(self, weights: Floats) -> Floats:
+        return self.with_fixed(super().exact_scores(weights))
+
+    def normal(self, coefficients: Floats) -> Floats:
+        return super().normal(self._without_fixed(coefficients))
+
+    def exact_normal(self, coefficients: Floats) -> Floats:
+        return super().exact_normal(self._without_fixed(coefficients))
+
+    def total_length(self, coefficients: Floats) -> float:
+        return super().total_length(self._without_fixed(coefficients))
+
+    def adopt(self, planes: WorkingSet) -> WorkingSet:
+        """Planes of another bound as planes of this one."""
+        return WorkingSet(planes.coefficients, planes.losses, self.normal(planes.coefficients))
+
+    def with_fixed(self, scores: Floats) -> Floats:
+        """Scores (n + m,) of samples and edges, followed by those of the fixed labellings."""
+        unary, penalty = np.split(scores, [len(self.features)])
+        return np.append(scores, -self.fixed.values(self.neighbours.relevant, unary, penalty))
+
+    def _without_fixed(self, coefficients: Floats) -> Floats:
+        """Coefficients (n + m,) of samples and edges alone, or a row for each row of coefficients."""
+        if coefficients.ndim == 2:
+            return np.stack([self._without_fixed(row) for row in coefficients])
+        own, weights = np.split(coefficients, [-len(self.features)])
+        difference: Floats = own - np.concatenate(self.fixed.sums(self.neighbours.relevant, weights))
+        return difference

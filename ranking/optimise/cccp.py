@@ -1,98 +1,129 @@
 """The concave-convex procedure (Yuille and Rangarajan 2003; high-order, Algorithm 1) with a certificate.
 
-A round bounds the objective from above by a convex risk that touches it at the weights of now, and minimises that.
-The objective never rises, and it has converged where no such risk can fall further: the dual of the last one is a
-lower bound on it, which certifies a local result. It is no bound on the objective itself.
+A round bounds the objective from above by a convex risk that touches it at the weights of now, and moves towards
+the minimum of that. It need not arrive there: cutting planes know how much a round can still gain at most, and once
+it has gained as much, the next bound is the better guide. The objective never rises, and it has converged where no
+such risk can fall further: the dual of the last one is a lower bound on it, which certifies a local result. It is
+no bound on the objective itself.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-
-import numpy as np
+from dataclasses import dataclass
 
 from ranking.optimise.clock import Clock
-from ranking.optimise.cutting_plane import cutting_plane
-from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
-from ranking.types import Floats, OnProgress, ProgressEvent, relative_gap
+from ranking.optimise.cutting_plane import SAFETY, SMALLEST_TARGET, PlaneSearch
+from ranking.optimise.line import Point
+from ranking.optimise.risk import LinearRisk, Solution, WorkingSet, certified
+from ranking.types import Certificate, Floats, relative_gap
 
-INNER = 0.3  # of the tolerance: how exactly the last rounds are solved
-LOOSER = 0.1  # of what the last round gained: how exactly the next one is
+
+def none_of_them(planes: WorkingSet) -> None:
+    """No plane of one bound is known to be one of another."""
+
+
+@dataclass(frozen=True, eq=False)
+class UpperBound:
+    """A convex risk that is nowhere below the objective, and the point where the two are equal, in float64.
+
+    adopt: planes of another bound of this objective to planes of this one, or None.
+    """
+
+    risk: LinearRisk
+    point: Point
+    adopt: Callable[[WorkingSet], WorkingSet | None] = none_of_them
 
 
 def cccp(
-    convexify: Callable[[Floats], LinearRisk],
+    convexify: Callable[[Floats], UpperBound],
     start: Floats,
     tolerance: float = 1e-3,
     max_iterations: int = 10_000,
     clock: Clock | None = None,
+    working_set: WorkingSet | None = None,
 ) -> Solution:
     """Minimise what `convexify` bounds, from `start` until no round can gain more than tolerance x objective.
 
-    convexify: weights to a convex risk that is nowhere below the objective, and equal to it there. An iteration is
-    one of cutting planes within a round. clock: has run since training began, and tells of progress. The
-    certificate's primal is the objective at the returned weights, its dual the lower bound of the risk that
-    touches it there.
+    convexify: weights to the bound that touches there. An iteration is one of cutting planes within a round. clock:
+    has run since training began, and tells of progress. working_set: planes of another bound of this objective, for
+    any C. The certificate's primal is the objective at the returned weights, its dual the lower bound of the risk
+    that touches it there.
     """
-    rounds = _Rounds(clock or Clock(None))
-    weights, exactness = start, LOOSER * LOOSER
-    while True:
-        risk = convexify(weights)
-        value = exact_objective(risk, weights)
-        exactness = max(INNER * tolerance, min(exactness, LOOSER))
-        left = max_iterations - rounds.iterations
-        solution = cutting_plane(risk, exactness, left, rounds.begin(value), weights)
-        rounds.end(solution)
-        dual = solution.dual
-        arrived = relative_gap(value, solution.certificate.dual) <= tolerance
-        after = exact_objective(convexify(solution.weights), solution.weights)
-        if not arrived and after < value:
-            weights, exactness = solution.weights, LOOSER * relative_gap(value, after)
-            risk = convexify(weights)
-            dual = Cut(np.zeros(risk.shape[0]), 0.0)  # no cut of the round is one of this risk
-        elif not arrived and exactness > INNER * tolerance:
-            exactness = 0.0  # the round was solved too loosely to gain anything
-        else:
+    descent = _Descent(convexify, start, tolerance, clock or Clock(None), working_set)
+    stopped = False
+    while not stopped and descent.iterations < max_iterations:
+        stopped = descent.run(max_iterations)
+        if descent.certificate is not None or not descent.move():
             break
-        if solution.stopped or rounds.iterations >= max_iterations:
-            break
-    certificate = certified(risk, weights, dual, tolerance, rounds.iterations, rounds.clock.seconds)
-    return Solution(weights, dual, certificate, stopped=solution.stopped)
+    return descent.solution(stopped)
 
 
-def exact_objective(risk: LinearRisk, weights: Floats) -> float:
-    """The value of `risk` at `weights`, in float64 from its definition."""
-    scores = risk.exact_scores(weights)
-    return risk.objective(weights, scores, risk.oracle(scores))
+class _Descent:
+    """The bound of now and the search for its minimum; all rounds are counted and reported as one training."""
 
+    def __init__(
+        self,
+        convexify: Callable[[Floats], UpperBound],
+        start: Floats,
+        tolerance: float,
+        clock: Clock,
+        working_set: WorkingSet | None,
+    ) -> None:
+        self.convexify, self.tolerance, self.clock = convexify, tolerance, clock
+        self.certificate: Certificate | None = None  # once it says that there is nothing more to gain
+        self._target, self._patient = SAFETY * tolerance, False
+        self._number = self._iterations = self._passes = 0  # before this round
+        self._ceiling = math.inf
+        self._begin(convexify(start), working_set)
 
-class _Rounds:
-    """Reports the iterations of all rounds as one training."""
+    @property
+    def iterations(self) -> int:
+        return self._iterations + self._search.iterations
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
-        self.iterations, self.number = 0, 0
-        self._passes = self._last_passes = 0
-        self._ceiling = float("inf")
+    def run(self, max_iterations: int) -> bool:
+        """Search until the round has gained enough; whether a callback asked for the end."""
+        return self._search.run(self._enough, max_iterations - self._iterations, self._report)
 
-    def begin(self, value: float) -> OnProgress:
-        self.number += 1
-        self._ceiling = min(self._ceiling, value)
+    def move(self) -> bool:
+        """Begin the next round where this one has led to, unless that is no better; whether there is a way on."""
+        following = self.convexify(self._search.best.weights)
+        if following.point.objective < self._bound.point.objective:
+            self._iterations, self._passes = self.iterations, self._passes + self._search.passes
+            self._begin(following, self._search.active)
+            return True
+        was, self._patient = self._patient, True  # rounding hides what was gained: prove what there is
+        return not was
 
-        def report(event: ProgressEvent) -> None:
-            self._last_passes = event.passes
-            self._ceiling = min(self._ceiling, event.primal)
-            self.clock.report(
-                self.iterations + event.iteration,
-                self._ceiling,
-                event.dual,
-                self._passes + event.passes,
-                event.planes,
-                self.number,
-            )
+    def solution(self, stopped: bool) -> Solution:
+        certificate = self.certificate or self._certified()
+        search = self._search
+        return Solution(self._bound.point.weights, search.dual, certificate, search.active, stopped)
 
-        return report
+    def _begin(self, bound: UpperBound, planes: WorkingSet | None) -> None:
+        self._bound, self._number = bound, self._number + 1
+        known = None if planes is None else bound.adopt(planes)
+        passes = 2 if known is None else 3  # the exact scores, the normal of the first cut, those adopted
+        self._search = PlaneSearch(bound.risk, bound.point, known, passes)
 
-    def end(self, solution: Solution) -> None:
-        self.iterations += solution.certificate.iterations
-        self._passes += self._last_passes
+    def _enough(self) -> bool:
+        value, best, dual = self._bound.point.objective, self._search.best.objective, self._search.bound
+        if relative_gap(value, dual) > self._target:
+            return not self._patient and value - best >= best - dual
+        certificate = self._certified()
+        if certificate.converged or self._target < SMALLEST_TARGET:
+            self.certificate = certificate
+            return True
+        self._target *= 0.5  # single precision hid a part of the gap
+        return False
+
+    def _certified(self) -> Certificate:
+        weights, dual = self._bound.point.weights, self._search.dual
+        return certified(self._bound.risk, weights, dual, self.tolerance, self.iterations, self.clock.seconds)
+
+    def _report(self, iteration: int, primal: float, dual: float, passes: int, planes: int) -> None:
+        self._ceiling = min(self._ceiling, primal)  # what single precision saw of the last round may be lower
+        self.clock.report(
+            self._iterations + iteration, self._ceiling, dual, self._passes + passes, planes, self._number
+        )

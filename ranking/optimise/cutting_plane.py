@@ -8,13 +8,15 @@ passes over the features: the scores of the model's optimum, and the normal of t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ranking.optimise.clock import Clock
 from ranking.optimise.line import Line, Point
 from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
 from ranking.optimise.simplex_qp import solve_bound_simplex_qp, solve_simplex_qp
-from ranking.types import Floats, OnProgress, StopTraining, relative_gap
+from ranking.types import Certificate, Floats, OnProgress, StopTraining, relative_gap
 
 IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
 BEYOND = 0.2  # of the way from the best weights to the model's optimum: where the cut is taken
@@ -24,6 +26,9 @@ CLOSE = 0.05  # the line is searched until it cannot promise more than this shar
 STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
 STANDSTILL = 30  # iterations in which neither bound moves: what is left of the gap is rounding
 SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
+SMALLEST_TARGET = 1e-9  # below it the gap is one of rounding
+
+Report = Callable[[int, float, float, int, int], None]  # iteration, primal, dual, passes, planes
 
 
 def cutting_plane(
@@ -41,35 +46,88 @@ def cutting_plane(
     iterations ran out, or where rounding hides the way on.
     """
     clock = Clock(on_progress)
-    model = _Model(risk, working_set)
-    best = Point.at_start(risk, start)
-    model.add(best.cut, risk.normal(best.cut.coefficients))
-    iteration, passes, step, stalled, still = 0, 1 if start is None else 2, 1.0, False, 0
-    target, stopped = SAFETY * tolerance, False
-    try:
-        while iteration < max_iterations and still < STANDSTILL and not model.stuck:
-            clock.report(iteration, best.objective, model.bound, passes, len(model.losses))
-            # Never end at weights 0, which rank nothing, while a step has not been tried.
-            if (iteration or start is not None) and relative_gap(best.objective, model.bound) <= target:
-                certificate = certified(risk, best.weights, model.dual, tolerance, iteration, clock.seconds)
-                if certificate.converged or target < 1e-9:
-                    return Solution(best.weights, model.dual, certificate, model.active, stopped)
-                target *= 0.5  # single precision hid a part of the gap
-            iteration += 1
-            line = Line(risk, best, model.weights, risk.scores(model.weights))
-            passes += 2
-            close = CLOSE * (best.objective - model.bound)
-            step, best = line.search(min(1.0, LONGER * step) or 1.0, close, TRIALS)
-            cut = line.cut_at(1.0 if stalled else step + BEYOND * (1.0 - step))
-            bound = model.bound
-            model.add(cut, risk.normal(cut.coefficients))
-            stalled = model.bound - bound < STALLED * (best.objective - bound)
-            still = still + 1 if step == 0.0 and model.bound <= bound else 0
-    except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
-    seconds = clock.seconds
-    certificate = certified(risk, best.weights, model.dual, tolerance, iteration, seconds)
-    return Solution(best.weights, model.dual, certificate, model.active, stopped)
+    search = PlaneSearch(risk, Point.at_start(risk, start), working_set, passes=1 if start is None else 2)
+    target, certificate = SAFETY * tolerance, None
+
+    def proven() -> bool:
+        nonlocal target, certificate
+        # Never end at weights 0, which rank nothing, while a step has not been tried.
+        if (start is None and not search.iterations) or search.relative_gap > target:
+            return False
+        certificate = search.certificate(tolerance, clock)
+        if certificate.converged or target < SMALLEST_TARGET:
+            return True
+        target, certificate = 0.5 * target, None  # single precision hid a part of the gap
+        return False
+
+    stopped = search.run(proven, max_iterations, clock.report)
+    if certificate is None:
+        certificate = search.certificate(tolerance, clock)
+    return Solution(search.best.weights, search.dual, certificate, search.active, stopped)
+
+
+class PlaneSearch:
+    """Cutting planes on one risk as far as they got: the best point met, and the planes with what they prove.
+
+    best: the point. bound: no weights have an objective below it. iterations, passes: over the features, so far.
+    """
+
+    def __init__(self, risk: LinearRisk, start: Point, working_set: WorkingSet | None, passes: int) -> None:
+        self.risk, self.best = risk, start
+        self.iterations, self.passes = 0, passes
+        self._model = _Model(risk, working_set)
+        self._model.add(start.cut, risk.normal(start.cut.coefficients))
+        self._step, self._stalled, self._still = 1.0, False, 0
+
+    @property
+    def bound(self) -> float:
+        return self._model.bound
+
+    @property
+    def dual(self) -> Cut:
+        """The combination of cuts that attains the bound."""
+        return self._model.dual
+
+    @property
+    def active(self) -> WorkingSet:
+        """The planes that carry weight."""
+        return self._model.active
+
+    @property
+    def relative_gap(self) -> float:
+        return relative_gap(self.best.objective, self.bound)
+
+    def certificate(self, tolerance: float, clock: Clock) -> Certificate:
+        return certified(self.risk, self.best.weights, self.dual, tolerance, self.iterations, clock.seconds)
+
+    def run(self, enough: Callable[[], bool], max_iterations: int, report: Report) -> bool:
+        """Search on until it is enough, which is asked after each report, or there is no way on.
+
+        Returns whether a callback asked for the end: what was reached so far is then the result.
+        """
+        try:
+            while self.iterations < max_iterations and self._still < STANDSTILL and not self._model.stuck:
+                report(self.iterations, self.best.objective, self.bound, self.passes, self._model.size)
+                if enough():
+                    break
+                self._iterate()
+        except StopTraining:
+            return True
+        return False
+
+    def _iterate(self) -> None:
+        risk, model, best = self.risk, self._model, self.best
+        self.iterations += 1
+        line = Line(risk, best, model.weights, risk.scores(model.weights))
+        self.passes += 2
+        close = CLOSE * (best.objective - model.bound)
+        step, self.best = line.search(min(1.0, LONGER * self._step) or 1.0, close, TRIALS)
+        cut = line.cut_at(1.0 if self._stalled else step + BEYOND * (1.0 - step))
+        bound = model.bound
+        model.add(cut, risk.normal(cut.coefficients))
+        self._step = step
+        self._stalled = model.bound - bound < STALLED * (self.best.objective - bound)
+        self._still = self._still + 1 if step == 0.0 and model.bound <= bound else 0
 
 
 class _Rows:
@@ -127,6 +185,11 @@ class _Model:
         gram[-1] = gram[:, -1] = self.normals.array[:, :free] @ normal[:free]
         self.gram = gram
         self._solve()
+
+    @property
+    def size(self) -> int:
+        """How many planes there are."""
+        return len(self.losses)
 
     @property
     def dual(self) -> Cut:

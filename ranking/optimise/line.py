@@ -24,7 +24,11 @@ class Point:
     def at_start(cls, risk: LinearRisk, start: Floats | None) -> Point:
         samples, size = risk.shape
         weights = np.zeros(size) if start is None else np.asarray(start, dtype=np.float64)
-        scores = np.zeros(samples) if start is None else risk.scores(weights)
+        return cls.of(risk, weights, np.zeros(samples) if start is None else risk.scores(weights))
+
+    @classmethod
+    def of(cls, risk: LinearRisk, weights: Floats, scores: Floats) -> Point:
+        """The point at `weights`, whose scores are known."""
         cut = risk.oracle(scores)
         return cls(weights, scores, cut, risk.objective(weights, scores, cut))
 

@@ -72,19 +72,27 @@ class LinearRisk:
         return self._by_block(weights, self.free, Block.exact_scores)
 
     def normal(self, coefficients: Floats) -> Floats:
-        """The coefficients' sum of rows, in the features' own precision: one pass over them."""
+        """The coefficients' sum of rows, in the features' own precision: one pass over them.
+
+        Coefficients (k, n) of several cuts give (k, d).
+        """
         return self._by_block(coefficients, len(self.features), Block.normal)
 
     def exact_normal(self, coefficients: Floats) -> Floats:
         """The coefficients' sum of rows in float64."""
         return self._by_block(coefficients, len(self.features), Block.exact_normal)
 
+    def total_length(self, coefficients: Floats) -> float:
+        """How long the rows that `normal` adds up are together."""
+        lengths = np.concatenate([block.lengths() for block in self.blocks])
+        return float(lengths @ np.abs(coefficients))
+
     def _by_block(self, values: Floats, first: int, product: Callable[[Block, Floats], Floats]) -> Floats:
         """The product of each block with its part of `values`, under each other; the first part is `first` long."""
         if self.pairwise is None:
             return product(self.blocks[0], values)
-        parts = zip(self.blocks, np.split(values, [first]), strict=True)
-        return np.concatenate([product(block, part) for block, part in parts])
+        parts = zip(self.blocks, np.split(values, [first], axis=-1), strict=True)
+        return np.concatenate([product(block, part) for block, part in parts], axis=-1)
 
     def least(self, normal: Floats) -> Floats:
         """The allowed weights that minimise 1/2 ||w||^2 + w.normal."""
@@ -109,10 +117,9 @@ class LinearRisk:
         cut = self.oracle(scores)
         primal = self.objective(weights, scores, cut)
         summands = self.C * (cut.loss + float(np.abs(scores) @ np.abs(cut.coefficients)))
-        lengths = np.concatenate([block.lengths() for block in self.blocks])
         length = float(np.linalg.norm(self.least(normal)))
         # The normal is a sum of as many rows, which may nearly cancel: its error is in the size of those.
-        summands += length * float(lengths @ np.abs(dual.coefficients))
+        summands += length * self.total_length(dual.coefficients)
         return primal, dual.loss - 0.5 * length**2, ROUNDING * summands
 
 

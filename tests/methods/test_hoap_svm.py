@@ -15,7 +15,7 @@ from ranking.methods import hoap_svm
 from ranking.methods.hoap_svm import HOAPSVM, STARTS, Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import LinearRisk, cutting_plane
+from ranking.optimise import LinearRisk, UpperBound, WorkingSet, cutting_plane
 
 KINDS = pytest.mark.parametrize("problem_of", [problem, similar_problem])
 
@@ -79,7 +79,9 @@ def test_the_bound_touches_the_objective_and_lies_nowhere_below(problem_of: Prob
         above = []
         for seed in range(6):
             here = random_weights(seed, pairwise)
-            risk = upper.touching(here)
+            bound = upper.touching(here)
+            risk = bound.risk
+            assert bound.point.objective == value_of(risk, here)
             assert value_of(risk, here) == pytest.approx(objective(here, queries), rel=1e-12)
             for other in range(12):
                 there = random_weights(100 + other, pairwise, 10.0 ** (other % 3 - 1))
@@ -93,7 +95,7 @@ def test_cuts_are_subgradients_of_the_bound(problem_of: Problem) -> None:
     queries = [problem_of(seed, n=16) for seed in (3, 4)]
     upper = bound_of(queries)
     pairwise = upper.risk.shape[1] - 6
-    risk = upper.touching(random_weights(0, pairwise))
+    risk = upper.touching(random_weights(0, pairwise)).risk
     for seed in range(6):
         scores = risk.exact_scores(random_weights(seed, pairwise))
         cut = risk.oracle(scores)
@@ -107,10 +109,33 @@ def test_cuts_are_subgradients_of_the_bound(problem_of: Problem) -> None:
             assert there >= here - 1e-12 * max(1.0, abs(there))
 
 
+@KINDS
+def test_planes_of_one_bound_are_planes_of_another(problem_of: Problem) -> None:
+    queries = [problem_of(seed, n=16) for seed in (3, 4)]
+    upper = bound_of(queries)
+    pairwise = upper.risk.shape[1] - 6
+    first, second = (upper.touching(random_weights(seed, pairwise)) for seed in (0, 1))
+    cuts = [first.risk.oracle(first.risk.exact_scores(random_weights(seed, pairwise))) for seed in range(5)]
+    coefficients, losses = np.stack([cut.coefficients for cut in cuts]), np.array([cut.loss for cut in cuts])
+    planes = WorkingSet(coefficients, losses, first.risk.normal(coefficients))
+    adopted = second.adopt(planes)
+    assert adopted is not None
+    np.testing.assert_array_equal(adopted.coefficients, coefficients)
+    np.testing.assert_array_equal(adopted.losses, losses)
+    for seed in range(12):
+        weights = random_weights(50 + seed, pairwise, 10.0 ** (seed % 3 - 1))
+        scores = second.risk.exact_scores(weights)
+        best = second.risk.oracle(scores)
+        np.testing.assert_allclose(adopted.normals @ weights, coefficients @ scores, rtol=1e-9, atol=1e-12)
+        hinge = best.loss + scores @ best.coefficients
+        assert (losses + adopted.normals @ weights).max() <= hinge + 1e-12 * max(1.0, abs(hinge))
+    assert np.allclose(adopted.normals, planes.normals) == (problem_of is problem)
+
+
 def test_without_similar_samples_the_bound_is_the_objective_so_that_one_round_is_enough() -> None:
     query = problem(5)
     upper = bound_of([query], C=20.0)
-    solution = cutting_plane(upper.touching(random_weights(1, 0)), 1e-6)
+    solution = cutting_plane(upper.touching(random_weights(1, 0)).risk, 1e-6)
     ap = make_method("AP-SVM", C=40.0, tolerance=1e-6).fit([query])
     assert solution.certificate.primal == pytest.approx(ap.certificate.primal / 2, rel=2e-6)
 
@@ -120,7 +145,7 @@ def test_weights_of_zero_are_a_start() -> None:
     upper = bound_of([query])
     nothing = np.zeros(13)
     assert upper.best_length(nothing).tolist() == nothing.tolist()
-    assert value_of(upper.touching(nothing), nothing) == pytest.approx(objective(nothing, [query]), rel=1e-12)
+    assert upper.touching(nothing).point.objective == pytest.approx(objective(nothing, [query]), rel=1e-12)
     method = make_method("HOAP-SVM", C=10.0, start="zero").fit([query])
     assert method.certificate.converged
     assert method.certificate.primal < objective(nothing, [query])
@@ -175,7 +200,7 @@ def test_the_objective_never_rises_from_round_to_round(
     visited: list[np.ndarray] = []
     touching = Surrogate.touching
 
-    def remember(upper: Surrogate, weights: np.ndarray) -> LinearRisk:
+    def remember(upper: Surrogate, weights: np.ndarray) -> UpperBound:
         visited.append(weights)
         return touching(upper, weights)
 
@@ -324,7 +349,7 @@ def test_a_better_start_than_zero_ends_no_higher_than_where_it_began() -> None:
     upper = bound_of([query], C=30.0)
     for start in ("HOB-SVM", "AP-SVM"):
         method = make_method("HOAP-SVM", C=30.0, eta=0.7, start=start).fit([query])
-        other = make_method(start, C=60.0 if start == "AP-SVM" else 0.1, tolerance=1e-2)
+        other = make_method(start, C=60.0 if start == "AP-SVM" else 1e-3, tolerance=1e-2)
         first = other.fit([query]).solution.weights
         first = upper.best_length(np.append(first, np.zeros(13 - len(first))))
         assert method.certificate.primal <= objective(first, [query], C=30.0) * (1 + 1e-6)

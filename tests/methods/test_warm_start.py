@@ -41,7 +41,7 @@ def test_continuing_a_finished_run_takes_next_to_nothing(
     again = make_method(name, C=1.0, tolerance=1e-4, **settings).fit([query], warm_start=first)
     assert again.certificate.converged
     assert again.certificate.primal <= first.certificate.primal * (1 + 1e-12)
-    if first.solution.working_set is None:  # each round of HOAP-SVM begins without cuts
+    if first.solution.working_set is None:  # Frank-Wolfe and coordinate descent keep none
         assert again.certificate.iterations < first.certificate.iterations
     else:
         assert again.certificate.iterations <= 1 < first.certificate.iterations

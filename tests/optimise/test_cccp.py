@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 
 from ranking import ProgressEvent, StopTraining
-from ranking.optimise import Cut, LinearRisk, cccp
-from ranking.optimise.cccp import exact_objective
+from ranking.optimise import Cut, LinearRisk, Point, UpperBound, WorkingSet, cccp, cutting_plane
 from ranking.optimise.clock import Clock
 
 
-def convexify(weights: np.ndarray) -> LinearRisk:
+def touching(risk: LinearRisk, weights: np.ndarray) -> UpperBound:
+    return UpperBound(risk, Point.of(risk, weights, risk.exact_scores(weights)))
+
+
+def value(risk: LinearRisk, w: float) -> float:
+    weights = np.array([w])
+    return Point.of(risk, weights, risk.exact_scores(weights)).objective
+
+
+def convexify(weights: np.ndarray) -> UpperBound:
     """1/2 w^2 + 4 max(0, 2 - |w|) from above: |w| is convex, and its lower bound is +w or -w.
 
     At w = 0 it is 8, at |w| = 1 it is 4.5, least at |w| = 2 with 2, from where it rises as w^2 / 2.
@@ -24,7 +33,7 @@ def convexify(weights: np.ndarray) -> LinearRisk:
         wrong = 2.0 - sign * scores[0] > 0
         return Cut(np.array([-sign if wrong else 0.0]), 2.0 if wrong else 0.0)
 
-    return LinearRisk(np.ones((1, 1)), 4.0, oracle)
+    return touching(LinearRisk(np.ones((1, 1)), 4.0, oracle), weights)
 
 
 def objective(w: float) -> float:
@@ -45,7 +54,7 @@ def test_each_side_ends_at_its_minimum(start: float, end: float) -> None:
     assert events[-1].round == len({event.round for event in events})
 
 
-def steps(weights: np.ndarray) -> LinearRisk:
+def steps(weights: np.ndarray) -> UpperBound:
     """1/2 w^2 + 20 max(0, 4 - w^2/4) from above, by w^2/4 >= a w/2 - a^2/4: least at |w| = 4, with 8.
 
     The bound that touches at a is least at 8/a + a/2: each round is a step of Newton towards the root of 16.
@@ -56,7 +65,7 @@ def steps(weights: np.ndarray) -> LinearRisk:
         wrong = 4.0 + a * a / 4.0 - a / 2.0 * scores[0] > 0
         return Cut(np.array([-a / 2.0 if wrong else 0.0]), 4.0 + a * a / 4.0 if wrong else 0.0)
 
-    return LinearRisk(np.ones((1, 1)), 20.0, oracle)
+    return touching(LinearRisk(np.ones((1, 1)), 20.0, oracle), weights)
 
 
 def smooth(w: float) -> float:
@@ -68,7 +77,7 @@ def test_every_round_begins_where_the_last_one_ended_and_none_rises(start: float
     begun: dict[int, float] = {}
     visited: list[float] = []
 
-    def remember(weights: np.ndarray) -> LinearRisk:
+    def remember(weights: np.ndarray) -> UpperBound:
         visited.append(float(weights[0]))
         return steps(weights)
 
@@ -84,10 +93,10 @@ def test_every_round_begins_where_the_last_one_ended_and_none_rises(start: float
     assert path[0] == start
     assert len(path) >= 3
     assert (np.diff([smooth(w) for w in path]) <= 0).all()
-    for a, b in itertools.pairwise(path[:4]):
-        assert (
-            b == pytest.approx(8 / a + a / 2, rel=0.02) or b == a
-        )  # a round solved too loosely is taken again
+    for a, b in itertools.pairwise(path):
+        risk = steps(np.array([a])).risk
+        gained, least = smooth(a) - value(risk, b), value(risk, 8 / a + a / 2)
+        assert gained >= value(risk, b) - least  # each round gains as much as it leaves, at the least
 
 
 def test_a_start_where_the_slope_is_nothing_stays_there() -> None:
@@ -97,12 +106,10 @@ def test_a_start_where_the_slope_is_nothing_stays_there() -> None:
 
 
 def test_the_bounds_of_these_tests_touch_and_lie_above() -> None:
-    for risk_at, value in ((steps, smooth), (convexify, objective)):
+    for bound_at, exact in ((steps, smooth), (convexify, objective)):
         for a, w in itertools.product(np.linspace(-6, 8, 15), repeat=2):
-            assert exact_objective(risk_at(np.array([a])), np.array([w])) >= value(w) - 1e-12
-            assert exact_objective(risk_at(np.array([w])), np.array([w])) == pytest.approx(
-                value(w), rel=1e-12
-            )
+            assert value(bound_at(np.array([a])).risk, w) >= exact(w) - 1e-12
+            assert bound_at(np.array([w])).point.objective == pytest.approx(exact(w), rel=1e-12)
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
@@ -142,3 +149,96 @@ def test_progress_of_all_rounds_is_that_of_one_training() -> None:
     assert events[0].round == 1
     assert events[-1].round > 2
     assert solution.certificate.seconds >= events[-1].seconds
+
+
+class Folded:
+    """1/2 ||w||^2 + 3 max(0, max_k [loss_k + a_k.w] - |u.w|): the bound that touches has u.w with its sign of there.
+
+    A cut takes one a_k less u, whatever the sign: planes of one bound are planes of each.
+    """
+
+    def __init__(self, seed: int, keeps: bool) -> None:
+        rng = np.random.default_rng(seed)
+        self.rows, self.losses, self.u = (
+            rng.normal(size=(40, 8)),
+            rng.uniform(1, 2, 40),
+            2 * rng.normal(size=8),
+        )
+        self.keeps, self.visited = keeps, [np.full(8, 0.1)]
+        self.offered: list[WorkingSet] = []
+
+    def __call__(self, weights: np.ndarray) -> UpperBound:
+        sign = 1.0 if self.u @ weights >= 0 else -1.0
+
+        def oracle(scores: np.ndarray) -> Cut:
+            k = int(np.argmax(self.losses + scores[:40]))
+            wrong = float(self.losses[k] + scores[k] - scores[40] > 0)
+            return Cut(wrong * (np.eye(41)[k] - np.eye(41)[40]), wrong * self.losses[k])
+
+        risk = LinearRisk(np.vstack([self.rows, sign * self.u]), 3.0, oracle)
+
+        def adopt(planes: WorkingSet) -> WorkingSet:
+            self.offered.append(planes)
+            return WorkingSet(planes.coefficients, planes.losses, risk.normal(planes.coefficients))
+
+        bound = touching(risk, weights)
+        return UpperBound(risk, bound.point, adopt) if self.keeps else bound
+
+    def objective(self, w: np.ndarray) -> float:
+        hinge = float((self.losses + self.rows @ w).max()) - abs(float(self.u @ w))
+        return float(w @ w) / 2 + 3 * max(0.0, hinge)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_rounds_gain_as_much_as_they_leave_and_keep_planes_that_hold(seed: int, keeps: bool) -> None:
+    folded, events = Folded(seed, keeps), list[ProgressEvent]()
+    solution = cccp(folded, np.full(8, 0.1), 1e-5, clock=Clock(events.append))
+    certificate, end = solution.certificate, folded(solution.weights)
+    assert certificate.converged
+    assert certificate.primal == pytest.approx(folded.objective(solution.weights), rel=1e-12)
+    least = cutting_plane(end.risk, 1e-9).certificate
+    assert certificate.dual <= least.primal * (1 + 1e-12)
+    assert certificate.primal - least.dual <= 1e-5 * certificate.primal * (1 + 1e-6)
+    first = {event.round: event for event in reversed(events)}
+    last = {event.round: event for event in events}
+    assert len(first) >= 3
+    for number in range(1, len(first)):
+        gained = first[number].primal - last[number].primal
+        assert gained >= last[number].primal - last[number].dual
+        before = [event for event in events if event.round == number][:-1]
+        assert all(first[number].primal - e.primal < e.primal - e.dual for e in before)  # and go no further
+    kept = [first[number].planes for number in range(2, len(first) + 1)]
+    assert len(folded.offered) == keeps * len(kept)
+    assert (max(kept) > 1) == keeps
+    assert kept == [len(planes) + 1 for planes in folded.offered] or not keeps
+
+
+def test_planes_of_another_run_prove_what_it_proved() -> None:
+    first = cccp(Folded(0, True), np.full(8, 0.1), 1e-5)
+    again = cccp(Folded(0, True), first.weights, 1e-5, working_set=first.working_set)
+    assert again.certificate.iterations == 0 < first.certificate.iterations
+    assert again.certificate.converged
+
+
+def test_a_round_that_leads_to_nothing_better_is_not_followed() -> None:
+    """Where the exact objective disagrees with what the search saw, training stays and proves what it can."""
+
+    def worse(weights: np.ndarray) -> UpperBound:
+        bound = folded(weights)
+        seen.append(weights)
+        extra = 0.0 if len(seen) == 1 else 100.0
+        return UpperBound(
+            bound.risk, dataclasses.replace(bound.point, objective=bound.point.objective + extra)
+        )
+
+    folded, seen, start = Folded(1, False), list[np.ndarray](), np.full(8, 0.1)
+    solution = cccp(worse, start, 1e-5, max_iterations=1000)
+    assert (
+        len(seen) == 3
+    )  # one where it began, one when it had gained enough, one when there was no more to gain
+    np.testing.assert_array_equal(solution.weights, start)
+    assert solution.certificate.primal == pytest.approx(folded.objective(start), rel=1e-12)
+    least = cutting_plane(folded(start).risk, 1e-9).certificate
+    assert solution.certificate.dual == pytest.approx(least.dual, rel=1e-4)
+    assert not solution.certificate.converged
