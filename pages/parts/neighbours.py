@@ -10,6 +10,7 @@ from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.picture import data_url
 from pages.parts.tile import Tile
 from ranking.features import load_features
+from ranking.inference import bounds_of
 from ranking.neighbourhood import Neighbourhood
 from ranking.ranked import Ranking
 from ranking.run import Run
@@ -59,6 +60,14 @@ def show_measures(found: Neighbourhood, test: bool) -> None:
         st.metric("Difference", f"{on - off:+.3f}", width="content")
         st.metric("Relevant that rose", f"{(rise > 0).sum()} of {len(rise)}", width="content")
         st.metric("that fell", f"{(rise < 0).sum()}", width="content")
+    bounds = bounds_of(found.marginals)
+    if bounds.samples:
+        st.warning(
+            f"**Approximate.** {bounds.samples:,} of {bounds.of:,} samples stand in components too large to "
+            "enumerate, of pairs of either sign: their max-marginals are upper bounds, at most "
+            f"{bounds.excess:.3g} above the best labelling known, which is the one that is shown.",
+            icon=":material/approximation:",
+        )
     if not found.penalty.any():
         st.info(
             "All penalties are 0: "
