@@ -171,7 +171,7 @@ def _bounds(told: Json) -> Json:
     found = {name: told.get(name) for name in Bounds._fields}
     counts = [found[name] for name in ("samples", "of")]
     whole = all(isinstance(count, int) and not isinstance(count, bool) for count in counts)
-    if not whole or not all(is_number(value) and value >= 0 for value in found.values()):
+    if not whole or not all(is_number(value) and told[name] >= 0 for name, value in found.items()):
         raise ValueError(f"bounds must hold {', '.join(Bounds._fields)}, as numbers from 0")
     return found
 

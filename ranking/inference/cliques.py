@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from ranking.inference.components import Components
-from ranking.inference.flips import MaxMarginals, finite
+from ranking.inference.flips import PairwiseMaxMarginals, finite
 from ranking.inference.max_marginals import best_labelling, max_marginals
 from ranking.types import Bools, Floats, Ints
 
@@ -62,7 +62,7 @@ class Cliques:
     """n samples and c cliques, as a pairwise model of N samples and M edges; `Cliques.of` makes it.
 
     members: (k,) the samples of all cliques, clique after clique. starts: (c + 1,) where each begins. components: of
-    the N samples, of which the first n are those given. all: (c,) number of the auxiliary sample that says whether
+    the N samples, of which the first n are those given. every: (c,) number of the auxiliary sample that says whether
     all members have label 1; -1 for a clique of two, which is a pair. matrix: (N + M, n + c), from scores and
     penalties of the one model to those of the other.
     """
@@ -71,7 +71,7 @@ class Cliques:
     members: Ints
     starts: Ints
     components: Components
-    all: Ints
+    every: Ints
     matrix: csr_array
 
     @classmethod
@@ -124,15 +124,11 @@ class Cliques:
         """The max-marginals of the same model."""
         scores, costs = self._expanded(unary, penalty)
         found = max_marginals(scores, self.components.edges, costs, components=self.components)
-        return CliqueMaxMarginals(self, found)
+        return CliqueMaxMarginals(self, found.settled(self.members, self.starts, self.every))
 
     def _expanded(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Scores (N,) and penalties (M,). Where a clique costs nothing, all = 0 and any = 1: there its penalty is paid
-        once, not more often, by labels that differ."""
         costs = finite("penalty", penalty, len(self), "a clique")
-        scores, pairs = self.expanded(finite("unary", unary, self.n), costs)
-        scores[self.all[(self.all >= 0) & (costs == 0)]] = -1.0
-        return scores, pairs
+        return self.expanded(finite("unary", unary, self.n), costs)
 
     def expanded(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
         """Scores (n,) and penalties (c,) as those of the N samples and M edges."""
@@ -152,7 +148,7 @@ class CliqueMaxMarginals:
     """`MaxMarginals` of a model of cliques, exact; m of them is their number."""
 
     _cliques: Cliques
-    _pairs: MaxMarginals
+    _pairs: PairwiseMaxMarginals
 
     @cached_property
     def positive(self) -> Floats:

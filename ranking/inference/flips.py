@@ -133,6 +133,17 @@ class PairwiseMaxMarginals:
         found: Bools = self._labels[start:end] ^ flipped.T
         return found
 
+    def settled(self, members: Ints, starts: Ints, every: Ints) -> Self:
+        """The same, where a sample `every` has label 1 just where all members of its group have, and the next sample
+        where any has: of labellings that tie, those. Groups (g + 1,) `starts` of `members`, a component's each; -1 in
+        `every` (g,) means none."""
+        parts, labels, flips = self._model.components, self._labels.copy(), self._flips.copy()
+        place = np.empty(parts.samples, np.int64)
+        place[parts.order] = np.arange(parts.samples)
+        pairs = np.where(every[:, None] < 0, -1, place[every[:, None] + np.arange(2)])
+        _settle(place[members], starts, pairs, labels, self._words, flips)
+        return type(self).of(self._model, labels, self._words, flips)
+
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
         """Weighted sums of one best labelling for each sample, each restricted to the sample's own component.
 
@@ -256,6 +267,26 @@ def _add(change: float, bits: np.uint64, sums: Floats) -> None:
         else:
             bits >>= np.uint64(8)
             i += 8
+
+
+@nb.njit(cache=True, nogil=True)
+def _settle(members: Ints, starts: Ints, pairs: Ints, labels: Bools, words: Ints, flips: Ints) -> None:
+    """Write labels and flips of the places `pairs` (g, 2): all members, any member of each group of places."""
+    ones = ~np.uint64(0)
+    for group in range(len(pairs)):
+        every, some = pairs[group]
+        if every < 0:
+            continue
+        own = members[starts[group] : starts[group + 1]]
+        labels[every], labels[some] = labels[own].all(), labels[own].any()
+        for word in range(words[every + 1] - words[every]):
+            all_bits, any_bits = ones, np.uint64(0)
+            for place in own:
+                bits = flips[words[place] + word] ^ (ones if labels[place] else np.uint64(0))
+                all_bits &= bits
+                any_bits |= bits
+            flips[words[every] + word] = all_bits ^ (ones if labels[every] else np.uint64(0))
+            flips[words[some] + word] = any_bits ^ (ones if labels[some] else np.uint64(0))
 
 
 @nb.njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ from ranking.inference.components import Components, checked_model
 from ranking.inference.cuts import best_cut, cold_flips, network_of
 from ranking.inference.dynamic_cuts import dynamic_flips
 from ranking.inference.enumeration import LARGEST_ENUMERATED, enumerate_best, enumerate_labellings
-from ranking.inference.flips import WORD, MaxMarginals, PairwiseMaxMarginals, pack, value_of, words_of
+from ranking.inference.flips import WORD, PairwiseMaxMarginals, pack, value_of, words_of
 from ranking.types import Bools, Ints
 
 MAX_MARGINAL_ALGORITHMS = ("auto", "enumerate", "dynamic-cut", "cold-cut")
@@ -23,7 +23,7 @@ def max_marginals(
     penalty: npt.ArrayLike,
     algorithm: str = "auto",
     components: Components | None = None,
-) -> MaxMarginals:
+) -> PairwiseMaxMarginals:
     """Max-marginals of value(Y) = sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], Y in {0, 1}^n.
 
     unary: (n,) finite, score of label 1 minus score of label 0. edges: (m, 2) int, each unordered pair once.

@@ -1,4 +1,4 @@
-"""Pairs of either sign: exact where they are enumerated, and else bounds, which linear programs and enumeration check."""
+"""Pairs of either sign: exact where they are enumerated, else bounds, checked by linear programs and enumeration."""
 
 from __future__ import annotations
 
