@@ -24,6 +24,7 @@ class Neighbourhood:
     relevant ones for an irrelevant one and the other way round, stand on the right side of it thanks to the edges, less
     those that do not because of them. unary_part, pairwise_part: (n,) what the unary scores and what the penalties make
     of its score: sums over the labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11).
+    kind: what neighbours pay.
     """
 
     relevant: Bools
@@ -37,6 +38,7 @@ class Neighbourhood:
     helped: Ints
     unary_part: Floats
     pairwise_part: Floats
+    kind: type[Potentials]
 
     @classmethod
     def of(
@@ -85,6 +87,7 @@ class Neighbourhood:
             helped=wrong_alone - wrong,
             unary_part=found.values(one, scores, no_costs) - found.values(zero, scores, no_costs),
             pairwise_part=found.values(one, no_scores, costs) - found.values(zero, no_scores, costs),
+            kind=kind,
         )
 
     @property

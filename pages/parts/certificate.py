@@ -79,7 +79,7 @@ def say_bounds(bounds: Bounds, convex: bool) -> None:
         f"**Approximate.** {bounds.samples:,} of {bounds.of:,} samples stand in components too large to enumerate, "
         f"of pairs of either sign: their max-marginals are upper bounds, at most {bounds.excess:.3g} above the best "
         f"labelling known. The largest score is {bounds.score:.3g}.{objective}",
-        icon=":material/approximation:",
+        icon=":material/warning:",
     )
 
 
