@@ -243,24 +243,44 @@ def _candidates(given: Model, number: int, relaxed: Bools) -> _Candidates:
 def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints, values: Floats) -> None:
     """Improve each row of labels by changing the one that gains most, all but the one held; write its value."""
     size, gains = len(unary), np.empty(len(unary))
+    first, heads, edge_of = _arcs(size, ends)
     least = ROUNDING * (np.abs(unary).sum() + np.abs(penalty).sum())
     for row in range(len(labels)):
-        own, best = labels[row], 0
-        while best >= 0:
-            for i in range(size):
-                gains[i] = -unary[i] if own[i] else unary[i]
-            for e in range(len(ends)):
-                change = -penalty[e] if own[ends[e, 0]] != own[ends[e, 1]] else penalty[e]
-                gains[ends[e, 0]] += change
-                gains[ends[e, 1]] += change
+        own = labels[row]
+        for i in range(size):
+            gains[i] = -unary[i] if own[i] else unary[i]
+            for arc in range(first[i], first[i + 1]):
+                cost = penalty[edge_of[arc]]
+                gains[i] += -cost if own[heads[arc]] != own[i] else cost
+        while True:
             best = -1
             for i in range(size):
                 if i != held[row] and gains[i] > least and (best < 0 or gains[i] > gains[best]):
                     best = i
-            if best >= 0:
-                own[best] = not own[best]
+            if best < 0:
+                break
+            own[best], gains[best] = not own[best], -gains[best]
+            for arc in range(first[best], first[best + 1]):
+                cost, head = 2 * penalty[edge_of[arc]], heads[arc]
+                gains[head] += -cost if own[head] != own[best] else cost
         values[row] = 0.0
         for i in range(size):
             values[row] += unary[i] if own[i] else 0.0
         for e in range(len(ends)):
             values[row] += penalty[e] if own[ends[e, 0]] != own[ends[e, 1]] else 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _arcs(size: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
+    """(size + 1,) where the arcs of each sample begin, and of each arc (2m,) its head and its edge."""
+    first = np.zeros(size + 1, np.int64)
+    for end in ends.ravel():
+        first[end + 1] += 1
+    first = np.cumsum(first)
+    at, heads, edge_of = first.copy(), np.empty(2 * len(ends), np.int64), np.empty(2 * len(ends), np.int64)
+    for e in range(len(ends)):
+        for side in range(2):
+            tail = ends[e, side]
+            heads[at[tail]], edge_of[at[tail]] = ends[e, 1 - side], e
+            at[tail] += 1
+    return first, heads, edge_of

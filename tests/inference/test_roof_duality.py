@@ -95,9 +95,24 @@ def test_bounds_lie_above_the_truth_by_no_more_than_they_say() -> None:
         np.testing.assert_array_less(above.max(axis=0), found.excess.sum() + 1e-9 * (1 + np.abs(true).max()))
         if found.exact.all():
             np.testing.assert_allclose([found.positive, found.negative], true, **CLOSE)
+        if len(reference.connected(len(case.unary), case.edges)) == 1:
+            np.testing.assert_allclose(found.excess, np.max(unattained(found, case), axis=0), atol=1e-9)
         apart += above.max() > 1e-6
         check_labellings(found, case)
     assert apart > 10
+
+
+def unattained(found: object, case: Case) -> np.ndarray:
+    """(2, n) what each bound is above the labelling that is given for it."""
+    return np.array(
+        [
+            [
+                bound - reference.value_of_labelling(found.labelling(i, label), *case)
+                for i, bound in enumerate(bounds)
+            ]
+            for label, bounds in ((True, found.positive), (False, found.negative))
+        ]
+    )
 
 
 @pytest.mark.usefixtures("doubled")
