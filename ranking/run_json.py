@@ -169,7 +169,7 @@ def _result(told: Json, tolerance: float | None) -> Json:
 def _bounds(told: Json) -> Json:
     """How exact the max-marginals are (`ranking.inference.Bounds`)."""
     found = {name: told.get(name) for name in Bounds._fields}
-    counts = [found[name] for name in ("samples", "of")]
+    counts = [found[name] for name in ("large", "samples", "of")]
     whole = all(isinstance(count, int) and not isinstance(count, bool) for count in counts)
     if not whole or not all(is_number(value) and told[name] >= 0 for name, value in found.items()):
         raise ValueError(f"bounds must hold {', '.join(Bounds._fields)}, as numbers from 0")

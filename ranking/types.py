@@ -159,12 +159,14 @@ class ProgressEvent:
 
 
 class Bounds(NamedTuple):
-    """How exact the max-marginals of `of` samples are: those of `samples` of them are upper bounds.
+    """How exact the max-marginals of `of` samples are.
 
-    excess: the most that one of these lies above the best labelling that is known. score: the largest difference of
-    max-marginals, in size, to compare it with.
+    large: how many samples stand in components too large to enumerate, whose max-marginals are upper bounds. samples:
+    of how many of those no labelling is known that attains them. excess: the most that one lies above the best
+    labelling known. score: the largest difference of max-marginals, in size, to compare it with.
     """
 
+    large: int
     samples: int
     of: int
     excess: float

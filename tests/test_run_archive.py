@@ -286,7 +286,7 @@ def of_part(part: str, change: Callable[[dict[str, Any]], object]) -> Callable[[
 
 
 LONG = "x" * 81
-EXACT = {"samples": 0, "of": 48, "excess": 0.0, "score": 0.5}
+EXACT = {"large": 0, "samples": 0, "of": 48, "excess": 0.0, "score": 0.5}
 TEN = {"primal": 10.0, "dual": 9.99, "gap": 10.0 - 9.99, "relative_gap": (10.0 - 9.99) / 10.0}
 CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda told: told.update(format=2), "of format 1"),
@@ -307,14 +307,14 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda told: told["result"].update(bounds=[]), "bounds must be dict"),
     (
         lambda told: told["result"].update(bounds={**EXACT, "of": None}),
-        "bounds must hold samples, of, excess, score",
+        "bounds must hold large, samples, of, excess, score",
     ),
     (
         lambda told: told["result"].update(bounds={**EXACT, "of": 1.5}),
-        "bounds must hold samples, of, excess, score",
+        "bounds must hold large, samples, of, excess, score",
     ),
-    (lambda told: told["result"].update(bounds={**EXACT, "excess": -1}), "bounds must hold samples, of"),
-    (lambda told: told["result"].update(bounds={**EXACT, "score": 10**400}), "bounds must hold samples, of"),
+    (lambda told: told["result"].update(bounds={**EXACT, "excess": -1}), "bounds must hold large"),
+    (lambda told: told["result"].update(bounds={**EXACT, "score": 10**400}), "bounds must hold large"),
     (lambda told: told["result"]["certificate"].update(primal="<b>"), "the certificate must hold primal"),
     (lambda told: told["result"]["certificate"].update(gap=None), "converged must know its bounds"),
     (lambda told: told["result"]["certificate"].update(iterations=10**400), "count its iterations"),

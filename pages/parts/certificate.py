@@ -67,20 +67,31 @@ def show(run: Run) -> None:
 
 def say_bounds(bounds: Bounds, convex: bool) -> None:
     """Whether scores are differences of max-marginals or of bounds on them."""
-    if not bounds.samples:
+    if not bounds.large:
         st.caption(f"Pairs of either sign: the max-marginals of all {bounds.of:,} samples are exact.")
         return
     objective = (
-        " The objective was minimised with such bounds too: it lies above that of exact labellings."
+        " The objective was minimised with such bounds too: it is at least that of exact labellings."
         if convex
         else " The objective was made of such bounds too."
     )
     st.warning(
-        f"**Approximate.** {bounds.samples:,} of {bounds.of:,} samples stand in components too large to enumerate, "
-        f"of pairs of either sign: their max-marginals are upper bounds, at most {bounds.excess:.3g} above the best "
-        f"labelling known. The largest score is {bounds.score:.3g}.{objective}",
+        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}.{objective}",
         icon=":material/warning:",
     )
+
+
+def in_words(bounds: Bounds) -> str:
+    """Of how many samples max-marginals are upper bounds, and how far off."""
+    said = (
+        f"{bounds.large:,} of {bounds.of:,} samples stand in components too large to enumerate, of pairs of either "
+        "sign: their max-marginals are upper bounds, "
+    )
+    if not bounds.samples:
+        return f"{said}all of which labellings attain here, so that they are exact."
+    rest = bounds.large - bounds.samples
+    attained = f"; those of the other {rest:,} are attained" if rest else ""
+    return f"{said}at most {bounds.excess:.3g} above the best labelling known{attained}."
 
 
 def say_origin(run: Run) -> None:

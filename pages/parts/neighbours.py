@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, choices, frame, keys, tiles
+from pages.parts import address, cache, certificate, choices, frame, keys, tiles
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.picture import data_url
 from pages.parts.tile import Tile
@@ -61,11 +61,9 @@ def show_measures(found: Neighbourhood, test: bool) -> None:
         st.metric("Relevant that rose", f"{(rise > 0).sum()} of {len(rise)}", width="content")
         st.metric("that fell", f"{(rise < 0).sum()}", width="content")
     bounds = bounds_of(found.marginals)
-    if bounds.samples:
+    if bounds.large:
         st.warning(
-            f"**Approximate.** {bounds.samples:,} of {bounds.of:,} samples stand in components too large to "
-            "enumerate, of pairs of either sign: their max-marginals are upper bounds, at most "
-            f"{bounds.excess:.3g} above the best labelling known, which is the one that is shown.",
+            f"**Approximate.** {certificate.in_words(bounds)} The labellings that are shown are the best known.",
             icon=":material/warning:",
         )
     if not found.penalty.any():

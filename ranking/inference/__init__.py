@@ -1,4 +1,4 @@
-"""Inference: the most violated ranking; best labellings and max-marginals of pairwise binary models."""
+"""Inference: the most violated ranking; best labellings and max-marginals of models of pairs and of cliques."""
 
 from ranking.inference.components import Components
 from ranking.inference.flips import MaxMarginals, bounds_of

@@ -6,6 +6,9 @@ A clique of k > 2 samples becomes two auxiliary ones, all and any, each of which
 differs from a member, and scores of their own: (k / 2 - 1) penalty for all = 1, the opposite for any = 1. At their best
 all = 1 only where all members have label 1, any = 0 only where none has, and the sum is that of the clique: 0 if the
 members agree, else the penalty. So minimum cuts find best labellings and max-marginals exactly.
+
+Where a clique costs nothing its auxiliary samples are free. They are set from its members' labels, so that what a
+labelling pays is one penalty for each broken clique, at any other penalties too.
 """
 
 from __future__ import annotations
@@ -78,7 +81,7 @@ class Cliques:
     def of(cls, n: int, cliques: list[Ints]) -> Self:
         """Cliques (k,) of two or more different samples below n; two cliques may share samples.
 
-        ValueError where one has fewer, or two of the same two samples.
+        ValueError where one has fewer, or two cliques are the same two samples.
         """
         sizes = np.array([len(clique) for clique in cliques], np.int64)
         members = np.concatenate([np.empty(0, np.int64), *cliques])
@@ -169,6 +172,10 @@ class CliqueMaxMarginals:
     @property
     def excess(self) -> Floats:
         return np.zeros(self._cliques.n)
+
+    @property
+    def relaxed(self) -> Bools:
+        return np.zeros(self._cliques.n, bool)
 
     def labelling(self, i: int, label: bool) -> Bools:
         if not 0 <= i < self._cliques.n:

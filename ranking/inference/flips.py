@@ -25,7 +25,8 @@ class MaxMarginals(Protocol):
     positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (high-order, eqs. 9 and 10).
     difference: (n,) positive - negative, without what is the same in both (eq. 11). map: (n,) bool, the best
     labelling of all. excess: (n,) by how much what the component of a sample adds to positive or negative may lie
-    above the best labelling's; 0: exact, and `map` and `labelling` attain what is said.
+    above the best labelling's; 0: exact, and `map` and `labelling` attain what is said. relaxed: (n,) whether that
+    component was too large to enumerate and had to be bounded.
     """
 
     @property
@@ -38,6 +39,8 @@ class MaxMarginals(Protocol):
     def map(self) -> Bools: ...
     @property
     def excess(self) -> Floats: ...
+    @property
+    def relaxed(self) -> Bools: ...
 
     def labelling(self, i: int, label: bool) -> Bools:
         """(n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
@@ -51,9 +54,14 @@ class MaxMarginals(Protocol):
 
 def bounds_of(found: MaxMarginals) -> Bounds:
     """How exact max-marginals are."""
-    excess = found.excess
-    size = float(np.abs(found.difference).max(initial=0.0))
-    return Bounds(int(np.count_nonzero(excess)), len(excess), float(excess.max(initial=0.0)), size)
+    excess, size = found.excess, float(np.abs(found.difference).max(initial=0.0))
+    return Bounds(
+        large=int(np.count_nonzero(found.relaxed)),
+        samples=int(np.count_nonzero(excess)),
+        of=len(excess),
+        excess=float(excess.max(initial=0.0)),
+        score=size,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +110,11 @@ class PairwiseMaxMarginals:
     def excess(self) -> Floats:
         """(n,) zeros: these are exact."""
         return np.zeros(len(self.map))
+
+    @property
+    def relaxed(self) -> Bools:
+        """(n,) False: these are exact."""
+        return np.zeros(len(self.map), bool)
 
     @property
     def best(self) -> float:

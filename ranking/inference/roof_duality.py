@@ -132,6 +132,12 @@ class BoundedMaxMarginals:
         return self._rounded.excess
 
     @property
+    def relaxed(self) -> Bools:
+        """(n,) whether a sample's component is too large to enumerate."""
+        found: Bools = self._doubling.second != np.arange(self._given.components.samples)
+        return found
+
+    @property
     def exact(self) -> Bools:
         """(n,) whether the bounds of a sample's component are attained by labellings."""
         found: Bools = self.excess == 0.0

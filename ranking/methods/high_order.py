@@ -104,7 +104,11 @@ class HighOrderMethod(LinearMethod):
                 f"warm_start has weights for affinities of {known} entries, the queries' graphs have {needed}; "
                 "start from a run whose graphs were made from the same features"
             )
-        return start
+        if start.weights is None:
+            return start
+        unary, pairwise = np.split(start.weights, [samples.features.shape[1]])
+        highest = POTENTIALS[self.potentials].highest
+        return start._replace(weights=np.append(unary, np.minimum(pairwise, highest)))
 
     def neighbours(self, samples: TrainingSet) -> Neighbours:
         return Neighbours(self._potentials(len(samples.relevant), samples.graph), samples.relevant)

@@ -236,6 +236,8 @@ def test_large_and_small_components_stand_side_by_side() -> None:
     check_labellings(found, case)
     assert found.exact[order[starts[3] :]].all()
     assert not found.exact[order[: starts[3]]].all()
+    assert found.relaxed[order[: starts[3]]].all()
+    assert not found.relaxed[order[starts[3] :]].any()
     total = bounded_labelling(*case)
     assert total.value == pytest.approx(max(found.positive.max(), found.negative.max()), rel=1e-12)
     assert total.value == pytest.approx(total.labels @ case.unary + total.differs @ case.penalty, rel=1e-12)

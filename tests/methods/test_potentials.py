@@ -154,7 +154,7 @@ def test_bounds_take_part_in_training_and_are_said() -> None:
         assert found[-1].score == pytest.approx(np.abs(method.score(query)).max())
         assert found[-1].excess == method.max_marginals(query).excess.max()
     assert any(bounds.samples > 0 and bounds.excess > 0 for bounds in found)
-    assert {bounds.of for bounds in found} == {16}
+    assert {(bounds.large, bounds.of) for bounds in found} == {(16, 16)}
 
 
 def test_bounds_of_the_hoap_svm_are_touched_and_never_crossed() -> None:
@@ -248,6 +248,17 @@ def test_cuts_of_other_potentials_prove_nothing(potentials: str) -> None:
     for method in (warm, again):
         assert method.certificate.converged
         assert method.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+
+
+@BOTH
+def test_weights_of_either_sign_start_others_below_zero(name: str) -> None:
+    query = unlike_problem(4)
+    first = fitted(name, query, EITHER)
+    assert first.weights.pairwise.max() > 0
+    for potentials in (AttractivePairs.name, CLIQUES):
+        method = make_method(name, C=10.0, potentials=potentials).fit([query], warm_start=first)
+        assert method.certificate.converged
+        assert method.weights.pairwise.max() <= 0
 
 
 @BEYOND

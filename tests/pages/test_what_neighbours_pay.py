@@ -6,12 +6,13 @@ import numpy as np
 from filled_home import train_settings
 from test_train import texts
 
-from pages.parts import cache
+from pages.parts import cache, certificate
 from ranking import run_archive, worker
 from ranking.events import Report
 from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, bounds_of
 from ranking.methods.hob_svm import HOBSVM
 from ranking.store import Store
+from ranking.types import Bounds
 
 PAGES = ("max_marginals", "sample_graph")
 
@@ -53,10 +54,13 @@ def test_bounds_are_said_wherever_they_are_shown(laboratory, open_page, tmp_path
     assert told["samples"] > 0
     assert told == bounds_of(found.marginals)._asdict()
     text = said(open_page("train", run=run.id))
-    counted = f"**Approximate.** {told['samples']} of {told['of']} samples stand in components too large to enumerate"
+    counted = (
+        f"**Approximate.** {told['large']} of {told['of']} samples stand in components too large to enumerate"
+    )
     assert counted in text
-    assert f"at most {told['excess']:.3g} above the best labelling known" in text
-    assert "it lies above that of exact labellings" in text
+    others = told["large"] - told["samples"]
+    assert f"at most {told['excess']:.3g} above the best labelling known; those of the other {others}" in text
+    assert "it is at least that of exact labellings" in text
 
     np.testing.assert_allclose(found.unary_part + found.pairwise_part, found.score, atol=1e-12)
     row = int(found.marginals.excess.argmax())
@@ -65,7 +69,7 @@ def test_bounds_are_said_wherever_they_are_shown(laboratory, open_page, tmp_path
     for page in PAGES:
         text = said(open_page(page, run=run.id, **where))
         assert counted in text
-        assert "which is the one that is shown" in text
+        assert "The labellings that are shown are the best known." in text
         assert "or, where it is above 0, gains" in text or "what the pair pays, or gains," in text
 
     archive = run_archive.export_run(laboratory.store, run.id)
@@ -74,12 +78,20 @@ def test_bounds_are_said_wherever_they_are_shown(laboratory, open_page, tmp_path
 
 def test_small_components_are_said_to_be_exact(laboratory, open_page):
     run = trained(laboratory, laboratory.shapes, "disc", PairsOfEitherSign.name, "same image")
-    assert run.result["bounds"]["samples"] == 0
+    assert run.result["bounds"]["large"] == 0
     text = said(open_page("train", run=run.id))
     assert "Pairs of either sign: the max-marginals of all 48 samples are exact." in text
     assert "Approximate" not in text
     for page in PAGES:
         assert "Approximate" not in said(open_page(page, run=run.id))
+
+
+def test_bounds_that_labellings_attain_are_said_to_be_exact():
+    told = Bounds(large=20, samples=0, of=30, excess=0.0, score=1.0)
+    assert certificate.in_words(told).endswith("all of which labellings attain here, so that they are exact.")
+    assert certificate.in_words(told._replace(samples=20, excess=0.5)).endswith(
+        "at most 0.5 above the best labelling known."
+    )
 
 
 def test_cliques_are_shown_by_the_pairs_in_them(laboratory, open_page):
