@@ -126,7 +126,8 @@ def draw_labelling(
 
 
 def show_parts(found: Neighbourhood, row: int) -> None:
-    own, alone = float(found.unary[row]), np.count_nonzero(found.turning(row)) == 1
+    own = float(found.unary[row])
+    alone = np.count_nonzero(found.turning(row)) == 1 and not found.marginals.excess[row]
     others = 0.0 if alone else float(found.unary_part[row] - own)  # exactly 0, where a difference would round
     parts = [
         ("its own<br>features", own),
@@ -142,7 +143,7 @@ def show_parts(found: Neighbourhood, row: int) -> None:
     st.caption(
         f"Unary part {found.unary_part[row]:+.3g}, pairwise part {found.pairwise_part[row]:+.3g}. With the edges off "
         "only the first bar is left. **Notice** which of the other bars moved it. $u$: unary score, label "
-        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; $p\\le0$: penalty of a pair whose labels differ."
+        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; {neighbours.PAID[found.kind]}."
     )
 
 

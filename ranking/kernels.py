@@ -10,7 +10,13 @@ from PIL import Image
 
 from ranking import Query, make_method, method_class, method_names
 from ranking.features import feature_names, make_feature
-from ranking.inference import ALGORITHMS, best_labelling, max_marginals, most_violated_ranking
+from ranking.inference import (
+    ALGORITHMS,
+    best_labelling,
+    bounded_max_marginals,
+    max_marginals,
+    most_violated_ranking,
+)
 from ranking.settings import settings_of
 
 
@@ -28,6 +34,8 @@ def compile_kernels() -> None:
     best_labelling([1.0, -1.0], [[0, 1]], [-1.0])
     for algorithm in ("enumerate", "dynamic-cut"):
         max_marginals([1.0, -1.0], [[0, 1]], [-1.0], algorithm).sums([True, True], [1.0, 1.0])
+    chain = np.stack([np.arange(12), np.arange(1, 13)], axis=1)
+    assert bounded_max_marginals(generator.standard_normal(13), chain, np.ones(12)).map.size == 13
     for precision in (np.float32, np.float64):
         query = Query(generator.standard_normal((200, 3)).astype(precision), relevance)
         for name in method_names():

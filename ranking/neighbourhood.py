@@ -9,21 +9,22 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.inference import Components, MaxMarginals, max_marginals
+from ranking.inference import AttractivePairs, Components, MaxMarginals, Potentials
 from ranking.ranked import Ranking, places
 from ranking.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """A pairwise model of n samples in two splits, each ranked by max-marginals; `Neighbourhood.of` makes it.
+    """A model of n samples in two splits, each ranked by max-marginals; `Neighbourhood.of` makes it.
 
-    relevant, test: (n,) bool. unary: (n,) score of each sample by itself. penalty: (m,) <= 0 of each edge of
-    `components.edges`. rank: (n,) its place from 1 in the ranking of its split; alone: (n,) the place that it has by
-    `unary`, with the edges off. helped: (n,) how many samples of its split, relevant ones for an irrelevant one and
-    the other way round, stand on the right side of it thanks to the edges, less those that do not because of them.
-    unary_part, pairwise_part: (n,) what the unary scores and what the penalties make of
-    its score: sums over the labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11).
+    relevant, test: (n,) bool. unary: (n,) score of each sample by itself. penalty: (m,) of each edge of
+    `components.edges`, summed over the terms that it lies in. rank: (n,) its place from 1 in the ranking of its split;
+    alone: (n,) the place that it has by `unary`, with the edges off. helped: (n,) how many samples of its split,
+    relevant ones for an irrelevant one and the other way round, stand on the right side of it thanks to the edges, less
+    those that do not because of them. unary_part, pairwise_part: (n,) what the unary scores and what the penalties make
+    of its score: sums over the labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11).
+    kind: what neighbours pay.
     """
 
     relevant: Bools
@@ -37,12 +38,20 @@ class Neighbourhood:
     helped: Ints
     unary_part: Floats
     pairwise_part: Floats
+    kind: type[Potentials]
 
     @classmethod
     def of(
-        cls, unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, relevant: Bools, test: Bools
+        cls,
+        unary: npt.ArrayLike,
+        edges: npt.ArrayLike,
+        penalty: npt.ArrayLike,
+        relevant: Bools,
+        test: Bools,
+        kind: type[Potentials] = AttractivePairs,
     ) -> Self:
-        """A model as `max_marginals` takes it. ValueError where it takes none, or an edge joins the splits.
+        """A model as `max_marginals` takes it, or with a penalty for each term of other potentials of these edges.
+        ValueError where there is no such model, or an edge joins the splits.
 
         >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
         >>> found = Neighbourhood.of([-1.0, 3.0, 1.0], [[0, 1]], [-2.5], relevant, test)
@@ -50,7 +59,8 @@ class Neighbourhood:
         (array([3, 1, 2]), array([2, 1, 3]), array([ 1,  0, -1]))
         """
         scores, costs = np.asarray(unary, np.float64), np.asarray(penalty, np.float64)
-        components = Components.of(len(scores), edges)
+        potentials = kind(len(scores), np.asarray(edges))
+        components = potentials.components
         if not len(scores) == len(relevant) == len(test):
             raise ValueError(
                 f"unary, relevant and test must be (n,) and as long, got {len(scores)}, {len(relevant)} and {len(test)}"
@@ -60,7 +70,7 @@ class Neighbourhood:
             raise ValueError(
                 "no edge may join a training sample to a test sample; make the graph of each alone"
             )
-        found = max_marginals(scores, components.edges, costs, components=components)
+        found = potentials.max_marginals(scores, costs)
         one, zero = np.ones(len(scores), bool), np.zeros(len(scores), bool)
         no_scores, no_costs = np.zeros_like(scores), np.zeros_like(costs)
         rank, wrong = _placed(relevant, found.difference, test)
@@ -69,7 +79,7 @@ class Neighbourhood:
             relevant=relevant,
             test=test,
             unary=scores,
-            penalty=costs,
+            penalty=potentials.of_edges(costs),
             components=components,
             marginals=found,
             rank=rank,
@@ -77,6 +87,7 @@ class Neighbourhood:
             helped=wrong_alone - wrong,
             unary_part=found.values(one, scores, no_costs) - found.values(zero, scores, no_costs),
             pairwise_part=found.values(one, no_scores, costs) - found.values(zero, no_scores, costs),
+            kind=kind,
         )
 
     @property

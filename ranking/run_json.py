@@ -21,7 +21,7 @@ from ranking.run_settings import TrainSettings
 from ranking.run_store import checked_name
 from ranking.settings import settings_dict
 from ranking.store import ImageSetRow
-from ranking.types import is_number, relative_gap
+from ranking.types import Bounds, is_number, relative_gap
 
 FORMAT = 1
 KIND = "ranking laboratory training"
@@ -167,7 +167,19 @@ def _result(told: Json, tolerance: float | None) -> Json:
         )
     if set(result) not in (set(), {"train", "test", "certificate"}):
         raise ValueError("result must hold certificate, train and test, or nothing")
+    if result and "bounds" in told:
+        result["bounds"] = _bounds(_get(told, "bounds", dict))
     return result
+
+
+def _bounds(told: Json) -> Json:
+    """How exact the max-marginals are (`ranking.inference.Bounds`)."""
+    found = {name: told.get(name) for name in Bounds._fields}
+    counts = [found[name] for name in ("large", "samples", "of")]
+    whole = all(isinstance(count, int) and not isinstance(count, bool) for count in counts)
+    if not whole or not all(is_number(value) and told[name] >= 0 for name, value in found.items()):
+        raise ValueError(f"bounds must hold {', '.join(Bounds._fields)}, as numbers from 0")
+    return found
 
 
 def _certificate(proof: Json, tolerance: float | None) -> Json:

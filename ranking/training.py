@@ -19,7 +19,18 @@ from ranking.image_graph import image_graph
 from ranking.metrics import evaluate_or_count
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
-from ranking.types import Bools, Certificate, Features, Floats, ImageSet, Ints, Method, OnProgress, Query
+from ranking.types import (
+    Bools,
+    Bounds,
+    Certificate,
+    Features,
+    Floats,
+    ImageSet,
+    Ints,
+    Method,
+    OnProgress,
+    Query,
+)
 
 FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
 
@@ -31,13 +42,15 @@ class Trained:
     """What came of a training.
 
     scores: (n,) of all samples of the set. metrics: `evaluate` of "train" and of "test". certificate: None
-    where the method proves nothing.
+    where the method proves nothing. bounds: how exact the max-marginals are that the scores are differences of; None
+    where all are exact, or there are none.
     """
 
     method: Method
     scores: Floats
     metrics: dict[str, dict[str, float]]
     certificate: Certificate | None
+    bounds: Bounds | None = None
 
 
 def train(
@@ -72,12 +85,14 @@ def train(
     method.fit([query], on_progress=on_iteration, warm_start=warm_start)
     if on_fitted is not None:
         on_fitted()
-    scores = method.score(query_of(image_set, settings, features, edges=edges))
+    everything = query_of(image_set, settings, features, edges=edges)
+    scores = method.score(everything)
+    told = method.bounds(everything) if hasattr(method, "bounds") else None
     metrics = {
         "train": evaluate_or_count(relevance[learn], scores[learn]),
         "test": evaluate_or_count(relevance[~learn], scores[~learn]),
     }
-    return Trained(method, scores, metrics, getattr(method, "certificate", None))
+    return Trained(method, scores, metrics, getattr(method, "certificate", None), told)
 
 
 def query_of(

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -222,6 +222,21 @@ class ProgressEvent:
     def relative_gap(self) -> float:
         """gap / primal; 0 where both are 0."""
         return relative_gap(self.primal, self.dual)
+
+
+class Bounds(NamedTuple):
+    """How exact the max-marginals of `of` samples are.
+
+    large: how many samples stand in components too large to enumerate, whose max-marginals are upper bounds. samples:
+    of how many of those no labelling is known that attains them. excess: the most that one lies above the best
+    labelling known. score: the largest difference of max-marginals, in size, to compare it with.
+    """
+
+    large: int
+    samples: int
+    of: int
+    excess: float
+    score: float
 
 
 @dataclass(frozen=True)

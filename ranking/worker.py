@@ -173,7 +173,8 @@ def train(store: Store, run: Run, report: Report) -> Result:
     )
     _write_whole(run.model_file, trained.method.save)
     _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
-    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
+    bounds = {} if trained.bounds is None else {"bounds": trained.bounds._asdict()}
+    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics, **bounds}
 
 
 def _warm_start(store: Store, settings: TrainSettings) -> Method | None:

@@ -198,6 +198,60 @@ def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) ->
     return found
 
 
+def relaxed_max_marginal(
+    unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray, i: int | None = None, label: bool = False
+) -> float:
+    """The best value over the local polytope, with y_i = label where there is an i: a linear program in CVXPY."""
+    labels, differs = cvxpy.Variable(len(unary)), cvxpy.Variable(len(edges))
+    one, other = labels[edges[:, 0]], labels[edges[:, 1]]
+    inside = [labels >= 0, labels <= 1, differs <= one + other, differs <= 2 - one - other]
+    inside += [differs >= one - other, differs >= other - one]
+    if i is not None:
+        inside.append(labels[i] == int(label))
+    best = cvxpy.Maximize(unary @ labels + penalty @ differs)
+    return float(cvxpy.Problem(best, inside).solve(solver=cvxpy.CLARABEL))
+
+
+Clique = Sequence[int]
+
+
+def value_with_cliques(
+    labels: Sequence[bool], unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
+) -> float:
+    """sum_i y_i unary_i + sum_c penalty_c [the labels of c are not all equal]: P^n Potts (Kohli et al. 2007)."""
+    alone = [score for score, label in zip(unary, labels, strict=True) if label]
+    paid = [
+        cost
+        for clique, cost in zip(cliques, penalty, strict=True)
+        if len({bool(labels[i]) for i in clique}) > 1
+    ]
+    return math.fsum([*alone, *paid])
+
+
+def max_marginals_with_cliques(
+    unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
+) -> np.ndarray:
+    """(2, n) the best value over all labellings with y_i = 1, and with y_i = 0."""
+    best = np.full((2, len(unary)), -math.inf)
+    for labels in itertools.product([False, True], repeat=len(unary)):
+        value = value_with_cliques(labels, unary, cliques, penalty)
+        for i, label in enumerate(labels):
+            best[int(not label), i] = max(best[int(not label), i], value)
+    return best
+
+
+def cliques_of(n: int, edges: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """All maximal cliques of two samples or more: every subset is tried."""
+    joined = {frozenset(int(i) for i in edge) for edge in edges}
+    whole = [
+        set(part)
+        for size in range(2, n + 1)
+        for part in itertools.combinations(range(n), size)
+        if all(frozenset(pair) in joined for pair in itertools.combinations(part, 2))
+    ]
+    return sorted(tuple(sorted(part)) for part in whole if not any(part < other for other in whole))
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Training: one-slack problems over a list of outputs, each (Psi(output) - Psi(truth), its loss)
 # ---------------------------------------------------------------------------------------------------------
@@ -245,6 +299,32 @@ def labelling_outputs(
         false = sum(label and not wanted for wanted, label in zip(relevant, labels, strict=True))
         loss = (balance * missed + false) / (balance * positives + negatives)
         outputs.append((labelling_features(labels, features, pairs, eta) - truth, loss))
+    return outputs
+
+
+def clique_outputs(
+    features: np.ndarray, relevant: Sequence[bool], pairs: Pairs, eta: float = 1.0
+) -> list[Output]:
+    """Every labelling, where each maximal clique whose labels are not all equal adds eta x the mean affinity of its
+    edges."""
+    edges, affinity = pairs
+    row = {frozenset(int(i) for i in edge): affinity[e] for e, edge in enumerate(edges)}
+    cliques = cliques_of(len(relevant), edges)
+    means = [
+        np.mean([row[frozenset(pair)] for pair in itertools.combinations(clique, 2)], axis=0)
+        for clique in cliques
+    ]
+
+    def pairwise(labels: Sequence[bool]) -> np.ndarray:
+        broken = [
+            mean for clique, mean in zip(cliques, means, strict=True) if len({labels[i] for i in clique}) > 1
+        ]
+        return eta * sum(broken, start=np.zeros(affinity.shape[1]))
+
+    truth, outputs = pairwise([bool(label) for label in relevant]), []
+    everything = itertools.product([False, True], repeat=len(relevant))
+    for labels, (psi, loss) in zip(everything, labelling_outputs(features, relevant), strict=True):
+        outputs.append((np.concatenate([psi, pairwise(labels) - truth]), loss))
     return outputs
 
 

@@ -294,6 +294,7 @@ def of_part(part: str, change: Callable[[dict[str, Any]], object]) -> Callable[[
 
 
 LONG = "x" * 81
+EXACT = {"large": 0, "samples": 0, "of": 48, "excess": 0.0, "score": 0.5}
 TEN = {"primal": 10.0, "dual": 9.99, "gap": 10.0 - 9.99, "relative_gap": (10.0 - 9.99) / 10.0}
 CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda told: told.update(format=2), "of format 1"),
@@ -311,6 +312,17 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda told: told["result"]["test"].update(AP="1"), "metrics of test must be numbers"),
     (lambda told: told["result"]["test"].update(AP=10**400), "metrics of test must be numbers"),
     (lambda told: told["result"]["test"].update(AP=0.999), "its test AP is 0.999, its scores give 0"),
+    (lambda told: told["result"].update(bounds=[]), "bounds must be dict"),
+    (
+        lambda told: told["result"].update(bounds={**EXACT, "of": None}),
+        "bounds must hold large, samples, of, excess, score",
+    ),
+    (
+        lambda told: told["result"].update(bounds={**EXACT, "of": 1.5}),
+        "bounds must hold large, samples, of, excess, score",
+    ),
+    (lambda told: told["result"].update(bounds={**EXACT, "excess": -1}), "bounds must hold large"),
+    (lambda told: told["result"].update(bounds={**EXACT, "score": 10**400}), "bounds must hold large"),
     (lambda told: told["result"]["certificate"].update(primal="<b>"), "the certificate must hold primal"),
     (lambda told: told["result"]["certificate"].update(gap=None), "converged must know its bounds"),
     (lambda told: told["result"]["certificate"].update(iterations=10**400), "count its iterations"),
@@ -396,6 +408,13 @@ def test_bounds_that_a_worker_can_write_are_read(exported: bytes, bounds: dict[s
     told["result"]["certificate"].update(bounds)
     read = read_run(json.dumps(told).encode()).result["certificate"]
     assert bounds.items() <= read.items()
+
+
+def test_how_exact_its_max_marginals_are_comes_back(exported: bytes) -> None:
+    told = json.loads(unpacked(exported)[RUN])
+    assert "bounds" not in read_run(json.dumps(told).encode()).result
+    told["result"]["bounds"] = {**EXACT, "samples": 3, "excess": 0.25, "unknown": "<b>"}
+    assert read_run(json.dumps(told).encode()).result["bounds"] == {**EXACT, "samples": 3, "excess": 0.25}
 
 
 def test_what_this_version_does_not_know_is_left_out(exported: bytes, elsewhere: Store) -> None:

@@ -208,6 +208,7 @@ def neighbourhood(run: Run) -> Neighbourhood:
 
 @st.cache_resource(show_spinner="Asking the neighbours …", max_entries=4)
 def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
+    from ranking.inference import POTENTIALS
     from ranking.neighbourhood import Neighbourhood
     from ranking.training import query_of
 
@@ -219,9 +220,11 @@ def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
         raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
     edges = kept.edges_of(settings.set, settings.graph)
     query = query_of(images, settings, features, edges=edges)
-    unary, penalty = method_class(settings.method).load(run.model_file).model_of(query)
+    method = method_class(settings.method).load(run.model_file)
+    unary, penalty = method.model_of(query)
     relevant = images.relevance(settings.query) > 0
-    found = Neighbourhood.of(unary, query.graph.edges, penalty, relevant, images.test)
+    kind = POTENTIALS[method.potentials]
+    found = Neighbourhood.of(unary, query.graph.edges, penalty, relevant, images.test, kind)
     scores = np.concatenate([_ranking(home, run_id, split).scores for split in splits(images)])
     order = np.concatenate([_ranking(home, run_id, split).samples for split in splits(images)])
     if not np.allclose(found.score[order], scores, rtol=1e-6, atol=1e-9 * np.abs(scores).max()):

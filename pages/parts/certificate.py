@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts import runs
 from pages.parts.frame import escaped
 from ranking.run import Run
+from ranking.types import Bounds
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
@@ -55,11 +56,42 @@ def show(run: Run) -> None:
         )
     else:
         _verdict(proof, runs.tolerance_of(run), run.imported is not None, runs.is_convex(run))
+    if (told := run.result.get("bounds")) is not None:
+        say_bounds(Bounds(**told), runs.is_convex(run))
     measured = run.result.get("test") or {}
     with st.container(horizontal=True):
         _number("Test AP", measured.get("AP"), ".3f", "Average precision on the images it has not seen.")
         if proof is not None:
             _bounds(proof, run.imported is not None, runs.is_convex(run))
+
+
+def say_bounds(bounds: Bounds, convex: bool) -> None:
+    """Whether scores are differences of max-marginals or of bounds on them."""
+    if not bounds.large:
+        st.caption(f"Pairs of either sign: the max-marginals of all {bounds.of:,} samples are exact.")
+        return
+    objective = (
+        " The objective was minimised with such bounds too: it is at least that of exact labellings."
+        if convex
+        else " The objective was made of such bounds too."
+    )
+    st.warning(
+        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}.{objective}",
+        icon=":material/warning:",
+    )
+
+
+def in_words(bounds: Bounds) -> str:
+    """Of how many samples max-marginals are upper bounds, and how far off."""
+    said = (
+        f"{bounds.large:,} of {bounds.of:,} samples stand in components too large to enumerate, of pairs of either "
+        "sign: their max-marginals are upper bounds, "
+    )
+    if not bounds.samples:
+        return f"{said}all of which labellings attain here, so that they are exact."
+    rest = bounds.large - bounds.samples
+    attained = f"; those of the other {rest:,} are attained" if rest else ""
+    return f"{said}at most {bounds.excess:.3g} above the best labelling known{attained}."
 
 
 def say_origin(run: Run) -> None:

@@ -101,9 +101,13 @@ class Model(NamedTuple):
 
 
 def checked_model(
-    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, components: Components | None
+    unary: npt.ArrayLike,
+    edges: npt.ArrayLike,
+    penalty: npt.ArrayLike,
+    components: Components | None,
+    highest: float = 0.0,
 ) -> Model:
-    """The model that a caller gave, or a ValueError that says what is wrong with it."""
+    """The model that a caller gave, or a ValueError that says what is wrong with it; penalties are <= `highest`."""
     scores, costs = np.asarray(unary), np.asarray(penalty)
     if scores.ndim != 1:
         raise ValueError(f"unary must be (n,), one number a sample, got shape {scores.shape}")
@@ -119,7 +123,7 @@ def checked_model(
             f"penalty must be ({len(components.edges)},), one number an edge, got shape {costs.shape}"
         )
     scores, costs = _checked_numbers("unary", scores), _checked_numbers("penalty", costs)
-    if len(costs) and costs.max() > 0:
+    if costs.max(initial=0.0) > highest:
         first = int(np.argmax(costs > 0))
         raise ValueError(
             f"penalties must be <= 0, so that a minimum cut finds the best labelling; edge {first} has "

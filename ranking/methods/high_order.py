@@ -10,33 +10,44 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ranking.inference import Components, max_marginals
+from ranking.inference import (
+    POTENTIALS,
+    AttractivePairs,
+    MaxMarginals,
+    PairsOfEitherSign,
+    Potentials,
+    bounds_of,
+)
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk
 from ranking.optimise.block import Block
 from ranking.settings import setting
-from ranking.types import Bools, Floats, Ints, Query
+from ranking.types import Bools, Bounds, Floats, Query, SimilarityGraph
 
 
 class HighOrderWeights(NamedTuple):
-    """unary: (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4). pairwise: (d2,) <= 0 (eq. 5)."""
+    """unary: (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4). pairwise: (d2,) <= 0 (eq. 5), of
+    either sign where pairs are."""
 
     unary: Floats
     pairwise: Floats
 
 
 class Neighbours(NamedTuple):
-    """The graph of all training samples: its edges (m, 2), their connected components, and which are relevant (n,)."""
+    """The terms of the graph of all training samples, t of them, and which samples are relevant (n,)."""
 
-    edges: Ints
-    components: Components
+    potentials: Potentials
     relevant: Bools
 
     def split(self, scores: Floats) -> tuple[Floats, Floats]:
-        """What the solver calls scores, (n + m,), as unary scores (n,) and penalties (m,) <= 0."""
+        """What the solver calls scores, (n + t,), as unary scores (n,) and penalties (t,), <= 0 where they have to."""
         unary, penalty = np.split(scores, [len(self.relevant)])
-        return unary, np.minimum(penalty, 0.0)
+        return unary, np.minimum(penalty, self.potentials.highest)
+
+    def max_marginals(self, scores: Floats) -> MaxMarginals:
+        """The max-marginals for scores (n + t,)."""
+        return self.potentials.max_marginals(*self.split(scores))
 
 
 SCALE = math.sqrt(2.0)
@@ -49,6 +60,10 @@ class HighOrderMethod(LinearMethod):
     w.Psi(X, Y) = sum_i w_{y_i}.x_i + eta sum_{edges with y_i != y_j} w2.Phi(x_i, x_j),  w2 <= 0. At the optimum the
     two rows are opposite, w_1 = v / sqrt 2 = -w_0: only sqrt 2 v.x_i of the unary part matters, the score of label 1
     minus the score of label 0. The solvers see (v, w2).
+
+    Beyond the paper, `potentials` other than its own sum over what else samples pay. With pairs of either sign, w2 has
+    no sign, and components too large to enumerate are bounded from above: the max over labellings becomes one over
+    half-integral ones, also linear in w, so that all else holds with it in its place.
     """
 
     uses_graph: ClassVar[bool] = True
@@ -63,9 +78,22 @@ class HighOrderMethod(LinearMethod):
         log=True,
         usual=(1e-4, 1e4),
     )
+    potentials: str = setting(
+        AttractivePairs.name,
+        label="What neighbours pay",
+        help="Attractive pairs pay where their labels differ, as in the paper. Pairs of either sign may gain by it "
+        "too: approximate in groups of more than 12 samples, and then said so. P^n Potts cliques: all that are similar "
+        "to each other pay once unless they agree, by the mean of their affinities.",
+        formula=r"w_2\le0;\quad w_2\in\mathbb R^{d_2};\quad "
+        r"w_2^\top\bar\Phi_c\,[\,y_i\ne y_j\text{ for some }i,j\in c\,],\ w_2\le0",
+        choices=tuple(POTENTIALS),
+        advanced=True,
+    )
 
     def identify(self, samples: TrainingSet) -> int:
-        return zlib.crc32(np.float64(self.eta).tobytes(), samples.fingerprint)
+        """Of other potentials than the paper's the name counts too."""
+        kind = b"" if self.potentials == AttractivePairs.name else self.potentials.encode()
+        return zlib.crc32(np.float64(self.eta).tobytes() + kind, samples.fingerprint)
 
     def _starting_point(self, other: Self, samples: TrainingSet) -> Start:
         start = super()._starting_point(other, samples)
@@ -76,27 +104,42 @@ class HighOrderMethod(LinearMethod):
                 f"warm_start has weights for affinities of {known} entries, the queries' graphs have {needed}; "
                 "start from a run whose graphs were made from the same features"
             )
-        return start
+        if start.weights is None:
+            return start
+        unary, pairwise = np.split(start.weights, [samples.features.shape[1]])
+        highest = POTENTIALS[self.potentials].highest
+        return start._replace(weights=np.append(unary, np.minimum(pairwise, highest)))
 
     def neighbours(self, samples: TrainingSet) -> Neighbours:
-        edges = np.empty((0, 2), np.int64) if samples.graph is None else samples.graph.edges
-        return Neighbours(edges, Components.of(len(samples.relevant), edges), samples.relevant)
+        return Neighbours(self._potentials(len(samples.relevant), samples.graph), samples.relevant)
 
-    def risk_of(self, samples: TrainingSet, oracle: Callable[[Floats], Cut]) -> LinearRisk:
-        """A convex risk of (v, w2) on `samples`, the mean over their queries."""
-        graph = samples.graph
-        pairwise = None if graph is None else Block(graph.affinity, self.eta)
-        return LinearRisk(samples.features, self.C / len(samples.parts), oracle, SCALE, pairwise)
+    def _potentials(self, n: int, graph: SimilarityGraph | None) -> Potentials:
+        edges = np.empty((0, 2), np.int64) if graph is None else graph.edges
+        return POTENTIALS[self.potentials](n, edges)
+
+    def risk_of(
+        self, samples: TrainingSet, oracle: Callable[[Floats], Cut], neighbours: Neighbours | None = None
+    ) -> LinearRisk:
+        """A convex risk of (v, w2) on `samples`, the mean over their queries. neighbours: those of `samples`."""
+        graph, potentials = samples.graph, (neighbours or self.neighbours(samples)).potentials
+        pairwise = None if graph is None else Block(potentials.features(graph.affinity), self.eta)
+        C = self.C / len(samples.parts)
+        return LinearRisk(samples.features, C, oracle, SCALE, pairwise, potentials.highest)
 
     @property
     def weights(self) -> HighOrderWeights:
-        """Rows of unary weights (2, d), pairwise weights (d2,) <= 0."""
+        """Rows of unary weights (2, d), pairwise weights (d2,)."""
         unary, pairwise = np.split(self._fitted().weights, [self.columns])
         direction = unary / SCALE
         return HighOrderWeights(np.stack([direction, -direction]), pairwise)
 
-    def model_of(self, query: Query) -> tuple[Floats, Floats]:
-        """Unary scores (n,) and penalties (m,) <= 0 of a query: what `max_marginals` is given. No graph: (0,)."""
+    def potentials_of(self, query: Query) -> Potentials:
+        """The terms of a query's graph; none where it has no graph."""
+        return self._potentials(len(query.features), query.graph)
+
+    def model_of(self, query: Query, potentials: Potentials | None = None) -> tuple[Floats, Floats]:
+        """Unary scores (n,) and penalties (t,) of a query: what its potentials, and of attractive pairs
+        `max_marginals`, are given. No graph: (0,)."""
         unary, pairwise = np.split(self._fitted().weights, [self.columns])
         self._check_columns(query)
         scores = Block(query.features, SCALE).exact_scores(unary)
@@ -108,11 +151,19 @@ class HighOrderMethod(LinearMethod):
                 f"{query.graph.affinity.shape[1]}; "
                 "make the graphs of training and of this query from the same features"
             )
-        penalty = Block(query.graph.affinity, self.eta).exact_scores(pairwise)
-        return scores, np.minimum(penalty, 0.0)
+        terms = potentials or self.potentials_of(query)
+        penalty = Block(terms.features(query.graph.affinity), self.eta).exact_scores(pairwise)
+        return scores, np.minimum(penalty, terms.highest)
 
     def score(self, query: Query) -> Floats:
         """(n,) the difference of max-marginals of every sample (high-order, eq. 11)."""
-        unary, penalty = self.model_of(query)
-        edges = np.empty((0, 2), np.int64) if query.graph is None else query.graph.edges
-        return max_marginals(unary, edges, penalty).difference
+        return self.max_marginals(query).difference
+
+    def bounds(self, query: Query) -> Bounds | None:
+        """How many scores of a query are differences of bounds, and how far off; None where none can be."""
+        return None if self.potentials != PairsOfEitherSign.name else bounds_of(self.max_marginals(query))
+
+    def max_marginals(self, query: Query) -> MaxMarginals:
+        """Of every sample, exact or upper bounds."""
+        potentials = self.potentials_of(query)
+        return potentials.max_marginals(*self.model_of(query, potentials))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.inference import MaxMarginals, max_marginals
+from ranking.inference import MaxMarginals
 from ranking.methods.ap_svm import APSVM
 from ranking.methods.high_order import SCALE, HighOrderMethod, Neighbours
 from ranking.methods.hob_svm import HOBSVM
@@ -44,6 +44,9 @@ class HOAPSVM(HighOrderMethod):
     (Algorithm 1). Max-marginals are those of a sample's own connected component: the others' share cancels in the
     objective, and left out of the bound of eq. 17 it makes that tighter. Without similar samples the bound is the
     objective itself, that of AP-SVM at 2 C, whose weights come in two rows.
+
+    With pairs of either sign max-marginals may be upper bounds: the objective is then one of the differences of those,
+    which lies neither above nor below that of eq. 14 for certain.
     """
 
     order = 4
@@ -79,7 +82,7 @@ class HOAPSVM(HighOrderMethod):
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
         neighbours = self.neighbours(samples)
-        risk = self.risk_of(samples, ranking)
+        risk = self.risk_of(samples, ranking, neighbours)
         upper, clock = Surrogate(risk, neighbours, ranking), Clock(on_progress)
         first, stopped = start.weights, False
         if first is None:
@@ -98,14 +101,18 @@ class HOAPSVM(HighOrderMethod):
         weights = np.zeros(risk.shape[1])
         if self.start == "HOB-SVM":
             hob = HOBSVM(
-                C=self.start_C, eta=self.eta, tolerance=START_TOLERANCE, max_iterations=self.max_iterations
+                C=self.start_C,
+                eta=self.eta,
+                potentials=self.potentials,
+                tolerance=START_TOLERANCE,
+                max_iterations=self.max_iterations,
             )
             found = hob.solve(samples, wait, Start())
             return found.weights, found.stopped
         if self.start == "AP-SVM":
             ap = APSVM(C=2.0 * self.C, tolerance=START_TOLERANCE, max_iterations=self.max_iterations)
             found = ap.solve(samples, wait, Start())
-            weights[: risk.free] = found.weights / SCALE
+            weights[: risk.columns] = found.weights / SCALE
             return weights, found.stopped
         return weights, False
 
@@ -121,7 +128,7 @@ class Surrogate:
     def touching(self, weights: Floats) -> UpperBound:
         """The bound that touches at `weights`: the labellings of g are fixed there (Proposition 4)."""
         scores = self.risk.exact_scores(weights)
-        fixed = self._max_marginals(scores)
+        fixed = self.neighbours.max_marginals(scores)
         risk = FixedRisk(
             self.risk.features,
             self.risk.C,
@@ -141,14 +148,10 @@ class Surrogate:
         length = float(np.linalg.norm(weights))
         if length == 0.0:
             return weights
-        along = self._max_marginals(self.risk.exact_scores(weights)).difference / length
+        along = self.neighbours.max_marginals(self.risk.exact_scores(weights)).difference / length
         ray = LinearRisk(along[:, np.newaxis], self.risk.C, self.ranking)
         best = max(float(cutting_plane(ray, RAY_TOLERANCE, start=np.array([length])).weights[0]), 0.0)
         return (best / length) * weights
-
-    def _max_marginals(self, scores: Floats) -> MaxMarginals:
-        unary, penalty = self.neighbours.split(scores)
-        return max_marginals(unary, self.neighbours.edges, penalty, components=self.neighbours.components)
 
     def _most_violated(self, scores: Floats) -> Cut:
         """The most violated ranking of the upper-bounded scores (Proposition 5) and its labellings, as a cut.
@@ -158,7 +161,7 @@ class Surrogate:
         scores, fixed = np.split(scores, [len(scores) - len(self.neighbours.relevant)])
         unary, penalty = self.neighbours.split(scores)
         relevant = self.neighbours.relevant
-        found = self._max_marginals(scores)
+        found = self.neighbours.max_marginals(scores)
         excess = found.values(~relevant, unary, penalty) + fixed
         cut = self.ranking(np.where(relevant, -excess, excess))
         weights = np.abs(cut.coefficients)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.inference import best_labelling
+from ranking.inference import AttractivePairs
 from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.high_order import HighOrderMethod, Neighbours
 from ranking.methods.linear import Start, penalty
@@ -17,7 +17,7 @@ from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, block_frank_wolfe, cutting_plane
 from ranking.optimise.polish import Onward, polished
 from ranking.settings import setting
-from ranking.types import Bools, Floats, Ints, OnProgress
+from ranking.types import Floats, OnProgress
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 PATIENCE = 300  # rounds of Frank-Wolfe, which takes a few dozen where it is the right solver
@@ -30,6 +30,10 @@ class HOBSVM(HighOrderMethod):
 
     Delta is the weighted fraction of misclassified samples (eq. 7). The most violated labelling is a minimum cut,
     which falls into the connected components of similar samples. Without similar samples this is the SVM.
+
+    With pairs of either sign the maximum over Y may be one over more, half-integral labellings (over-generating, Finley
+    and Joachims 2008): xi, and with it the objective, then lies above that of eq. 8, and the gap is that of the higher
+    one.
     """
 
     order = 3
@@ -47,30 +51,40 @@ class HOBSVM(HighOrderMethod):
         label="Solver",
         help="All end at the same optimum. Frank-Wolfe goes over the groups of similar images one by one; one-slack "
         "cutting planes are what the paper uses. auto begins with the first and goes on with the second where that "
-        "takes long.",
+        "takes long. Only the second knows other than attractive pairs.",
         formula=r"\min_w\,\text{primal}(w) = \max_\alpha\,\text{dual}(\alpha)",
         choices=SOLVERS,
         advanced=True,
     )
 
-    def risk(self, samples: TrainingSet) -> LinearRisk:
-        """The objective on `samples`, the mean over their queries."""
-        return self.risk_of(samples, most_violated_labelling(self.neighbours(samples), costs_of(samples)))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.solver == "Frank-Wolfe" and self.potentials != AttractivePairs.name:
+            raise ValueError(
+                f"{self.name}: the solver Frank-Wolfe knows {AttractivePairs.name} alone, got {self.potentials!r}; "
+                "choose the solver auto or cutting plane"
+            )
+
+    def risk(self, samples: TrainingSet, neighbours: Neighbours | None = None) -> LinearRisk:
+        """The objective on `samples`, the mean over their queries. neighbours: those of `samples`."""
+        known = neighbours or self.neighbours(samples)
+        return self.risk_of(samples, most_violated_labelling(known, costs_of(samples)), known)
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         """Frank-Wolfe works on the dual, so it can begin only where the same samples were solved before."""
-        risk = self.risk(samples)
-        if self.solver == "cutting plane":
+        neighbours = self.neighbours(samples)
+        risk = self.risk(samples, neighbours)
+        if self.solver == "cutting plane" or self.potentials != AttractivePairs.name:
             return cutting_plane(
                 risk, self.tolerance, self.max_iterations, on_progress, start.weights, start.working_set
             )
         rounds = self.max_iterations if self.solver == "Frank-Wolfe" else min(PATIENCE, self.max_iterations)
-        onward, neighbours = Onward(on_progress), self.neighbours(samples)
+        onward = Onward(on_progress)
         first = block_frank_wolfe(
             risk,
             samples.relevant,
             costs_of(samples),
-            neighbours.components,
+            neighbours.potentials.components,
             self.tolerance,
             rounds,
             onward,
@@ -90,25 +104,14 @@ def costs_of(samples: TrainingSet) -> Floats:
 
 
 def most_violated_labelling(neighbours: Neighbours, costs: Floats) -> Callable[[Floats], Cut]:
-    """Loss-augmented inference of eq. 8: scores (n + m,) to the labelling's changes from the truth, and its loss."""
-    edges, components, relevant = neighbours
+    """Loss-augmented inference of eq. 8: scores (n + t,) to the labelling's changes from the truth, and its loss."""
+    potentials, relevant = neighbours
+    true = potentials.broken(relevant)
 
     def oracle(scores: Floats) -> Cut:
         unary, penalty = neighbours.split(scores)
-        labels, _ = best_labelling(unary + np.where(relevant, -costs, costs), edges, penalty, components)
-        changed = labels.astype(np.float64) - relevant
-        return Cut(
-            np.append(changed, cut_edges(labels, edges) - cut_edges(relevant, edges)), _loss(changed, costs)
-        )
+        labels, broken = potentials.best(unary + np.where(relevant, -costs, costs), penalty)
+        changed = labels - relevant
+        return Cut(np.append(changed, broken - true), float(np.abs(changed) @ costs))
 
     return oracle
-
-
-def cut_edges(labels: Bools, edges: Ints) -> Floats:
-    """(m,) 1 where the ends of an edge differ in their label, else 0."""
-    differs: Bools = labels[edges[:, 0]] != labels[edges[:, 1]]
-    return differs.astype(np.float64)
-
-
-def _loss(changed: Floats, costs: Floats) -> float:
-    return float(np.abs(changed) @ costs)

@@ -156,6 +156,11 @@ class _Layout:
     @classmethod
     def of(cls, risk: LinearRisk, relevant: Bools, costs: Floats, components: Components) -> Self:
         n, m = len(risk.features), risk.shape[0] - len(risk.features)
+        if risk.highest != 0.0:
+            raise ValueError(
+                f"Frank-Wolfe needs pairwise weights <= 0, the risk lets them be up to {risk.highest:g}; "
+                "take cutting planes"
+            )
         if (components.samples, len(components.edges)) != (n, m):
             raise ValueError(
                 f"components must be those of the risk's {n} samples and {m} edges, these have "

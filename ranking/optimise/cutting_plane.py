@@ -217,7 +217,7 @@ class _Model:
     def _optimum(self, start: Floats) -> Floats:
         """The multipliers that solve the program, which has kinks where weights are bound."""
         C = self.risk.C
-        if self.risk.pairwise is None:
+        if self.risk.free == self.risk.shape[1]:
             return C * solve_simplex_qp(C * self.gram, self.losses)
         bound = np.sqrt(C) * self.normals.array[:, self.risk.free :]
         return C * solve_bound_simplex_qp(C * self.gram, self.losses, bound, start / C)

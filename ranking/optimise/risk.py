@@ -37,8 +37,9 @@ class LinearRisk:
     """The problem above. features: (n, d) of the samples. oracle: scores to the maximising Cut.
 
     pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be
-    <= 0 (high-order, eq. 8). Scores and coefficients are then (n + m,) and weights (d + d2,), first those of the
-    samples. The dual bound holds with the least weights that the bound allows, min(0, .) of the pairwise ones.
+    <= `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then
+    (n + m,) and weights (d + d2,), first those of the samples. The dual bound holds with the least weights that the
+    bound allows, min(highest, .) of the pairwise ones.
     """
 
     features: Features
@@ -46,6 +47,7 @@ class LinearRisk:
     oracle: Callable[[Floats], Cut]
     scale: float = 1.0
     pairwise: Block | None = None
+    highest: float = 0.0
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -61,15 +63,20 @@ class LinearRisk:
     @property
     def free(self) -> int:
         """How many weights, the first ones, may have either sign."""
+        return self.columns if self.highest == 0.0 else self.shape[1]
+
+    @property
+    def columns(self) -> int:
+        """How many weights, the first ones, are of samples."""
         return int(self.features.shape[1])
 
     def scores(self, weights: Floats) -> Floats:
         """The scores in the features' own precision: one pass over them."""
-        return self._by_block(weights, self.free, Block.scores)
+        return self._by_block(weights, self.columns, Block.scores)
 
     def exact_scores(self, weights: Floats) -> Floats:
         """The scores in float64."""
-        return self._by_block(weights, self.free, Block.exact_scores)
+        return self._by_block(weights, self.columns, Block.exact_scores)
 
     def normal(self, coefficients: Floats) -> Floats:
         """The coefficients' sum of rows, in the features' own precision: one pass over them.
@@ -98,7 +105,7 @@ class LinearRisk:
         """The allowed weights that minimise 1/2 ||w||^2 + w.normal."""
         weights = -normal
         if self.pairwise is not None:
-            np.minimum(weights[self.free :], 0.0, out=weights[self.free :])
+            np.minimum(weights[self.columns :], self.highest, out=weights[self.columns :])
         return weights
 
     def objective(self, weights: Floats, scores: Floats, cut: Cut) -> float:

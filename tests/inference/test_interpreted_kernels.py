@@ -13,7 +13,8 @@ from hard_scores import hard_case, quicksort_killer
 from numba.core.dispatcher import Dispatcher
 from pairwise_models import random_case
 
-from ranking.inference import best_labelling, max_marginals, most_violated_ranking
+from ranking.inference import best_labelling, bounded_max_marginals, max_marginals, most_violated_ranking
+from ranking.inference.cliques import Cliques
 
 CASES = [
     ("gaussian", "a tenth", 400),
@@ -35,7 +36,8 @@ MODULES = [
         "most_violated_ranking",
         "enumeration",
         "dynamic_cuts",
-        "max_marginals",
+        "flips",
+        "roof_duality",
     )
 ]
 
@@ -73,6 +75,24 @@ def test_compiled_and_interpreted_labellings_agree(n: int, m: int, monkeypatch: 
     def everything() -> list[Any]:
         found, (labels, value) = max_marginals(*case), best_labelling(*case)
         return [found.positive, found.difference, found.map, *found.sums(other, weights), labels, value]
+
+    compiled = everything()
+    interpret(monkeypatch)
+    for expected, interpreted in zip(compiled, everything(), strict=True):
+        np.testing.assert_allclose(interpreted, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_compiled_and_interpreted_bounds_and_cliques_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(4)
+    case = random_case(generator, 20, 40, 1.0, whole=False)
+    either = case._replace(penalty=case.penalty * generator.choice([-1.0, 1.0], 40))
+    cliques = Cliques.of(20, [np.arange(15), np.arange(13, 20), np.array([3, 18])])
+
+    def everything() -> list[Any]:
+        bounds = bounded_max_marginals(*either)
+        found = cliques.max_marginals(case.unary, [-3.0, 0.0, -1.0])
+        both = [found.positive, found.negative, *found.sums(case.unary > 0, case.unary)]
+        return [bounds.positive, bounds.negative, bounds.excess, bounds.map, *both]
 
     compiled = everything()
     interpret(monkeypatch)

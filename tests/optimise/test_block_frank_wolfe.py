@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -386,3 +387,9 @@ def test_the_interpreted_kernels_are_the_compiled(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(place, name, kernel)
     compiled = block_frank_wolfe(risk, *rest, tolerance=1e-3)
     agree(interpreted, compiled)
+
+
+def test_weights_without_a_sign_are_refused() -> None:
+    risk, *rest = problem([3, 3, 1], 0, 2.0)
+    with pytest.raises(ValueError, match=r"needs pairwise weights <= 0, .* take cutting planes"):
+        block_frank_wolfe(replace(risk, highest=np.inf), *rest)

@@ -398,7 +398,11 @@ def test_the_dual_holds_with_the_least_weights_that_are_allowed() -> None:
     others[:, 3:] = -np.abs(others[:, 3:])
     values = (others**2).sum(axis=1) / 2 + others @ normal
     assert values.min() >= least @ least / 2 + least @ normal
+    signed = dataclasses.replace(risk, highest=np.inf)
+    np.testing.assert_array_equal(signed.least(normal), -normal)
+    assert (risk.free, signed.free, signed.columns) == (3, 5, 3)
     dual = Cut(0.1 * rng.normal(size=len(matrix)), 0.7)
     total = matrix.T @ dual.coefficients
+    assert signed.certify(np.zeros(5), dual)[1] == pytest.approx(0.7 - total @ total / 2, rel=1e-12)
     bound = 0.7 + (np.append(-total[:3], np.minimum(-total[3:], 0)) ** 2).sum() / -2
     assert risk.certify(np.zeros(5), dual)[1] == pytest.approx(bound, rel=1e-12)

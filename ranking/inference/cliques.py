@@ -1,0 +1,200 @@
+"""Cliques of any size with the P^n Potts form, as pairs (Kohli, Kumar and Torr 2007).
+
+    value(Y) = sum_i y_i unary_i + sum_c penalty_c [the labels of clique c are not all equal],  penalty <= 0
+
+A clique of k > 2 samples becomes two auxiliary ones, all and any, each of which pays half of the penalty where it
+differs from a member, and scores of their own: (k / 2 - 1) penalty for all = 1, the opposite for any = 1. At their best
+all = 1 only where all members have label 1, any = 0 only where none has, and the sum is that of the clique: 0 if the
+members agree, else the penalty. So minimum cuts find best labellings and max-marginals exactly.
+
+Where a clique costs nothing its auxiliary samples are free. They are set from its members' labels, so that what a
+labelling pays is one penalty for each broken clique, at any other penalties too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+
+from ranking.inference.components import Components
+from ranking.inference.flips import PairwiseMaxMarginals, finite
+from ranking.inference.max_marginals import best_labelling, max_marginals
+from ranking.types import Bools, Floats, Ints
+
+
+def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
+    """All sets of two or more samples that are joined pair by pair and lie in no larger such set, in ascending order.
+
+    By Bron and Kerbosch with pivots: as long as there are cliques, which in graphs of nearest neighbours and of
+    groups are at most about as many as edges, though not in every graph.
+
+    >>> maximal_cliques(5, np.array([[0, 1], [1, 2], [2, 0], [2, 3]]))
+    [array([0, 1, 2]), array([2, 3])]
+    """
+    near: list[set[int]] = [set() for _ in range(n)]
+    for i, j in edges.tolist():
+        near[i].add(j)
+        near[j].add(i)
+    found = [sorted(clique) for clique in _grown(near) if len(clique) > 1]
+    return [np.array(clique) for clique in sorted(found)]
+
+
+def _grown(near: list[set[int]]) -> Iterator[list[int]]:
+    stack: list[tuple[list[int], set[int], set[int]]] = [([], set(range(len(near))), set())]
+    while stack:
+        clique, left, seen = stack.pop()
+        if not left:
+            if not seen:
+                yield clique
+            continue
+        pivot = max(left | seen, key=lambda i: len(left & near[i]))
+        for i in sorted(left - near[pivot]):
+            stack.append(([*clique, i], left & near[i], seen & near[i]))
+            left.remove(i)
+            seen.add(i)
+
+
+@dataclass(frozen=True, eq=False)
+class Cliques:
+    """n samples and c cliques, as a pairwise model of N samples and M edges; `Cliques.of` makes it.
+
+    members: (k,) the samples of all cliques, clique after clique. starts: (c + 1,) where each begins. components: of
+    the N samples, of which the first n are those given. every: (c,) number of the auxiliary sample that says whether
+    all members have label 1; -1 for a clique of two, which is a pair. matrix: (N + M, n + c), from scores and
+    penalties of the one model to those of the other.
+    """
+
+    n: int
+    members: Ints
+    starts: Ints
+    components: Components
+    every: Ints
+    matrix: csr_array
+
+    @classmethod
+    def of(cls, n: int, cliques: list[Ints]) -> Self:
+        """Cliques (k,) of two or more different samples below n; two cliques may share samples.
+
+        ValueError where one has fewer, or two cliques are the same two samples.
+        """
+        sizes = np.array([len(clique) for clique in cliques], np.int64)
+        members = np.concatenate([np.empty(0, np.int64), *cliques])
+        if (sizes < 2).any() or any(len(np.unique(clique)) < len(clique) for clique in cliques):
+            raise ValueError("each clique must have two or more samples, all different; leave out the others")
+        large = sizes > 2
+        number = np.repeat(np.arange(len(sizes)), sizes)  # of each member's clique
+        aux = np.where(large, n + 2 * (np.cumsum(large) - 1), -1)
+        inside = large[number]
+        spokes = [np.stack([members[inside], aux[number[inside]] + k], axis=1) for k in (0, 1)]
+        edges = np.concatenate([members[~inside].reshape(-1, 2), *spokes])
+        of_edge = np.concatenate([np.flatnonzero(~large), *2 * [number[inside]]])
+        total, weight = n + 2 * int(large.sum()), 0.5 * sizes[large] - 1.0
+        rows = [np.arange(n), aux[large], aux[large] + 1, total + np.arange(len(edges))]
+        columns = [np.arange(n), *2 * [n + np.flatnonzero(large)], n + of_edge]
+        shares = [np.ones(n), weight, -weight, np.where(large[of_edge], 0.5, 1.0)]
+        entries = np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))
+        matrix = csr_array(coo_array(entries, shape=(total + len(edges), n + len(sizes))))
+        starts = np.append(0, np.cumsum(sizes))
+        return cls(n, members, starts, Components.of(total, edges), aux, matrix)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def broken(self, labels: npt.ArrayLike) -> Bools:
+        """(c,) whether the members of each clique differ in their label. labels: (n,) bool."""
+        if not len(self):
+            return np.zeros(0, bool)
+        ones = np.add.reduceat(np.asarray(labels, np.int64)[self.members], self.starts[:-1])
+        differ: Bools = (ones > 0) & (ones < np.diff(self.starts))
+        return differ
+
+    def best_labelling(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Bools:
+        """(n,) the best labelling. unary: (n,) penalty: (c,) <= 0.
+
+        >>> Cliques.of(3, [np.arange(3)]).best_labelling([1.0, 1.0, -1.5], [-2.0])
+        array([ True,  True,  True])
+        """
+        scores, costs = self._expanded(unary, penalty)
+        return best_labelling(scores, self.components.edges, costs, self.components)[0][: self.n]
+
+    def max_marginals(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> CliqueMaxMarginals:
+        """The max-marginals of the same model."""
+        scores, costs = self._expanded(unary, penalty)
+        found = max_marginals(scores, self.components.edges, costs, components=self.components)
+        return CliqueMaxMarginals(self, found.settled(self.members, self.starts, self.every))
+
+    def _expanded(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> tuple[Floats, Floats]:
+        costs = finite("penalty", penalty, len(self), "a clique")
+        return self.expanded(finite("unary", unary, self.n), costs)
+
+    def expanded(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
+        """Scores (n,) and penalties (c,) as those of the N samples and M edges."""
+        both = self.matrix @ np.concatenate([unary, penalty])
+        samples, pairs = np.split(both, [self.components.samples])
+        return samples, pairs
+
+    def collapsed(self, samples: Floats, edges: Floats) -> tuple[Floats, Floats]:
+        """The transpose of `expanded`."""
+        both = self.matrix.T @ np.concatenate([samples, edges])
+        own, cliques = np.split(both, [self.n])
+        return own, cliques
+
+
+@dataclass(frozen=True, eq=False)
+class CliqueMaxMarginals:
+    """`MaxMarginals` of a model of cliques, exact; m of them is their number."""
+
+    _cliques: Cliques
+    _pairs: PairwiseMaxMarginals
+
+    @cached_property
+    def positive(self) -> Floats:
+        return self._pairs.positive[: self._cliques.n]
+
+    @cached_property
+    def negative(self) -> Floats:
+        return self._pairs.negative[: self._cliques.n]
+
+    @cached_property
+    def difference(self) -> Floats:
+        return self._pairs.difference[: self._cliques.n]
+
+    @cached_property
+    def map(self) -> Bools:
+        return self._pairs.map[: self._cliques.n]
+
+    @property
+    def excess(self) -> Floats:
+        return np.zeros(self._cliques.n)
+
+    @property
+    def relaxed(self) -> Bools:
+        return np.zeros(self._cliques.n, bool)
+
+    def labelling(self, i: int, label: bool) -> Bools:
+        if not 0 <= i < self._cliques.n:
+            raise ValueError(f"sample must be one of 0 to {self._cliques.n - 1}, got {i}")
+        return self._pairs.labelling(i, label)[: self._cliques.n]
+
+    def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
+        others = np.zeros(self._cliques.components.samples - self._cliques.n)
+        weight = np.append(finite("weights", weights, self._cliques.n), others)
+        return self._cliques.collapsed(*self._pairs.sums(self._all_labels(labels), weight))
+
+    def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
+        scores = finite("unary", unary, self._cliques.n)
+        costs = finite("penalty", penalty, len(self._cliques), "a clique")
+        expanded = self._cliques.expanded(scores, costs)
+        return self._pairs.values(self._all_labels(labels), *expanded)[: self._cliques.n]
+
+    def _all_labels(self, labels: npt.ArrayLike) -> Bools:
+        """(N,) labels of which those of auxiliary samples do not count."""
+        wanted = self._pairs.map.copy()
+        wanted[: self._cliques.n] = finite("labels", labels, self._cliques.n) != 0
+        return wanted

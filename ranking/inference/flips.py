@@ -1,0 +1,353 @@
+"""Max-marginals as flips: the best labelling, and which samples of its component flip with each sample, as bits.
+
+The best labelling has one of the two labels at each sample, so each sample needs one more labelling: the best one
+with its other label. Max-marginals are values of labellings, in float64, whatever found them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from ranking.inference.components import Components, Model
+from ranking.types import Bools, Bounds, Floats, Ints, is_real
+
+WORD = 64
+
+
+class MaxMarginals(Protocol):
+    """The best value for each label of each sample, and labellings; n samples, m penalties.
+
+    positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (high-order, eqs. 9 and 10).
+    difference: (n,) positive - negative, without what is the same in both (eq. 11). map: (n,) bool, the best
+    labelling of all. excess: (n,) by how much what the component of a sample adds to positive or negative may lie
+    above the best labelling's; 0: exact, and `map` and `labelling` attain what is said. relaxed: (n,) whether that
+    component was too large to enumerate and had to be bounded.
+    """
+
+    @property
+    def positive(self) -> Floats: ...
+    @property
+    def negative(self) -> Floats: ...
+    @property
+    def difference(self) -> Floats: ...
+    @property
+    def map(self) -> Bools: ...
+    @property
+    def excess(self) -> Floats: ...
+    @property
+    def relaxed(self) -> Bools: ...
+
+    def labelling(self, i: int, label: bool) -> Bools:
+        """(n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
+
+    def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Weighted sums of one best labelling for each sample, (n,) and (m,): see `PairwiseMaxMarginals`."""
+
+    def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
+        """(n,) what each sample's best labelling is worth to another model: see `PairwiseMaxMarginals`."""
+
+
+def bounds_of(found: MaxMarginals) -> Bounds:
+    """How exact max-marginals are."""
+    excess, size = found.excess, float(np.abs(found.difference).max(initial=0.0))
+    return Bounds(
+        large=int(np.count_nonzero(found.relaxed)),
+        samples=int(np.count_nonzero(excess)),
+        of=len(excess),
+        excess=float(excess.max(initial=0.0)),
+        score=size,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseMaxMarginals:
+    """The best value for each label of each sample, and the labellings that attain it.
+
+    positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (eqs. 9 and 10).
+    difference: (n,) positive - negative, summed over what differs between the two labellings alone (eq. 11).
+    map: (n,) bool, the best labelling of all.
+    """
+
+    positive: Floats
+    negative: Floats
+    difference: Floats
+    map: Bools
+    _model: Model = field(repr=False)
+    _labels: Bools = field(repr=False)  # the map, by place
+    _words: Ints = field(repr=False)  # (n + 1,) where each place's flips begin
+    _flips: Ints = field(
+        repr=False
+    )  # uint64: bit i of a place's words, whether it flips with the i-th sample
+
+    @classmethod
+    def of(cls, model: Model, labels: Bools, words: Ints, flips: Ints) -> Self:
+        """labels: (n,) by place, the best labelling. What a flip adds to its value is above 0 by rounding at most."""
+        parts, gains = model.components, np.zeros(len(labels))
+        _gain(
+            model.unary, model.penalty, labels, words, flips,
+            parts.starts, parts.edge_starts, parts.ends, gains,
+        )  # fmt: skip
+        best = value_of(model, labels)
+        found, gain = np.empty_like(labels), np.empty_like(gains)
+        found[parts.order], gain[parts.order] = labels, gains
+        return cls(
+            positive=best + np.where(found, 0.0, gain),
+            negative=best + np.where(found, gain, 0.0),
+            difference=np.where(found, -gain, gain),
+            map=found,
+            _model=model,
+            _labels=labels,
+            _words=words,
+            _flips=flips,
+        )
+
+    @property
+    def excess(self) -> Floats:
+        """(n,) zeros: these are exact."""
+        return np.zeros(len(self.map))
+
+    @property
+    def relaxed(self) -> Bools:
+        """(n,) False: these are exact."""
+        return np.zeros(len(self.map), bool)
+
+    @property
+    def best(self) -> float:
+        """The value of the map."""
+        return value_of(self._model, self._labels)
+
+    def labelling(self, i: int, label: bool) -> Bools:
+        """(n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
+        if not 0 <= i < len(self.map):
+            raise ValueError(f"sample must be one of 0 to {len(self.map) - 1}, got {i}")
+        labels = self.map.copy()
+        if labels[i] == bool(label):
+            return labels
+        parts = self._model.components
+        place = int(np.flatnonzero(parts.order == i)[0])
+        number = int(np.searchsorted(parts.starts, place, side="right")) - 1
+        start, end = parts.starts[number], parts.starts[number + 1]
+        word, bit = divmod(place - int(start), WORD)
+        flipped = (self._flips[self._words[start:end] + word] >> np.uint64(bit)) & np.uint64(1)
+        labels[parts.order[start:end]] ^= flipped.astype(bool)
+        return labels
+
+    def labellings(self, number: int) -> Bools:
+        """(s, s) by place, of one component: its part of the map once each sample has flipped, a row a sample."""
+        parts, words = self._model.components, self._words
+        start, end = parts.starts[number], parts.starts[number + 1]
+        octets = self._flips[words[start] : words[end]].reshape(end - start, -1).view(np.uint8)
+        flipped = np.unpackbits(octets, axis=1, count=end - start, bitorder="little").astype(bool)
+        found: Bools = self._labels[start:end] ^ flipped.T
+        return found
+
+    def settled(self, members: Ints, starts: Ints, every: Ints) -> Self:
+        """The same, where a sample `every` has label 1 just where all members of its group have, and the next sample
+        where any has: of labellings that tie, those. Groups (g + 1,) `starts` of `members`, a component's each; -1 in
+        `every` (g,) means none."""
+        parts, labels, flips = self._model.components, self._labels.copy(), self._flips.copy()
+        place = np.empty(parts.samples, np.int64)
+        place[parts.order] = np.arange(parts.samples)
+        pairs = np.where(every[:, None] < 0, -1, place[every[:, None] + np.arange(2)])
+        _settle(place[members], starts, pairs, labels, self._words, flips)
+        return type(self).of(self._model, labels, self._words, flips)
+
+    def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Weighted sums of one best labelling for each sample, each restricted to the sample's own component.
+
+        labels: (n,) bool, weights: (n,). With Y_i = labelling(i, labels[i]): returned are, for each sample k,
+        sum_i weights_i Y_i(k), and for each edge, sum_i weights_i [Y_i differs at its ends], over the i in the
+        component of the sample or edge. So sum_i weights_i Psi(X, Y_i) is linear in them, but for what the other
+        components add, which cancels between two labellings.
+        """
+        parts = self._model.components
+        weight = finite("weights", weights, parts.samples)[parts.order]
+        other = self._other(labels)[parts.order]
+        by_place, by_edge = np.empty(len(weight)), np.empty(len(parts.ends))
+        _sum(
+            weight, other, self._labels, self._words, self._flips,
+            parts.starts, parts.edge_starts, parts.ends, by_place, by_edge,
+        )  # fmt: skip
+        samples, edges = np.empty_like(by_place), np.empty_like(by_edge)
+        samples[parts.order], edges[parts.edge_order] = by_place, by_edge
+        return samples, edges
+
+    def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
+        """(n,) what Y_i = labelling(i, labels[i]) is worth to another model of the same graph, in the component of i.
+
+        labels: (n,) bool. unary: (n,) and penalty: (m,) of that model. Weighted and summed up,
+        these values are the product of `sums` with (unary, penalty).
+        """
+        parts = self._model.components
+        scores = finite("unary", unary, parts.samples)[parts.order]
+        costs = finite("penalty", penalty, len(parts.ends), "an edge")[parts.edge_order]
+        differs = self._labels[parts.ends[:, 0]] != self._labels[parts.ends[:, 1]]
+        numbers = np.arange(len(parts))
+        of_place = np.repeat(numbers, parts.sizes)
+        of_edge = np.repeat(numbers, np.diff(parts.edge_starts))
+        best = np.bincount(of_place, np.where(self._labels, scores, 0.0), len(parts))
+        best += np.bincount(of_edge, np.where(differs, costs, 0.0), len(parts))
+        gains = np.zeros(parts.samples)
+        _gain(
+            scores, costs, self._labels, self._words, self._flips,
+            parts.starts, parts.edge_starts, parts.ends, gains,
+        )  # fmt: skip
+        found = np.empty(parts.samples)
+        found[parts.order] = best[of_place] + np.where(self._other(labels)[parts.order], gains, 0.0)
+        return found
+
+    def _other(self, labels: npt.ArrayLike) -> Bools:
+        """(n,) where a sample's wanted label is not that of the map."""
+        wanted = finite("labels", labels, len(self.map))
+        different: Bools = (wanted != 0) != self.map
+        return different
+
+
+def finite(name: str, values: npt.ArrayLike, length: int, of: str = "a sample") -> Floats:
+    given = np.asarray(values)
+    if given.shape != (length,):
+        raise ValueError(f"{name} must be ({length},), one {of}, got shape {given.shape}")
+    if not is_real(given):
+        raise ValueError(f"{name} must be real numbers, got {given.dtype}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"{name} must be finite, got {given[~np.isfinite(given)][0]}")
+    return given.astype(np.float64)
+
+
+def words_of(parts: Components) -> Ints:
+    """(n + 1,) where the words of each place begin, as many as hold a bit for each sample of its component."""
+    return np.append(0, np.cumsum(np.repeat((parts.sizes + WORD - 1) // WORD, parts.sizes)))
+
+
+def pack(flipped: Bools) -> Ints:
+    """The words of places, one after the other, from (rounds, places): bit i of a place is that of the i-th round."""
+    rounds, places = flipped.shape
+    bits = np.zeros(((rounds + WORD - 1) // WORD * WORD, places), bool)
+    bits[:rounds] = flipped
+    octets = np.packbits(bits, axis=0, bitorder="little")
+    words: Ints = np.ascontiguousarray(octets.T).view("<u8").ravel()
+    return words
+
+
+def value_of(model: Model, labels: Bools) -> float:
+    """The value of a labelling by place."""
+    differs = labels[model.components.ends[:, 0]] != labels[model.components.ends[:, 1]]
+    return float(model.unary[labels].sum() + model.penalty[differs].sum())
+
+
+@nb.njit(cache=True, nogil=True)
+def _gain(
+    unary: Floats,
+    penalty: Floats,
+    labels: Bools,
+    words: Ints,
+    flips: Ints,
+    starts: Ints,
+    edge_starts: Ints,
+    ends: Ints,
+    gains: Floats,
+) -> None:
+    """Add to `gains` what the flips of each place add to the value of `labels`."""
+    for c in range(len(starts) - 1):
+        first, size = starts[c], starts[c + 1] - starts[c]
+        own = gains[first : first + size]
+        for place in range(first, first + size):
+            change = -unary[place] if labels[place] else unary[place]
+            for word in range(words[place + 1] - words[place]):
+                _add(change, flips[words[place] + word], own[WORD * word :])
+        for edge in range(edge_starts[c], edge_starts[c + 1]):
+            a, b = ends[edge, 0], ends[edge, 1]
+            change = -penalty[edge] if labels[a] != labels[b] else penalty[edge]
+            for word in range(words[a + 1] - words[a]):
+                _add(change, flips[words[a] + word] ^ flips[words[b] + word], own[WORD * word :])
+
+
+@nb.njit(cache=True, nogil=True)
+def _add(change: float, bits: np.uint64, sums: Floats) -> None:
+    """Add `change` where `bits` has ones."""
+    i = 0
+    while bits:
+        if bits & np.uint64(0xFF):
+            if bits & np.uint64(1):
+                sums[i] += change
+            bits >>= np.uint64(1)
+            i += 1
+        else:
+            bits >>= np.uint64(8)
+            i += 8
+
+
+@nb.njit(cache=True, nogil=True)
+def _settle(members: Ints, starts: Ints, pairs: Ints, labels: Bools, words: Ints, flips: Ints) -> None:
+    """Write labels and flips of the places `pairs` (g, 2): all members, any member of each group of places."""
+    ones = ~np.uint64(0)
+    for group in range(len(pairs)):
+        every, some = pairs[group]
+        if every < 0:
+            continue
+        own = members[starts[group] : starts[group + 1]]
+        labels[every], labels[some] = labels[own].all(), labels[own].any()
+        for word in range(words[every + 1] - words[every]):
+            all_bits, any_bits = ones, np.uint64(0)
+            for place in own:
+                bits = flips[words[place] + word] ^ (ones if labels[place] else np.uint64(0))
+                all_bits &= bits
+                any_bits |= bits
+            flips[words[every] + word] = all_bits ^ (ones if labels[every] else np.uint64(0))
+            flips[words[some] + word] = any_bits ^ (ones if labels[some] else np.uint64(0))
+
+
+@nb.njit(cache=True, nogil=True)
+def _sum(
+    weights: Floats,
+    other: Bools,
+    labels: Bools,
+    words: Ints,
+    flips: Ints,
+    starts: Ints,
+    edge_starts: Ints,
+    ends: Ints,
+    samples: Floats,
+    edges: Floats,
+) -> None:
+    """Write the weighted sums of `MaxMarginals.sums`, all by place and `edge_order`."""
+    for c in range(len(starts) - 1):
+        first, size = starts[c], starts[c + 1] - starts[c]
+        weight = weights[first : first + size]
+        total = weight.sum()
+        mask = np.zeros(words[first + 1] - words[first], np.uint64)
+        for i in range(size):
+            mask[i // WORD] |= np.uint64(other[first + i]) << np.uint64(i % WORD)
+        for place in range(first, first + size):
+            moved = 0.0
+            for word in range(len(mask)):
+                moved += _picked(weight[WORD * word :], flips[words[place] + word] & mask[word])
+            samples[place] = total - moved if labels[place] else moved
+        for edge in range(edge_starts[c], edge_starts[c + 1]):
+            a, b = ends[edge, 0], ends[edge, 1]
+            moved = 0.0
+            for word in range(len(mask)):
+                bits = (flips[words[a] + word] ^ flips[words[b] + word]) & mask[word]
+                moved += _picked(weight[WORD * word :], bits)
+            edges[edge] = total - moved if labels[a] != labels[b] else moved
+
+
+@nb.njit(cache=True, nogil=True)
+def _picked(weights: Floats, bits: np.uint64) -> float:
+    """The sum of the weights where `bits` has ones."""
+    total, i = 0.0, 0
+    while bits:
+        if bits & np.uint64(0xFF):
+            if bits & np.uint64(1):
+                total += weights[i]
+            bits >>= np.uint64(1)
+            i += 1
+        else:
+            bits >>= np.uint64(8)
+            i += 8
+    return total

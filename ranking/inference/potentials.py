@@ -1,0 +1,147 @@
+"""What similar samples pay: pairs that attract, pairs of either sign, or cliques, behind one interface.
+
+    value(Y) = sum_i y_i unary_i + sum_t penalty_t broken_t(Y)
+
+over the terms t of a graph of n samples and m edges. `POTENTIALS` holds them by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from ranking.inference.cliques import Cliques, maximal_cliques
+from ranking.inference.components import Components
+from ranking.inference.doubling import Doubling
+from ranking.inference.flips import MaxMarginals
+from ranking.inference.max_marginals import best_labelling, max_marginals
+from ranking.inference.roof_duality import bounded_labelling, bounded_max_marginals
+from ranking.types import Bools, Features, Floats, Ints
+
+
+class Potentials(ABC):
+    """The terms of a graph of n samples. edges: (m, 2), each unordered pair once.
+
+    highest: what no penalty may exceed. Subclasses say what their terms are.
+    """
+
+    name: ClassVar[str]
+    highest: ClassVar[float] = 0.0
+
+    def __init__(self, n: int, edges: Ints) -> None:
+        self.components = Components.of(n, edges)
+
+    @abstractmethod
+    def features(self, affinity: Features) -> Features:
+        """(t, d2) of each term, from the affinities (m, d2) of the edges."""
+
+    @abstractmethod
+    def best(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
+        """The best labelling (n,) and how far it breaks each term (t,), all in [0, 1]."""
+
+    @abstractmethod
+    def broken(self, labels: Bools) -> Floats:
+        """(t,) 1 where a labelling (n,) breaks a term, else 0."""
+
+    @abstractmethod
+    def max_marginals(self, unary: Floats, penalty: Floats) -> MaxMarginals:
+        """The max-marginals of the model, whose sums over edges are over terms."""
+
+    def of_edges(self, penalty: Floats) -> Floats:
+        """(m,) the penalties of the terms that each edge lies in, summed up."""
+        return penalty
+
+
+class AttractivePairs(Potentials):
+    """Each edge, whose penalty <= 0 is paid where the labels of its ends differ (high-order, eq. 5). Exact."""
+
+    name = "attractive pairs"
+
+    def features(self, affinity: Features) -> Features:
+        return affinity
+
+    def best(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
+        labels, _ = best_labelling(unary, self.components.edges, penalty, self.components)
+        return labels.astype(np.float64), self.broken(labels)
+
+    def broken(self, labels: Bools) -> Floats:
+        edges = self.components.edges
+        differs: Bools = labels[edges[:, 0]] != labels[edges[:, 1]]
+        return differs.astype(np.float64)
+
+    def max_marginals(self, unary: Floats, penalty: Floats) -> MaxMarginals:
+        return max_marginals(unary, self.components.edges, penalty, components=self.components)
+
+
+class PairsOfEitherSign(AttractivePairs):
+    """The same with penalties of either sign: exact in components of at most 12 samples, bounded in larger ones."""
+
+    name = "pairs of either sign"
+    highest = np.inf
+
+    def __init__(self, n: int, edges: Ints) -> None:
+        super().__init__(n, edges)
+        self.doubling = Doubling.of(self.components)
+
+    def best(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
+        found = bounded_labelling(unary, self.components.edges, penalty, self.doubling)
+        return found.labels, found.differs
+
+    def max_marginals(self, unary: Floats, penalty: Floats) -> MaxMarginals:
+        return bounded_max_marginals(unary, self.components.edges, penalty, self.doubling)
+
+
+class PottsCliques(Potentials):
+    """Each maximal clique of edges, whose penalty <= 0 is paid unless all its samples agree (P^n Potts). Exact.
+
+    Its affinity is the mean of its edges': of a group in which all are similar there is one clique, whose penalty
+    does not grow with its size; where no three samples are similar, cliques are pairs.
+    """
+
+    name = "P^n Potts cliques"
+
+    def __init__(self, n: int, edges: Ints) -> None:
+        super().__init__(n, edges)
+        self.cliques = Cliques.of(n, maximal_cliques(n, self.components.edges))
+        self.inside = _inside(self.cliques, self.components.edges)
+
+    def features(self, affinity: Features) -> Features:
+        found: Features = (self.inside @ affinity) / self.inside.sum(axis=1)[:, None]
+        return found.astype(affinity.dtype)
+
+    def best(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
+        labels = self.cliques.best_labelling(unary, penalty)
+        return labels.astype(np.float64), self.broken(labels)
+
+    def broken(self, labels: Bools) -> Floats:
+        return self.cliques.broken(labels).astype(np.float64)
+
+    def max_marginals(self, unary: Floats, penalty: Floats) -> MaxMarginals:
+        return self.cliques.max_marginals(unary, penalty)
+
+    def of_edges(self, penalty: Floats) -> Floats:
+        found: Floats = self.inside.T @ penalty
+        return found
+
+
+def _inside(cliques: Cliques, edges: Ints) -> csr_array:
+    """(t, m) 1 where an edge lies in a clique, whose members ascend."""
+    keys = np.sort(edges, axis=1) @ np.array([cliques.n, 1])
+    order = np.argsort(keys)
+    rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for number, members in enumerate(np.split(cliques.members, cliques.starts[1:-1])):
+        first, second = np.triu_indices(len(members), 1)
+        columns.append(
+            order[np.searchsorted(keys, members[first] * cliques.n + members[second], sorter=order)]
+        )
+        rows.append(np.full(len(first), number))
+    places = np.concatenate(rows), np.concatenate(columns)
+    return csr_array(coo_array((np.ones(len(places[0])), places), shape=(len(cliques), len(edges))))
+
+
+POTENTIALS: dict[str, type[Potentials]] = {
+    kind.name: kind for kind in (AttractivePairs, PairsOfEitherSign, PottsCliques)
+}

@@ -1,0 +1,292 @@
+"""Pairs of either sign: best labellings and max-marginals, exact in small components, bounded from above in large ones.
+
+A positive penalty is gained where labels differ (high-order, remark after eq. 6). Components of at most 12 samples are
+enumerated; larger ones are bounded by roof duality (`doubling`). How far a bound may lie above the truth is known: it
+is compared with the best labelling that rounding half labels, and then changing one label at a time, leads to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from ranking.inference.components import Model, checked_model
+from ranking.inference.doubling import Doubling, forced_labellings
+from ranking.inference.enumeration import enumerate_best, enumerate_labellings
+from ranking.inference.flips import PairwiseMaxMarginals, finite, pack, value_of, words_of
+from ranking.types import Bools, Floats, Ints
+
+ROUNDING = (
+    1e-12  # of all scores and penalties of a component: a bound as near to a labelling's value attains it
+)
+
+
+class HalfLabelling(NamedTuple):
+    """labels: (n,) in {0, 1/2, 1}, halves in large components alone. differs: (m,) in {0, 1/2, 1}, whether the ends
+    of an edge do. value: of both, linear in scores and penalties, and at least that of any labelling."""
+
+    labels: Floats
+    differs: Floats
+    value: float
+
+
+def bounded_labelling(
+    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None = None
+) -> HalfLabelling:
+    """The best labelling of sum_i y_i unary_i + sum_e penalty_e [y_i != y_j] with penalties of either sign, relaxed.
+
+    Samples of label 0 or 1 have that label in some best labelling too (persistency). doubling: of the components of
+    these edges, where many models share them.
+
+    >>> bounded_labelling([1.0, 0.5], [[0, 1]], [2.0])
+    HalfLabelling(labels=array([1., 0.]), differs=array([1.]), value=3.0)
+    """
+    given, doubling = _checked(unary, edges, penalty, doubling)
+    model = doubling.model(given)
+    parts = model.components
+    labels = model.unary >= 0
+    enumerate_best(model, doubling.large, parts.larger_than(1), labels)
+    if doubling.large:
+        labels[: parts.starts[doubling.large]] = doubling.best(doubling.network(model))
+    differs = labels[parts.ends[:, 0]] != labels[parts.ends[:, 1]]
+    samples, pairs = np.empty(len(labels)), np.empty(len(differs))
+    samples[parts.order], pairs[parts.edge_order] = labels, differs
+    return HalfLabelling(*doubling.collapsed(samples, pairs), value_of(model, labels))
+
+
+def bounded_max_marginals(
+    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None = None
+) -> BoundedMaxMarginals:
+    """Max-marginals of the same model, in large components upper bounds on them.
+
+    >>> found = bounded_max_marginals([1.0, 0.5], [[0, 1]], [2.0])
+    >>> found.positive, found.negative, found.exact
+    (array([3. , 2.5]), array([2.5, 3. ]), array([ True,  True]))
+    """
+    given, doubling = _checked(unary, edges, penalty, doubling)
+    model = doubling.model(given)
+    parts, words = model.components, words_of(model.components)
+    labels, flips = model.unary >= 0, np.ones(words[-1], np.uint64)  # right for components of one sample
+    enumerate_labellings(model, doubling.large, parts.larger_than(1), labels, words, flips)
+    if doubling.large:
+        network = doubling.network(model)
+        labels[: parts.starts[doubling.large]] = doubling.best(network)
+        for number in range(doubling.large):
+            places = slice(parts.starts[number], parts.starts[number + 1])
+            own, best = slice(words[places.start], words[places.stop]), labels[places]
+            found = forced_labellings(network.part(number, parts.edge_starts), best)
+            flips[own] = pack(np.array(list(found)) ^ best)
+    return BoundedMaxMarginals(given, doubling, PairwiseMaxMarginals.of(model, labels, words, flips))
+
+
+def _checked(
+    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, doubling: Doubling | None
+) -> tuple[Model, Doubling]:
+    components = None if doubling is None else doubling.given
+    model = checked_model(unary, edges, penalty, components, highest=np.inf)
+    return model, Doubling.of(model.components) if doubling is None else doubling
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedMaxMarginals:
+    """`MaxMarginals` whose values are upper bounds in large components, by at most `excess`.
+
+    There `map` and `labelling` are the best labellings that are known, while `sums` and `values` are those of the
+    relaxed ones that attain the bounds. `_doubled` are max-marginals of the doubled model, in whose large components
+    what flips with the first copy of a sample is the labelling with y_i = 1, with the second that with y_i = 0.
+    """
+
+    _given: Model
+    _doubling: Doubling
+    _doubled: PairwiseMaxMarginals
+
+    @cached_property
+    def positive(self) -> Floats:
+        """(n,) no labelling with y_i = 1 is worth more."""
+        return self._doubled.best + self._gains(np.ones(self._given.components.samples, bool))
+
+    @cached_property
+    def negative(self) -> Floats:
+        """(n,) no labelling with y_i = 0 is worth more."""
+        return self._doubled.best + self._gains(np.zeros(self._given.components.samples, bool))
+
+    @cached_property
+    def difference(self) -> Floats:
+        """(n,) positive - negative, of what differs between the two labellings alone."""
+        one = np.ones(self._given.components.samples, bool)
+        return self._gains(one) - self._gains(~one)
+
+    @property
+    def map(self) -> Bools:
+        """(n,) the best labelling that is known."""
+        return self._rounded.map
+
+    @property
+    def excess(self) -> Floats:
+        """(n,) how far a sample's component may push positive or negative above the truth: bound less labelling."""
+        return self._rounded.excess
+
+    @property
+    def relaxed(self) -> Bools:
+        """(n,) whether a sample's component is too large to enumerate."""
+        found: Bools = self._doubling.second != np.arange(self._given.components.samples)
+        return found
+
+    @property
+    def exact(self) -> Bools:
+        """(n,) whether the bounds of a sample's component are attained by labellings."""
+        found: Bools = self.excess == 0.0
+        return found
+
+    def labelling(self, i: int, label: bool) -> Bools:
+        """(n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""
+        if not 0 <= i < len(self.map):
+            raise ValueError(f"sample must be one of 0 to {len(self.map) - 1}, got {i}")
+        labels, parts = self.map.copy(), self._given.components
+        number = int(parts.component_of[i])
+        members = parts.order[parts.starts[number] : parts.starts[number + 1]]
+        if number < self._doubling.large:
+            labels[members] = self._rounded.parts[number].best[int(label)][members == i][0]
+        else:
+            labels[members] = self._doubled.labelling(i, label)[members]
+        return labels
+
+    def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """As of `PairwiseMaxMarginals`; a half label counts half, in edges too."""
+        place, wanted = self._chosen(labels)
+        weight = np.zeros(self._doubling.components.samples)
+        weight[place] = finite("weights", weights, len(place))
+        return self._doubling.collapsed(*self._doubled.sums(wanted, weight))
+
+    def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
+        """As of `PairwiseMaxMarginals`; a half label counts half, in edges too."""
+        place, wanted = self._chosen(labels)
+        scores = finite("unary", unary, len(place))
+        costs = finite("penalty", penalty, len(self._given.penalty), "an edge")
+        return self._doubled.values(wanted, *self._doubling.expanded(scores, costs))[place]
+
+    def _chosen(self, labels: npt.ArrayLike) -> tuple[Ints, Bools]:
+        """(n,) which copy of each sample flips to the labelling with its wanted label, and (N,) labels that say so."""
+        ask = finite("labels", labels, self._given.components.samples) != 0
+        second, own = self._doubling.second, np.arange(len(ask))
+        place = np.where(ask, own, second)
+        wanted = self._doubled.map.copy()
+        wanted[place] = np.where(second != own, ~wanted[place], ask)
+        return place, wanted
+
+    def _gains(self, labels: Bools) -> Floats:
+        """(n,) what the relaxed labelling with each sample's label is worth more than the best: 0 or less."""
+        place, wanted = self._chosen(labels)
+        gains = np.where(wanted != self._doubled.map, -np.abs(self._doubled.difference), 0.0)
+        return gains[place]
+
+    @cached_property
+    def _rounded(self) -> _Rounded:
+        return _Rounded.of(self._given, self._doubling, self._doubled, self)
+
+
+class _Candidates(NamedTuple):
+    """Of one component of s samples, the best labelling known, and (2, s, s) that with each label of each sample.
+
+    worth: (2, s) the values of those.
+    """
+
+    map: Bools
+    best: Bools
+    worth: Floats
+
+
+class _Rounded(NamedTuple):
+    """map: (n,) excess: (n,) parts: of each large component."""
+
+    map: Bools
+    excess: Floats
+    parts: list[_Candidates]
+
+    @classmethod
+    def of(
+        cls, given: Model, doubling: Doubling, doubled: PairwiseMaxMarginals, bounds: BoundedMaxMarginals
+    ) -> _Rounded:
+        components = given.components
+        n = components.samples
+        labels, excess, parts = doubled.map[:n].copy(), np.zeros(n), []
+        own = np.empty(n), np.empty(len(given.penalty))
+        own[0][components.order], own[1][components.edge_order] = given.unary, given.penalty
+        most = np.stack([bounds.values(np.full(n, label), *own) for label in (False, True)])
+        for number in range(doubling.large):
+            found = _candidates(given, number, doubled.labellings(number))
+            members = components.order[components.starts[number] : components.starts[number + 1]]
+            labels[members] = found.map
+            above = (most[:, members] - found.worth).max(axis=0)
+            pairs = slice(components.edge_starts[number], components.edge_starts[number + 1])
+            scale = np.abs(own[0][members]).sum() + np.abs(given.penalty[pairs]).sum()
+            excess[members] = np.where(above <= ROUNDING * scale, 0.0, above)
+            parts.append(found)
+        return cls(labels, excess, parts)
+
+
+def _candidates(given: Model, number: int, relaxed: Bools) -> _Candidates:
+    """Round the relaxed labellings (2s, 2s) of a component to p and to q, improve each, and take the best of all."""
+    parts = given.components
+    places = slice(parts.starts[number], parts.starts[number + 1])
+    pairs = slice(parts.edge_starts[number], parts.edge_starts[number + 1])
+    size = places.stop - places.start
+    tried = np.concatenate([relaxed[:, :size], relaxed[:, size:]])
+    held = np.tile(np.arange(size), len(tried) // size)
+    values = np.empty(len(tried))
+    _climb(tried, held, given.unary[places], given.penalty[pairs], parts.ends[pairs] - places.start, values)
+    order = np.argsort(-values, kind="stable")
+    first = np.stack([tried[order].argmin(axis=0), tried[order].argmax(axis=0)])
+    return _Candidates(tried[order[0]], tried[order[first]], values[order[first]])
+
+
+@nb.njit(cache=True, nogil=True)
+def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints, values: Floats) -> None:
+    """Improve each row of labels by changing the one that gains most, all but the one held; write its value."""
+    size, gains = len(unary), np.empty(len(unary))
+    first, heads, edge_of = _arcs(size, ends)
+    least = ROUNDING * (np.abs(unary).sum() + np.abs(penalty).sum())
+    for row in range(len(labels)):
+        own = labels[row]
+        for i in range(size):
+            gains[i] = -unary[i] if own[i] else unary[i]
+            for arc in range(first[i], first[i + 1]):
+                cost = penalty[edge_of[arc]]
+                gains[i] += -cost if own[heads[arc]] != own[i] else cost
+        while True:
+            best = -1
+            for i in range(size):
+                if i != held[row] and gains[i] > least and (best < 0 or gains[i] > gains[best]):
+                    best = i
+            if best < 0:
+                break
+            own[best], gains[best] = not own[best], -gains[best]
+            for arc in range(first[best], first[best + 1]):
+                cost, head = 2 * penalty[edge_of[arc]], heads[arc]
+                gains[head] += -cost if own[head] != own[best] else cost
+        values[row] = 0.0
+        for i in range(size):
+            values[row] += unary[i] if own[i] else 0.0
+        for e in range(len(ends)):
+            values[row] += penalty[e] if own[ends[e, 0]] != own[ends[e, 1]] else 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _arcs(size: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
+    """(size + 1,) where the arcs of each sample begin, and of each arc (2m,) its head and its edge."""
+    first = np.zeros(size + 1, np.int64)
+    for end in ends.ravel():
+        first[end + 1] += 1
+    first = np.cumsum(first)
+    at, heads, edge_of = first.copy(), np.empty(2 * len(ends), np.int64), np.empty(2 * len(ends), np.int64)
+    for e in range(len(ends)):
+        for side in range(2):
+            tail = ends[e, side]
+            heads[at[tail]], edge_of[at[tail]] = ends[e, 1 - side], e
+            at[tail] += 1
+    return first, heads, edge_of
