@@ -1,5 +1,13 @@
-"""Inference: the most violated ranking; best labellings and max-marginals of pairwise binary models."""
+"""Inference: the most violated ranking; best labellings and max-marginals of pairwise models; the best top k."""
 
+from ranking.inference.best_top_k import (
+    BestTopK,
+    BestTopKs,
+    TopKMaxMarginals,
+    best_top_k,
+    best_top_ks,
+    top_k_max_marginals,
+)
 from ranking.inference.components import Components
 from ranking.inference.max_marginals import (
     MAX_MARGINAL_ALGORITHMS,
@@ -12,10 +20,16 @@ from ranking.inference.most_violated_ranking import ALGORITHMS, MostViolatedRank
 __all__ = [
     "ALGORITHMS",
     "MAX_MARGINAL_ALGORITHMS",
+    "BestTopK",
+    "BestTopKs",
     "Components",
     "MaxMarginals",
     "MostViolatedRanking",
+    "TopKMaxMarginals",
     "best_labelling",
+    "best_top_k",
+    "best_top_ks",
     "max_marginals",
     "most_violated_ranking",
+    "top_k_max_marginals",
 ]
