@@ -100,7 +100,9 @@ class LabelEntropy:
         logits = np.abs(prediction.unary * self.slopes + self.offsets)
         rare = np.exp(-logits) / (1.0 + np.exp(-logits))  # the lesser of the two probabilities
         sure = -np.log1p(-rare) * (1.0 - rare)
-        unsure = np.multiply(rare, np.log1p(np.exp(-logits)) + logits, out=np.zeros_like(rare), where=rare > 0.0)
+        unsure = np.multiply(
+            rare, np.log1p(np.exp(-logits)) + logits, out=np.zeros_like(rare), where=rare > 0.0
+        )
         return np.asarray((sure + unsure) / np.log(2.0))
 
 

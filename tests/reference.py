@@ -353,7 +353,9 @@ def simplex_qp_optimum(quadratic_root: np.ndarray, linear: np.ndarray) -> float:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def top_ks(labels: int, k: int, inside: Iterable[int] = (), outside: Iterable[int] = ()) -> Iterator[np.ndarray]:
+def top_ks(
+    labels: int, k: int, inside: Iterable[int] = (), outside: Iterable[int] = ()
+) -> Iterator[np.ndarray]:
     """Every set of k labels that holds all of `inside` and none of `outside`, as marks (L,)."""
     for members in itertools.combinations(range(labels), k):
         if set(inside) <= set(members) and not set(outside) & set(members):
@@ -386,9 +388,7 @@ def best_top_k_of(
 
 def top_k_features(t: np.ndarray, shared: np.ndarray, own: np.ndarray, core: Sequence[int]) -> np.ndarray:
     """psi with w.psi = t's + t'Ft: w the rows of weights by label, the own weights, F of each pair with the core."""
-    pairs = [
-        2.0 * t[i] * t[j] for i, j in itertools.combinations(range(len(t)), 2) if i in core or j in core
-    ]
+    pairs = [2.0 * t[i] * t[j] for i, j in itertools.combinations(range(len(t)), 2) if i in core or j in core]
     return np.concatenate([np.outer(t, shared).ravel(), t * own, pairs])
 
 
@@ -422,7 +422,9 @@ def joint_information_of(labels: np.ndarray, core: Sequence[int]) -> float:
     for i in set(range(labels.shape[1])) - set(core):
         for a in set(rows):
             for b in (False, True):
-                both = sum(row == a and mark == b for row, mark in zip(rows, labels[:, i], strict=True)) / len(rows)
+                both = sum(
+                    row == a and mark == b for row, mark in zip(rows, labels[:, i], strict=True)
+                ) / len(rows)
                 if both:
                     total += both * math.log(both / (rows.count(a) / len(rows) * np.mean(labels[:, i] == b)))
     return total

@@ -88,7 +88,9 @@ class OrderModel:
                 f"got {self.design.shape} and {self.pair_design.shape}"
             )
         if (self.pair_design != self.pair_design.T).any():
-            raise ValueError("pair_design must be symmetric: f_ij = f_ji see d_kl + d_lk alone; give (D + D') / 2")
+            raise ValueError(
+                "pair_design must be symmetric: f_ij = f_ji see d_kl + d_lk alone; give (D + D') / 2"
+            )
         check_interactions(self.interactions, self.core, items)
 
     @property

@@ -205,7 +205,9 @@ def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int6
     if len(np.unique(chosen)) != len(chosen):
         raise ValueError(f"{name} must name different labels, got {chosen.tolist()}")
     if name == "core" and len(chosen) > MOST_CORE:
-        raise ValueError(f"a core of {len(chosen)} labels has 2^{len(chosen)} configurations; {MOST_CORE} at most")
+        raise ValueError(
+            f"a core of {len(chosen)} labels has 2^{len(chosen)} configurations; {MOST_CORE} at most"
+        )
     return chosen
 
 
@@ -264,7 +266,9 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
                 doubled[0, x] += 2.0 * F[j, free[x]]
             for x in range(turns):
                 mutual[0, x] += 2.0 * F[j, core[flips[x]]]
-            for i in range(len(s)):  # its partners that are inside for certain: pairs in the core come up twice
+            for i in range(
+                len(s)
+            ):  # its partners that are inside for certain: pairs in the core come up twice
                 if forced[i] > 0:
                     value += (1.0 if is_core[i] else 2.0) * F[j, i]
     for y in range(turns):
@@ -344,9 +348,7 @@ def _best(unary, core, F, k, forced, members, values):  # type: ignore[no-untype
     scores, work, on = np.empty(L), np.empty(L), np.zeros(C, np.bool_)
     best_on, best_scores = np.zeros(C, np.bool_), np.empty(L)
     for image in range(len(unary)):
-        n, turns, sure, base = _gather(
-            unary[image], core, F, forced[image], free, doubled, flips, mutual
-        )
+        n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
         scores[:n] = doubled[0, :n]
         on[:] = False
         value, places, best, room = base, k[image] - sure, -np.inf, 0
@@ -422,9 +424,7 @@ def _max_marginals(unary, core, F, k, forced, inside, outside):  # type: ignore[
     doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
     scores, work, on = np.empty(L), np.empty(L), np.zeros(C, np.bool_)
     for image in range(len(unary)):
-        n, turns, sure, base = _gather(
-            unary[image], core, F, forced[image], free, doubled, flips, mutual
-        )
+        n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
         scores[:n] = doubled[0, :n]
         on[:] = False
         value, places, best = base, k[image] - sure, -np.inf

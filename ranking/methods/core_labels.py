@@ -35,7 +35,9 @@ def _told(configuration: np.ndarray, labels: Bools, added: int, core: list[int])
     with_it = labels[:, added]
     groups = int(configuration.max(initial=0)) + 1
     both = [_counts(configuration[rows], labels[rows], groups) for rows in (with_it, ~with_it)]
-    sizes = np.concatenate([np.bincount(configuration[rows], minlength=groups) for rows in (with_it, ~with_it)])
+    sizes = np.concatenate(
+        [np.bincount(configuration[rows], minlength=groups) for rows in (with_it, ~with_it)]
+    )
     present = np.concatenate(both)
     kept = sizes > 0
     information = _information(sizes[kept].astype(np.float64), present[kept])

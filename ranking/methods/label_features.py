@@ -199,7 +199,9 @@ def chi_square(one: Floats, other: Floats) -> Floats:
     distances = np.empty((len(one), len(other)))
     for column, y in enumerate(other):
         sums = one + y
-        distances[:, column] = np.divide((one - y) ** 2, sums, out=np.zeros_like(sums), where=sums > 0).sum(axis=1)
+        distances[:, column] = np.divide((one - y) ** 2, sums, out=np.zeros_like(sums), where=sums > 0).sum(
+            axis=1
+        )
     return distances
 
 

@@ -208,14 +208,20 @@ class LabelRanker(ABC):
             raise ValueError(f"{self.name} ranks labels: give fit a LabelSet, got {type(label_set).__name__}")
         images, labels = label_set.labels.shape
         if not label_set.labels.any() or label_set.labels.all():
-            missing = "label that an image lacks" if images and label_set.labels.any() else "image with a label"
-            raise ValueError(f"the label set has no {missing}; training needs images with some of their labels")
+            missing = (
+                "label that an image lacks" if images and label_set.labels.any() else "image with a label"
+            )
+            raise ValueError(
+                f"the label set has no {missing}; training needs images with some of their labels"
+            )
         if self.k > labels:
             raise ValueError(f"k must be at most {labels}, the number of labels, got {self.k}")
 
     def _identify(self, label_set: LabelSet, core: Ints) -> int:
         """Equal numbers: weights of one training are weights of the other."""
-        said = f"{label_set.features.shape} {label_set.features.dtype} {self.unary} {self.gamma} {core.tolist()}"
+        said = (
+            f"{label_set.features.shape} {label_set.features.dtype} {self.unary} {self.gamma} {core.tolist()}"
+        )
         features = np.ascontiguousarray(label_set.features).reshape(-1).view(np.uint8)
         return zlib.crc32(features.data, zlib.crc32(label_set.labels.tobytes(), zlib.crc32(said.encode())))
 
@@ -252,7 +258,9 @@ class LabelRanker(ABC):
         unary = weights.unary(*self.features(label_set.features))
         given = np.zeros(unary.shape, np.int8) if answers is None else np.asarray(answers, np.int8)
         if given.shape != unary.shape:
-            raise ValueError(f"answers must be {unary.shape}, one an image and label, got shape {given.shape}")
+            raise ValueError(
+                f"answers must be {unary.shape}, one for each image and label, got shape {given.shape}"
+            )
         places = np.broadcast_to(np.asarray(self.usual_k if k is None else k), (len(unary),))
         places = np.clip(places, (given > 0).sum(axis=1), unary.shape[1] - (given < 0).sum(axis=1))
         return LabelPrediction(unary, self.core, weights.interactions, places, given)
@@ -299,7 +307,9 @@ class LabelRanker(ABC):
             method.core, method.names = arrays["core"], tuple(header["names"])
             method.usual_k, method.columns = int(header["usual_k"]), int(header["columns"])
             method.fingerprint = int(header["fingerprint"])
-            stored = {key.removeprefix("map_"): value for key, value in arrays.items() if key.startswith("map_")}
+            stored = {
+                key.removeprefix("map_"): value for key, value in arrays.items() if key.startswith("map_")
+            }
             method.features = MAPS[method.unary](**header["map"], **stored)
             method._check_shapes()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -311,4 +321,6 @@ class LabelRanker(ABC):
         weights, labels = self._fitted(), len(self.names)
         shapes = len(weights.shared), weights.own.shape, weights.interactions.shape
         if shapes != (labels, (labels,), (len(self.core), labels)):
-            raise ValueError(f"weights of shapes {shapes} for {labels} labels and {len(self.core)} in the core")
+            raise ValueError(
+                f"weights of shapes {shapes} for {labels} labels and {len(self.core)} in the core"
+            )

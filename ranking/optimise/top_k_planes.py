@@ -99,7 +99,9 @@ def top_k_planes(
             passes += 2
             clock.report(iteration, best_value, bound, passes, int(planes.used.sum()), number)
             still = still + 1 if (best_value, bound) == before else 0
-            closed = relative_gap(best_value, bound) <= SAFETY * tolerance and (iteration or start is not None)
+            closed = relative_gap(best_value, bound) <= SAFETY * tolerance and (
+                iteration or start is not None
+            )
             if closed or iteration >= max_iterations or still >= STANDSTILL:
                 break
             planes.add(found.members)
@@ -192,7 +194,9 @@ def _move(step, x, y, square, core, once, to, off, W, a, F, s):  # type: ignore[
         if to[core[j]] or off[core[j]]:
             for i in range(len(y)):
                 if once[j, i] > 0.0:
-                    together = (1.0 if to[core[j]] and to[i] else 0.0) - (1.0 if off[core[j]] and off[i] else 0.0)
+                    together = (1.0 if to[core[j]] and to[i] else 0.0) - (
+                        1.0 if off[core[j]] and off[i] else 0.0
+                    )
                     F[j, i] -= 2.0 * step * together
 
 
@@ -227,4 +231,6 @@ def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, sha
             else:
                 shares[m, off] -= step
             shares[m, to] += step
-            _move(scale * step, X[m], Y[m], squares[m], core, once, outputs[m, to], outputs[m, off], W, a, F, s)
+            _move(
+                scale * step, X[m], Y[m], squares[m], core, once, outputs[m, to], outputs[m, off], W, a, F, s
+            )

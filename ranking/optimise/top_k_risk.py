@@ -81,7 +81,9 @@ class TopKRisk:
 
     def zero(self) -> TopKWeights:
         labels = self.labels.shape[1]
-        return TopKWeights(np.zeros((labels, self.shared.shape[1])), np.zeros(labels), np.zeros(self.once.shape))
+        return TopKWeights(
+            np.zeros((labels, self.shared.shape[1])), np.zeros(labels), np.zeros(self.once.shape)
+        )
 
     def square(self, weights: TopKWeights) -> float:
         """||w||^2, each pair of labels once."""
@@ -128,7 +130,9 @@ class TopKRisk:
         ArithmeticError where the dual lies above the primal by more than rounding.
         """
         primal = self.objective(weights)
-        rounding = ROUNDING * (abs(primal) + self.scale * float(np.abs(weights.unary(self.shared, self.own)).sum()))
+        rounding = ROUNDING * (
+            abs(primal) + self.scale * float(np.abs(weights.unary(self.shared, self.own)).sum())
+        )
         if dual - primal > rounding:
             raise ArithmeticError(
                 f"the lower bound {dual:g} lies above the objective {primal:g}: it belongs to another problem"

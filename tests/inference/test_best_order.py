@@ -70,7 +70,9 @@ def test_the_approximate_order_is_no_better_than_the_exact_one(method: str) -> N
         assert found.value == pytest.approx(given.value(found.places))
         gaps.append(exact.value - found.value)
     assert min(gaps) > -1e-9
-    assert sum(gap < 1e-9 for gap in gaps) >= 3  # the linear part was given too: chance finds the best 1 in 120
+    assert (
+        sum(gap < 1e-9 for gap in gaps) >= 3
+    )  # the linear part was given too: chance finds the best 1 in 120
 
 
 def test_losses_are_what_their_names_say() -> None:

@@ -49,7 +49,9 @@ def test_the_best_of_all_sets(seed: int) -> None:
     for scores in (unary, unary + (1.0 - relevant) / max(k, 1)):
         for inside, outside in (([], []), forced_sets(rng, labels, k)):
             found = best_top_k(scores, core, interactions, k, inside, outside)
-            assert found.value == pytest.approx(reference.best_top_k_of(scores, F, k, inside, outside), abs=1e-12)
+            assert found.value == pytest.approx(
+                reference.best_top_k_of(scores, F, k, inside, outside), abs=1e-12
+            )
             t = np.isin(np.arange(labels), found.members)
             assert found.value == pytest.approx(reference.value_of_top_k(t, scores, F), abs=1e-12)
             assert (t.sum(), found.members.tolist()) == (k, np.flatnonzero(t).tolist())
@@ -103,11 +105,18 @@ def test_a_batch_is_its_images_one_by_one(size: int, monkeypatch: pytest.MonkeyP
     marginals = top_k_max_marginals(unary, core, interactions, k, forced)
     for m in range(20):
         one = best_top_k(
-            unary[m], core, interactions, int(k[m]), np.flatnonzero(forced[m] > 0), np.flatnonzero(forced[m] < 0)
+            unary[m],
+            core,
+            interactions,
+            int(k[m]),
+            np.flatnonzero(forced[m] > 0),
+            np.flatnonzero(forced[m] < 0),
         )
         assert np.flatnonzero(found.members[m]).tolist() == one.members.tolist()
         assert found.values[m] == one.value
-        assert max(marginals.inside[m].max(), marginals.outside[m].max()) == pytest.approx(one.value, rel=1e-12)
+        assert max(marginals.inside[m].max(), marginals.outside[m].max()) == pytest.approx(
+            one.value, rel=1e-12
+        )
     assert (marginals.difference[found.members] >= 0).all()
     assert (marginals.difference[~found.members] <= 0).all()
 
@@ -162,8 +171,14 @@ def median_of_three_killer(n: int) -> np.ndarray:
         ({"unary": [np.inf, 0, 0, 0]}, "unary must be finite; to force labels use inside and outside"),
         ({"core": [1.5]}, "core must be whole numbers of labels"),
         ({"core": [4]}, r"core must name labels 0 to 3, got \[4\]"),
-        ({"core": [1, 1], "interactions": np.zeros((2, 4))}, r"core must name different labels, got \[1, 1\]"),
-        ({"interactions": np.zeros((2, 4))}, r"interactions must be F\[core\], shape \(1, 4\), got shape \(2, 4\)"),
+        (
+            {"core": [1, 1], "interactions": np.zeros((2, 4))},
+            r"core must name different labels, got \[1, 1\]",
+        ),
+        (
+            {"interactions": np.zeros((2, 4))},
+            r"interactions must be F\[core\], shape \(1, 4\), got shape \(2, 4\)",
+        ),
         ({"interactions": [[0, 0, 0, np.nan]]}, "interactions must be finite"),
         ({"interactions": [[0, 1, 0, 0]]}, "symmetric with a zero diagonal"),
         (
