@@ -112,7 +112,7 @@ class LabelRanker(ABC):
         advanced=True,
     )
     tolerance: float = setting(
-        1e-2,
+        1e-3,
         label="Stop at this duality gap",
         help="Training ends when the objective is proven to be within this share of the best possible.",
         formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
