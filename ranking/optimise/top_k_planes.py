@@ -3,7 +3,8 @@
 A round asks for the most violated output of every image, in a few threads, which also measures the gap exactly; the
 outputs found are kept as planes. Sweeps over the images then move shares from the worst plane that has some to the
 best, each move as far as is best: block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps, whose
-oracle chooses among the planes that are held.
+oracle chooses among the planes that are held. Before the round ends, one batch of images after the other is asked for
+its outputs at the weights of that moment and has its turn.
 """
 
 from __future__ import annotations
