@@ -79,8 +79,8 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
     )
     method = st.selectbox(
         "Method",
-        method_names(),
-        **address.bound(keys.METHOD, address.one_of(method_names()), preferred(FIRST_METHOD, method_names())),
+        names := method_names(ranks="samples"),
+        **address.bound(keys.METHOD, address.one_of(names), preferred(FIRST_METHOD, names)),
     )
     return query, method
 

@@ -31,8 +31,19 @@ __all__ = [
 ]
 
 make_method = METHODS.make
-method_names = METHODS.names
 method_class = METHODS.get
+
+
+def method_names(ranks: str | None = None) -> list[str]:
+    """Every method by name; with `ranks` those that rank "samples" of a query, or "labels" of an image.
+
+    >>> "AP-SVM" in method_names(ranks="samples"), "AP-SVM" in method_names(ranks="labels")
+    (True, False)
+    """
+    if ranks not in (None, "samples", "labels"):
+        raise ValueError(f"ranks must be 'samples' or 'labels', got {ranks!r}")
+    kinds = {name: getattr(METHODS.get(name), "ranks", "samples") for name in METHODS.names()}
+    return [name for name, kind in kinds.items() if ranks in (None, kind)]
 
 
 def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from ranking import Query, make_method, method_class, method_names
+from ranking import LabelSet, Query, make_method, method_class, method_names
 from ranking.features import feature_names, make_feature
 from ranking.inference import (
     ALGORITHMS,
     best_labelling,
+    best_top_k,
     bounded_max_marginals,
     max_marginals,
     most_violated_ranking,
@@ -38,9 +39,24 @@ def compile_kernels() -> None:
     assert bounded_max_marginals(generator.standard_normal(13), chain, np.ones(12)).map.size == 13
     for precision in (np.float32, np.float64):
         query = Query(generator.standard_normal((200, 3)).astype(precision), relevance)
-        for name in method_names():
-            few = {item.name: 2 for item in settings_of(method_class(name)) if item.name == "max_iterations"}
-            make_method(name, **few).fit([query])
+        for name in method_names(ranks="samples"):
+            make_method(name, **_few_iterations(name)).fit([query])
+    compile_label_kernels(generator)
+
+
+def compile_label_kernels(generator: np.random.Generator) -> None:
+    """The same for methods that rank labels, and for inference on one image."""
+    labels = generator.random((20, 6)) < 0.4
+    images = LabelSet(generator.standard_normal((20, 3)), labels, tuple("abcdef"))
+    for name in method_names(ranks="labels"):
+        method = make_method(name, **_few_iterations(name))
+        method.fit(images)
+        method.scores(images)
+    best_top_k([1.0, 2.0], [0], [[0.0, 1.0]], 1)
+
+
+def _few_iterations(name: str) -> dict[str, int]:
+    return {item.name: 2 for item in settings_of(method_class(name)) if item.name == "max_iterations"}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking import make_method, method_class
+from ranking import make_method, method_class, method_names
 from ranking.features import load_features, make_feature
 from ranking.image_graph import image_graph
 from ranking.metrics import evaluate_or_count
@@ -70,6 +70,9 @@ def train(
     CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2) as `edges`.
     ValueError for settings that make no training.
     """
+    if settings.method not in method_names(ranks="samples"):
+        method_class(settings.method)  # an unknown name says so itself
+        raise ValueError(f"{settings.method} ranks the labels of images, not samples; give it a LabelSet")
     relevance = image_set.relevance(settings.query)
     learn = ~image_set.test
     if not relevance[learn].any():

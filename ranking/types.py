@@ -275,12 +275,14 @@ OnProgress = Callable[[ProgressEvent], None]
 
 
 class Method(Protocol):
-    """What every registered method can do. Its dataclass fields are its settings.
+    """What every registered method that ranks samples can do. Its dataclass fields are its settings.
 
-    `certificate`: what training proved; None before `fit`, and always where the method proves nothing.
+    `ranks`: "samples" of a query; methods that rank the "labels" of an image are given a LabelSet instead, and give
+    `scores` (M, L). `certificate`: what training proved; None before `fit`, and always where the method proves nothing.
     """
 
     name: ClassVar[str]
+    ranks: ClassVar[str] = "samples"
 
     @property
     def weights(self) -> Any: ...

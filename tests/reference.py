@@ -429,6 +429,88 @@ def simplex_qp_optimum(quadratic_root: np.ndarray, linear: np.ndarray) -> float:
 
 
 # ---------------------------------------------------------------------------------------------------------
+# Top k of labels: t in {0, 1}^L with k ones; unary (L,), F (L, L) the whole matrix of interactions
+# ---------------------------------------------------------------------------------------------------------
+
+
+def top_ks(
+    labels: int, k: int, inside: Iterable[int] = (), outside: Iterable[int] = ()
+) -> Iterator[np.ndarray]:
+    """Every set of k labels that holds all of `inside` and none of `outside`, as marks (L,)."""
+    for members in itertools.combinations(range(labels), k):
+        if set(inside) <= set(members) and not set(outside) & set(members):
+            yield np.isin(np.arange(labels), members)
+
+
+def whole(core: Sequence[int], interactions: np.ndarray) -> np.ndarray:
+    """F (L, L) of its rows F[core]."""
+    labels = interactions.shape[1]
+    matrix = np.zeros((labels, labels))
+    for row, c in zip(interactions, core, strict=True):
+        for i in range(labels):
+            matrix[c, i] = matrix[i, c] = row[i]
+    return matrix
+
+
+def value_of_top_k(t: np.ndarray, unary: np.ndarray, F: np.ndarray) -> float:
+    """t's + t'Ft over ordered pairs (c-star, eq. 6)."""
+    labels = np.flatnonzero(t)
+    return float(sum(unary[i] for i in labels) + sum(F[i, j] for i in labels for j in labels))
+
+
+def best_top_k_of(
+    unary: np.ndarray, F: np.ndarray, k: int, inside: Iterable[int] = (), outside: Iterable[int] = ()
+) -> float:
+    """The greatest value of any set; -inf where there is none."""
+    values = [value_of_top_k(t, unary, F) for t in top_ks(len(unary), k, tuple(inside), tuple(outside))]
+    return max(values, default=-math.inf)
+
+
+def top_k_features(t: np.ndarray, shared: np.ndarray, own: np.ndarray, core: Sequence[int]) -> np.ndarray:
+    """psi with w.psi = t's + t'Ft: w the rows of weights by label, the own weights, F of each pair with the core."""
+    pairs = [2.0 * t[i] * t[j] for i, j in itertools.combinations(range(len(t)), 2) if i in core or j in core]
+    return np.concatenate([np.outer(t, shared).ravel(), t * own, pairs])
+
+
+def top_k_outputs(
+    shared: np.ndarray, own: np.ndarray, z: np.ndarray, truth: np.ndarray, k: int, core: Sequence[int]
+) -> list[Output]:
+    """Every set of k labels of one image, beside `truth`, with 1 - precision at k as its loss."""
+    right = top_k_features(truth, shared, own, core)
+    return [
+        (top_k_features(t, shared, own, core) - right, float((t & ~z).sum()) / k if k else 0.0)
+        for t in top_ks(len(z), k)
+    ]
+
+
+def best_order_of(
+    unary: np.ndarray, design: np.ndarray, F: np.ndarray, D: np.ndarray, loss: np.ndarray
+) -> float:
+    """max over all orders of sum_i s_i c_{pi_i} + sum_ij f_ij d_{pi_i, pi_j} + loss (c-star, eqs. 3 and 5)."""
+    items = range(len(unary))
+    return max(
+        sum(unary[i] * design[pi[i]] + loss[i, pi[i]] for i in items)
+        + sum(F[i, j] * D[pi[i], pi[j]] for i in items for j in items)
+        for pi in itertools.permutations(items)
+    )
+
+
+def joint_information_of(labels: np.ndarray, core: Sequence[int]) -> float:
+    """Sum over labels outside of the core of I((t_core); t_i) in nats, from the definition."""
+    rows = [tuple(row) for row in labels[:, list(core)].tolist()]
+    total = 0.0
+    for i in set(range(labels.shape[1])) - set(core):
+        for a in set(rows):
+            for b in (False, True):
+                both = sum(
+                    row == a and mark == b for row, mark in zip(rows, labels[:, i], strict=True)
+                ) / len(rows)
+                if both:
+                    total += both * math.log(both / (rows.count(a) / len(rows) * np.mean(labels[:, i] == b)))
+    return total
+
+
+# ---------------------------------------------------------------------------------------------------------
 # GIST: Oliva and Torralba's definition with Fourier sums as sums
 # ---------------------------------------------------------------------------------------------------------
 

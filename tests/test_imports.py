@@ -19,7 +19,7 @@ LAYERS: tuple[set[str], ...] = (
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"},
     {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
-    {"image_graph"},
+    {"image_graph", "asking"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood", "label_sets"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"},
     {"registry", "settings", "types", "archives", "spreadsheets"},

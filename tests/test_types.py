@@ -119,7 +119,7 @@ def test_relevance_becomes_whole_grades() -> None:
         ({"features": [[1j]]}, "features must be real numbers, got complex128"),
         ({"features": [[1.0], [np.nan], [np.inf]]}, "NaN or infinity in 2 rows, first 1"),
         ({"relevance": [1, 0]}, r"relevance must be \(3,\), one grade a sample, got shape \(2,\)"),
-        ({"ids": [1, 0]}, r"ids must be \(3,\), one a sample, got shape \(2,\)"),
+        ({"ids": [1, 0]}, r"ids must be \(3,\), one for each sample, got shape \(2,\)"),
         (
             {"graph": SimilarityGraph(np.array([[0, 3]]), np.ones((1, 1)))},
             "edges name sample 3, there are 3 samples",

@@ -1,5 +1,13 @@
-"""Inference: the most violated ranking; best labellings and max-marginals of models of pairs and of cliques."""
+"""Inference: the most violated ranking; labellings and max-marginals of pairs and of cliques; the best top k."""
 
+from ranking.inference.best_top_k import (
+    BestTopK,
+    BestTopKs,
+    TopKMaxMarginals,
+    best_top_k,
+    best_top_ks,
+    top_k_max_marginals,
+)
 from ranking.inference.components import Components
 from ranking.inference.flips import MaxMarginals, bounds_of
 from ranking.inference.max_marginals import MAX_MARGINAL_ALGORITHMS, best_labelling, max_marginals
@@ -18,16 +26,22 @@ __all__ = [
     "MAX_MARGINAL_ALGORITHMS",
     "POTENTIALS",
     "AttractivePairs",
+    "BestTopK",
+    "BestTopKs",
     "Components",
     "MaxMarginals",
     "MostViolatedRanking",
     "PairsOfEitherSign",
     "Potentials",
     "PottsCliques",
+    "TopKMaxMarginals",
     "best_labelling",
+    "best_top_k",
+    "best_top_ks",
     "bounded_labelling",
     "bounded_max_marginals",
     "bounds_of",
     "max_marginals",
     "most_violated_ranking",
+    "top_k_max_marginals",
 ]

@@ -19,6 +19,7 @@ from ranking.types import Ints
 A_PART = 200_000  # samples, below which waking another thread takes longer than its share of the work
 MOST_PARTS = min(4, os.cpu_count() or 1)  # more would wait for the memory
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 
@@ -45,7 +46,14 @@ def split(n: int, positives: Ints) -> list[Part]:
     ]
 
 
-def each(work: Callable[[Part], T], parts: Sequence[Part]) -> list[T]:
+def rows(n: int, least: int) -> list[slice]:
+    """0 ... n in as many parts as there are processors, and `least` for each of them; one at least."""
+    number = max(1, min(MOST_PARTS, n // least))
+    edges = np.linspace(0, n, number + 1).astype(np.int64)
+    return [slice(edges[part], edges[part + 1]) for part in range(number)]
+
+
+def each(work: Callable[[P], T], parts: Sequence[P]) -> list[T]:
     """`work` of every part, the first in this thread; worth it where `work` lets go of the interpreter's lock."""
     others = [_threads().submit(work, part) for part in parts[1:]]
     return [work(parts[0]), *[other.result() for other in others]]
@@ -53,4 +61,4 @@ def each(work: Callable[[Part], T], parts: Sequence[Part]) -> list[T]:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, MOST_PARTS - 1), thread_name_prefix="most-violated-ranking")
+    return ThreadPoolExecutor(max(1, MOST_PARTS - 1), thread_name_prefix="inference")

@@ -55,6 +55,7 @@ class LinearMethod(ABC):
     """A method that learns weights of the features by minimising a regularised risk."""
 
     name: ClassVar[str]
+    ranks: ClassVar[str] = "samples"
 
     C: float = penalty(1000.0, "wrong ranking")
     tolerance: float = setting(

@@ -1,0 +1,148 @@
+"""Interactive labelling: the model asks, a person answers, the model ranks anew (c-star, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from ranking.methods.label_prediction import Answers, LabelPrediction
+from ranking.methods.label_ranker import LabelRanker
+from ranking.metrics import break_even_precision
+from ranking.types import Floats, Ints, LabelSet
+
+Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner a label is asked for
+
+STRATEGIES = {
+    "closest maxima": "The label whose forced-inside and forced-outside maxima are closest (c-star, section 5).",
+    "entropy": "The label whose probability by a logistic fit on its own score is nearest one half.",
+    "core first": "The labels of the core, the most telling first; then as closest maxima.",
+    "random": "Any label not yet answered.",
+}
+
+
+class Questions(NamedTuple):
+    """For each of M images the label to ask for, -1 where all are answered, and its two maxima (M,)."""
+
+    labels: Ints
+    inside: Floats
+    outside: Floats
+
+
+def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
+    """The most urgent label that has no answer, of each image; of equally urgent ones the first."""
+    open_ = prediction.answers == 0
+    wanted = np.maximum(urgency(prediction), -np.finfo(np.float64).max)  # settled labels come last, not never
+    labels = np.argmax(np.where(open_, wanted, -np.inf), axis=1)
+    found, rows = prediction.max_marginals, np.arange(len(labels))
+    inside, outside = found.inside[rows, labels], found.outside[rows, labels]
+    return Questions(np.where(open_.any(axis=1), labels, -1), inside, outside)
+
+
+def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int = 0) -> Urgency:
+    """The strategy `name` of `STRATEGIES` for a fitted method; `training` is what it was trained on.
+
+    ValueError for an unknown name, and for core first where the method has no core.
+    """
+    if name == "closest maxima":
+        return closest_maxima
+    if name == "entropy":
+        return LabelEntropy.fitted(method, training)
+    if name == "core first":
+        if not len(method.core):
+            raise ValueError(f"{method.name} has no core to ask for first; choose another strategy")
+        return core_first
+    if name == "random":
+        generator = np.random.default_rng(seed)
+        return lambda prediction: generator.random(prediction.unary.shape)
+    raise ValueError(f"no strategy is called {name!r}; choose one of: {', '.join(STRATEGIES)}")
+
+
+def closest_maxima(prediction: LabelPrediction) -> Floats:
+    """(M, L) minus the distance of the two maxima: the least sure label is the most urgent."""
+    return -np.abs(prediction.scores)
+
+
+def core_first(prediction: LabelPrediction) -> Floats:
+    """(M, L) the core in its order before all others, which come as in `closest_maxima`."""
+    urgency = closest_maxima(prediction)
+    urgency[:, prediction.core] = 1.0 + np.arange(len(prediction.core))[::-1]
+    return urgency
+
+
+@dataclass(frozen=True, eq=False)
+class LabelEntropy:
+    """The entropy of each label by itself, its probability a logistic function of its unary score.
+
+    slopes, offsets: (L,), fitted on the scores of training images, which are somewhat too sure. Answers do not change
+    it. A label that all or none of the training images have has entropy 0.
+    """
+
+    slopes: Floats
+    offsets: Floats
+
+    @classmethod
+    def fitted(cls, method: LabelRanker, training: LabelSet) -> LabelEntropy:
+        scores = method.prediction(training).unary
+        slopes, offsets = np.zeros(scores.shape[1]), np.full(scores.shape[1], np.inf)
+        for i in range(scores.shape[1]):
+            marks = training.labels[:, i]
+            if marks.any() and not marks.all():
+                length = max(float(scores[:, i].std()), np.finfo(np.float64).tiny)
+                logistic = LogisticRegression().fit(scores[:, i : i + 1] / length, marks)
+                slopes[i], offsets[i] = logistic.coef_[0, 0] / length, logistic.intercept_[0]
+        return cls(slopes, offsets)
+
+    def __call__(self, prediction: LabelPrediction) -> Floats:
+        """(M, L) in bits."""
+        logits = np.abs(prediction.unary * self.slopes + self.offsets)
+        rare = np.exp(-logits) / (1.0 + np.exp(-logits))  # the lesser of the two probabilities
+        sure = -np.log1p(-rare) * (1.0 - rare)
+        unsure = np.multiply(
+            rare, np.log1p(np.exp(-logits)) + logits, out=np.zeros_like(rare), where=rare > 0.0
+        )
+        return np.asarray((sure + unsure) / np.log(2.0))
+
+
+def answers_of(names: tuple[str, ...], given: Mapping[str, bool]) -> Answers:
+    """(1, L) what a person said of the labels of one image; ValueError for a label that is none.
+
+    >>> answers_of(("sea", "sand", "sky"), {"sky": True, "sea": False}).tolist()
+    [[-1, 0, 1]]
+    """
+    answers = np.zeros((1, len(names)), np.int8)
+    for name, has in given.items():
+        if name not in names:
+            raise ValueError(f"no label is called {name!r}; the labels are {', '.join(names)}")
+        answers[0, names.index(name)] = 1 if has else -1
+    return answers
+
+
+def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int) -> Floats:
+    """(questions + 1,) the mean break-even precision after 0, 1, ... questions, the ground truth answering.
+
+    k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images without labels
+    are left out, for their break-even precision is not defined.
+    """
+    kept = images.part(images.labels.any(axis=1))
+    if not len(kept):
+        raise ValueError("no image has a label; break-even precision needs at least one")
+    prediction = method.prediction(kept, k=kept.labels.sum(axis=1))
+    means = [mean_break_even_precision(kept, prediction.scores)]
+    for _ in range(questions):
+        asked = next_questions(prediction, urgency).labels
+        rows = np.flatnonzero(asked >= 0)
+        answers = prediction.answers.copy()
+        answers[rows, asked[rows]] = np.where(kept.labels[rows, asked[rows]], 1, -1)
+        prediction = replace(prediction, answers=answers)
+        means.append(mean_break_even_precision(kept, prediction.scores))
+    return np.array(means)
+
+
+def mean_break_even_precision(images: LabelSet, scores: Floats) -> float:
+    """The mean over images of `break_even_precision`; each needs a label."""
+    pairs = zip(images.labels, scores, strict=True)
+    return float(np.mean([break_even_precision(labels, row) for labels, row in pairs]))

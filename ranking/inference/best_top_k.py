@@ -1,0 +1,227 @@
+"""The best set of k labels where a few core labels interact with all others (c-star, section 4).
+
+    value(t) = t's + t'Ft,   t in {0, 1}^L with k ones,
+
+F symmetric with a zero diagonal, and zero outside the rows and columns of the core; t'Ft runs over ordered pairs,
+so a pair in the top k counts twice. For each of the 2^C configurations of the core the other labels count by
+themselves, s_i + 2 sum_c t_c F_ci, and the best of them are selected: O(2^C (L + k log k)), here O(2^C L), since
+nothing needs an order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.inference import threads
+from ranking.inference.top_k_kernels import fill_best, fill_max_marginals
+from ranking.types import Bools, Floats, Ints
+
+MOST_CORE = 20  # labels in a core: twice the time for each
+A_PART = 500_000  # labels times configurations, below which another thread is not worth waking
+
+
+@dataclass(frozen=True, eq=False)
+class BestTopK:
+    """members: (k,) the labels of the best top k, ascending. value: t's + t'Ft of them."""
+
+    members: Ints
+    value: float
+
+
+class BestTopKs(NamedTuple):
+    """Of M images: members (M, L) bool, which labels are in the best top k; values (M,)."""
+
+    members: Bools
+    values: Floats
+
+
+class TopKMaxMarginals(NamedTuple):
+    """For each image and label the best value with the label in the top k, and with it outside, (M, L) each.
+
+    -inf where there is no such set, as of a label that is forced to the other side.
+    """
+
+    inside: Floats
+    outside: Floats
+
+    @property
+    def difference(self) -> Floats:
+        """(M, L) inside - outside: labels of the best top k have >= 0, all others <= 0."""
+        return self.inside - self.outside
+
+
+def best_top_k(
+    unary: npt.ArrayLike,
+    core: npt.ArrayLike,
+    interactions: npt.ArrayLike,
+    k: int,
+    inside: Iterable[int] = (),
+    outside: Iterable[int] = (),
+) -> BestTopK:
+    """The k labels with the greatest t's + t'Ft, exactly; where several sets are best, always the same one.
+
+    unary: (L,) scores s; core: (c,) the core labels; interactions: (c, L) = F[core]; inside, outside: labels forced
+    into the top k and out of it. For loss-augmented inference give s + (1 - z) / k. ValueError for what is no such
+    model, and where no set of k labels fulfils what is forced.
+
+    >>> best = best_top_k([3.0, 2.0, 1.0], core=[2], interactions=[[0.0, 2.0, 0.0]], k=2)
+    >>> best.members.tolist(), best.value
+    ([1, 2], 7.0)
+    """
+    scores = np.asarray(unary, np.float64)
+    if scores.ndim != 1:
+        raise ValueError(f"unary must be (L,), one score a label, got shape {scores.shape}")
+    forced = np.zeros(scores.shape, np.int8)
+    for labels, mark in ((inside, 1), (outside, -1)):
+        chosen = _labels(list(labels), len(scores), "inside" if mark > 0 else "outside")
+        if (forced[chosen] == -mark).any():
+            label = chosen[forced[chosen] == -mark][0]
+            raise ValueError(f"label {label} cannot be forced inside and outside at once; leave one away")
+        forced[chosen] = mark
+    found = best_top_ks(scores[None], core, interactions, k, forced[None])
+    return BestTopK(np.flatnonzero(found.members[0]), float(found.values[0]))
+
+
+def best_top_ks(
+    unary: npt.ArrayLike,
+    core: npt.ArrayLike,
+    interactions: npt.ArrayLike,
+    k: npt.ArrayLike,
+    forced: npt.ArrayLike | None = None,
+) -> BestTopKs:
+    """`best_top_k` of many images, in a few threads.
+
+    unary: (M, L); k: a number, or (M,) one an image; forced: (M, L) of 1 inside, -1 outside, 0 free.
+    """
+    model = _Model.of(unary, core, interactions, k, forced)
+    members, values = np.zeros(model.unary.shape, np.bool_), np.empty(len(model.unary))
+
+    def work(rows: slice) -> None:
+        fill_best(*model.part(rows), members[rows], values[rows])
+
+    threads.each(work, model.parts())
+    return BestTopKs(members, values)
+
+
+def top_k_max_marginals(
+    unary: npt.ArrayLike,
+    core: npt.ArrayLike,
+    interactions: npt.ArrayLike,
+    k: npt.ArrayLike,
+    forced: npt.ArrayLike | None = None,
+) -> TopKMaxMarginals:
+    """The best values with each label forced inside and outside (c-star, section 5), all labels at the cost of one.
+
+    Given a configuration of the core, a label that is forced inside takes the place of the last one selected, and
+    one forced outside leaves its place to the first that was not. Arguments as of `best_top_ks`.
+
+    >>> found = top_k_max_marginals([[3.0, 2.0, 1.0]], [], np.empty((0, 3)), 1)
+    >>> found.inside.tolist(), found.outside.tolist()
+    ([[3.0, 2.0, 1.0]], [[2.0, 3.0, 3.0]])
+    """
+    model = _Model.of(unary, core, interactions, k, forced)
+    inside, outside = (np.full(model.unary.shape, -np.inf) for _ in range(2))
+
+    def work(rows: slice) -> None:
+        fill_max_marginals(*model.part(rows), inside[rows], outside[rows])
+
+    threads.each(work, model.parts())
+    return TopKMaxMarginals(inside, outside)
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Checked and complete: unary (M, L), core (c,), interactions (c, L), k (M,), forced (M, L)."""
+
+    unary: Floats
+    core: Ints
+    interactions: Floats
+    k: Ints
+    forced: npt.NDArray[np.int8]
+
+    @classmethod
+    def of(
+        cls,
+        unary: npt.ArrayLike,
+        core: npt.ArrayLike,
+        interactions: npt.ArrayLike,
+        k: npt.ArrayLike,
+        forced: npt.ArrayLike | None,
+    ) -> _Model:
+        scores = np.ascontiguousarray(unary, np.float64)
+        if scores.ndim != 2:
+            raise ValueError(f"unary must be (M, L), one score an image and label, got shape {scores.shape}")
+        if not np.isfinite(scores).all():
+            raise ValueError("unary must be finite; to force labels use inside and outside")
+        labels = _labels(core, scores.shape[1], "core")
+        marks = np.zeros(scores.shape, np.int8) if forced is None else np.ascontiguousarray(forced, np.int8)
+        if marks.shape != scores.shape:
+            raise ValueError(f"forced must be {scores.shape} as unary is, got shape {marks.shape}")
+        weights = check_interactions(interactions, labels, scores.shape[1])
+        return cls(scores, labels, weights, _places(k, marks), marks)
+
+    def part(self, rows: slice) -> tuple[Floats, Ints, Floats, Ints, npt.NDArray[np.int8]]:
+        """What a kernel is given of some images."""
+        return self.unary[rows], self.core, self.interactions, self.k[rows], self.forced[rows]
+
+    def parts(self) -> list[slice]:
+        """The images in as many parts as are worth a thread."""
+        images, labels = self.unary.shape
+        return threads.rows(images, 1 + A_PART // max(1, labels << len(self.core)))
+
+
+def check_interactions(interactions: npt.ArrayLike, core: Ints, count: int) -> Floats:
+    """`interactions` as F[core] (c, L), or a ValueError unless F can be symmetric with a zero diagonal."""
+    weights = np.ascontiguousarray(interactions, np.float64)
+    if weights.shape != (len(core), count):
+        raise ValueError(
+            f"interactions must be F[core], shape ({len(core)}, {count}), got shape {weights.shape}"
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("interactions must be finite")
+    among = weights[:, core]
+    if (among != among.T).any() or np.diagonal(among).any():
+        raise ValueError(
+            "interactions among core labels must be symmetric with a zero diagonal: t'Ft counts each pair twice, "
+            "half in either order; give (F + F') / 2 and add the diagonal to unary"
+        )
+    return weights
+
+
+def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int64]:
+    """`labels` as different numbers below `count`, or a ValueError."""
+    given = np.asarray(labels)
+    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
+        raise ValueError(f"{name} must be whole numbers of labels, got {given.dtype} of shape {given.shape}")
+    chosen = given.astype(np.int64)
+    if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
+        raise ValueError(f"{name} must name labels 0 to {count - 1}, got {chosen.tolist()}")
+    if len(np.unique(chosen)) != len(chosen):
+        raise ValueError(f"{name} must name different labels, got {chosen.tolist()}")
+    if name == "core" and len(chosen) > MOST_CORE:
+        raise ValueError(
+            f"a core of {len(chosen)} labels has 2^{len(chosen)} configurations; {MOST_CORE} at most"
+        )
+    return chosen
+
+
+def _places(k: npt.ArrayLike, forced: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+    """(M,) how many labels each top k holds, or a ValueError where what is forced leaves no such set."""
+    given, (images, labels) = np.asarray(k), forced.shape
+    if given.shape not in ((), (images,)) or not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(f"k must be a whole number, or ({images},) of them, got {given.dtype} {given.shape}")
+    places = np.broadcast_to(given.astype(np.int64), (images,)).copy()
+    least, most = (forced > 0).sum(axis=1), labels - (forced < 0).sum(axis=1)
+    wrong = np.flatnonzero((places < least) | (places > most))
+    if len(wrong):
+        row = wrong[0]
+        raise ValueError(
+            f"k must be between {least[row]}, the labels forced inside, and {most[row]}, those not forced outside, "
+            f"got {places[row]} (image {row})"
+        )
+    return places

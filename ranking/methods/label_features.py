@@ -1,0 +1,216 @@
+"""What the scores of labels are linear in: features that all labels share, and one of each label's own.
+
+A map turns features (M, d) into `shared` (M, p) and `own` (M, L). The first column of `shared` is 1, for the v_i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+from scipy.spatial.distance import cdist
+from sklearn.svm import LinearSVC
+
+from ranking.types import Features, Floats, LabelSet
+
+FOLDS = 5  # in which the scores of one-vs-all SVMs on their own training images are found
+RANK = 1e-10  # of the greatest kernel value: what an image may add and be left out of the basis
+
+
+class LabelFeatures(NamedTuple):
+    """Features of M images: shared (M, p) by all labels, and own (M, L), one a label."""
+
+    shared: Floats
+    own: Floats
+
+
+class FeatureMap(Protocol):
+    """A fitted map; its fields are plain arrays and numbers, which a file can hold."""
+
+    kind: ClassVar[str]
+
+    @classmethod
+    def fitted(cls, label_set: LabelSet, gamma: float) -> tuple[Self, LabelFeatures]:
+        """The map learnt from training images, and their features."""
+        ...
+
+    def __call__(self, features: Features) -> LabelFeatures: ...
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """s_i = v_i + w_i'x."""
+
+    kind: ClassVar[str] = "linear"
+    columns: int
+    labels: int
+
+    @classmethod
+    def fitted(cls, label_set: LabelSet, gamma: float) -> tuple[Self, LabelFeatures]:
+        made = cls(label_set.features.shape[1], len(label_set.names))
+        return made, made(label_set.features)
+
+    def __call__(self, features: Features) -> LabelFeatures:
+        return _with_constant(features.astype(np.float64), self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMap:
+    """s_i = v_i + sum_m alpha_im k(x_m, x) (c-star, eq. 10), as scores linear in features of as many entries.
+
+    Pivoted Cholesky of the kernel matrix of the training images, K = R R', is exact up to `RANK`: rows of R are
+    features whose inner products are the kernel, and the l2 regulariser of w_i on them is alpha_i' K alpha_i.
+    basis: (r, d) the pivots, images that span all others; root: (r, r) lower triangle of R at them.
+    """
+
+    basis: Floats
+    root: Floats
+    width: float
+    labels: int
+
+    @classmethod
+    def fitted(cls, label_set: LabelSet, gamma: float) -> tuple[Self, LabelFeatures]:
+        features = np.ascontiguousarray(label_set.features, np.float64)
+        width = cls.width_of(features, gamma)
+        kernel = cls.kernel(features, features, width)
+        root, pivots, rank, _ = lapack.dpstrf(kernel, tol=RANK * float(kernel.diagonal().max()), lower=1)
+        kept = pivots[:rank] - 1
+        made = cls(features[kept], np.tril(root[:rank, :rank]), width, len(label_set.names))
+        return made, made(features)
+
+    def __call__(self, features: Features) -> LabelFeatures:
+        kernel = self.kernel(features.astype(np.float64), self.basis, self.width)
+        rooted = solve_triangular(self.root, kernel.T, lower=True).T
+        return _with_constant(rooted, self.labels)
+
+    @staticmethod
+    def width_of(features: Floats, gamma: float) -> float:
+        """What distances are multiplied by; not used by a kernel without a width."""
+        return gamma
+
+    @staticmethod
+    def kernel(one: Floats, other: Floats, width: float) -> Floats:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class LinearKernelMap(KernelMap):
+    """k(x, y) = x'y: the same scores as linear ones."""
+
+    kind: ClassVar[str] = "linear kernel"
+
+    @staticmethod
+    def kernel(one: Floats, other: Floats, width: float) -> Floats:
+        return one @ other.T
+
+
+@dataclass(frozen=True, eq=False)
+class RBFMap(KernelMap):
+    """k(x, y) = exp(-gamma ||x - y||^2 / the mean of that over pairs of training images)."""
+
+    kind: ClassVar[str] = "RBF kernel"
+
+    @staticmethod
+    def width_of(features: Floats, gamma: float) -> float:
+        return _relative(gamma, 2.0 * float(features.var(axis=0).sum()))
+
+    @staticmethod
+    def kernel(one: Floats, other: Floats, width: float) -> Floats:
+        return np.asarray(np.exp(-width * cdist(one, other, "sqeuclidean")))
+
+
+@dataclass(frozen=True, eq=False)
+class ChiSquareMap(KernelMap):
+    """k(x, y) = exp(-gamma d(x, y) / mean d), d = sum_j (x_j - y_j)^2 / (x_j + y_j), of features >= 0."""
+
+    kind: ClassVar[str] = "chi-square kernel"
+
+    @staticmethod
+    def width_of(features: Floats, gamma: float) -> float:
+        return _relative(gamma, float(chi_square(features, features).mean()))
+
+    @staticmethod
+    def kernel(one: Floats, other: Floats, width: float) -> Floats:
+        return np.asarray(np.exp(-width * chi_square(one, other)))
+
+
+@dataclass(frozen=True, eq=False)
+class OneVsAllMap:
+    """s_i = v_i + a_i y_i, y_i the score of a linear SVM trained for label i alone (scikit-learn's LinearSVC).
+
+    The scores of the training images come from SVMs that did not see them, in `FOLDS` folds; those of others from SVMs
+    on all training images. A label that all or none of the images have scores 1 or -1. normals: (d, L); offsets: (L,).
+    """
+
+    kind: ClassVar[str] = "one-vs-all SVMs"
+    normals: Floats
+    offsets: Floats
+
+    @classmethod
+    def fitted(cls, label_set: LabelSet, gamma: float) -> tuple[Self, LabelFeatures]:
+        features = np.ascontiguousarray(label_set.features, np.float64)
+        made = cls._trained(features, label_set.labels)
+        scores = np.empty(label_set.labels.shape)
+        fold = np.random.default_rng(0).permutation(len(features)) % FOLDS
+        for number in range(FOLDS):
+            out = fold == number
+            if out.any() and not out.all():
+                scores[out] = cls._trained(features[~out], label_set.labels[~out]).scores(features[out])
+            elif out.all():
+                scores[out] = made.scores(features)
+        return made, LabelFeatures(np.ones((len(features), 1)), scores)
+
+    @classmethod
+    def _trained(cls, features: Floats, labels: Any) -> Self:
+        normals, offsets = np.zeros((features.shape[1], labels.shape[1])), np.empty(labels.shape[1])
+        for i in range(labels.shape[1]):
+            if labels[:, i].all() or not labels[:, i].any():
+                offsets[i] = 1.0 if len(labels) and labels[0, i] else -1.0
+                continue
+            svm = LinearSVC(C=1.0, random_state=0).fit(features, labels[:, i])
+            normals[:, i], offsets[i] = svm.coef_[0], svm.intercept_[0]
+        return cls(normals, offsets)
+
+    def scores(self, features: Features) -> Floats:
+        """(M, L) of the SVMs."""
+        return np.asarray(features.astype(np.float64) @ self.normals + self.offsets)
+
+    def __call__(self, features: Features) -> LabelFeatures:
+        return LabelFeatures(np.ones((len(features), 1)), self.scores(features))
+
+
+MAPS: dict[str, type[Any]] = {
+    kind.kind: kind for kind in (LinearMap, LinearKernelMap, RBFMap, ChiSquareMap, OneVsAllMap)
+}
+
+
+def chi_square(one: Floats, other: Floats) -> Floats:
+    """(m, n) distances sum_j (x_j - y_j)^2 / (x_j + y_j), 0 where both are 0; ValueError for features below 0.
+
+    >>> chi_square(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    [[2.0, 0.0]]
+    """
+    if (len(one) and one.min() < 0) or (len(other) and other.min() < 0):
+        raise ValueError(
+            "the chi-square kernel needs features >= 0, these go below; choose histograms or another kernel"
+        )
+    distances = np.empty((len(one), len(other)))
+    for column, y in enumerate(other):
+        sums = one + y
+        distances[:, column] = np.divide((one - y) ** 2, sums, out=np.zeros_like(sums), where=sums > 0).sum(
+            axis=1
+        )
+    return distances
+
+
+def _relative(gamma: float, mean: float) -> float:
+    """gamma / mean; gamma itself where all training images are alike."""
+    return gamma / mean if mean > 0 else gamma
+
+
+def _with_constant(features: Floats, labels: int) -> LabelFeatures:
+    """Shared features with the constant before them; no features of their own."""
+    constant = np.ones((len(features), 1))
+    return LabelFeatures(np.hstack([constant, features]), np.zeros((len(features), labels)))

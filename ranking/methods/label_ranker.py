@@ -1,0 +1,292 @@
+"""What the rankers of labels share: structured SVMs on the precision at k of an image's labels (c-star, section 4)."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.methods import saved
+from ranking.methods.label_features import MAPS, LabelFeatures
+from ranking.methods.label_prediction import LabelPrediction
+from ranking.methods.linear import penalty
+from ranking.methods.registry import METHODS
+from ranking.optimise.clock import Clock
+from ranking.optimise.top_k_cccp import top_k_cccp
+from ranking.optimise.top_k_planes import Planes, top_k_planes
+from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
+from ranking.optimise.top_k_subgradient import top_k_subgradient
+from ranking.settings import check_settings, setting, settings_dict
+from ranking.types import Certificate, Floats, Ints, LabelSet, OnProgress
+
+INNER = 0.3  # of the tolerance: how exactly the convex problems of CCCP are solved
+SOLVERS = ("planes", "subgradient")
+
+
+@dataclass(kw_only=True, eq=False)
+class LabelRanker(ABC):
+    """min 1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + t's + t'Ft ] - t~'s - t~'Ft~ }   (c-star, eqs. 1, 2, 6).
+
+    w is the weights of the scores s, v_i among them (a constant feature), and each interaction F_ij of two labels once.
+    k is the number of labels of each image (break-even; an image without labels then has one output and adds nothing),
+    or fixed, with the tightest bound (eq. 8) by CCCP. What the scores are linear in, `unary` chooses.
+    """
+
+    name: ClassVar[str]
+    ranks: ClassVar[str] = "labels"
+
+    C: float = penalty(100.0, "wrong label")
+    k: int = setting(
+        0,
+        label="k: how many labels an image is given",
+        help="0: as many as each image has (break-even). Another number is the same for all images; then several sets "
+        "have the least loss, the objective is not convex, and a local optimum is found.",
+        formula=r"\Delta(t, z) = \tfrac1k\, t^\top (1 - z)",
+        minimum=0,
+        maximum=10_000,
+        usual=(0, 20),
+    )
+    unary: str = setting(
+        "linear",
+        label="Scores of single labels",
+        help="Linear in the features, in a kernel's features, or in the score of an SVM trained for each label alone.",
+        formula=r"s_i(x) = v_i + w_i^\top x,\quad v_i + \sum_m \alpha_{im} k(x_m, x),\quad v_i + a_i\,\text{svm}_i(x)",
+        choices=tuple(MAPS),
+    )
+    gamma: float = setting(
+        1.0,
+        label="γ: how local the kernel is",
+        help="Of the RBF and the chi-square kernel, in units of the mean distance. Large: only near images count.",
+        formula=r"k(x, y) = \exp(-\gamma\, d(x, y) / \bar d)",
+        minimum=1e-4,
+        maximum=1e4,
+        log=True,
+        advanced=True,
+    )
+    solver: str = setting(
+        "planes",
+        label="Solver",
+        help="Both end at the same optimum, with a duality gap. Planes are fast; subgradient descent is the paper's.",
+        formula=r"\min_w\,\text{primal}(w) = \max_\alpha\,\text{dual}(\alpha)",
+        choices=SOLVERS,
+        advanced=True,
+    )
+    tolerance: float = setting(
+        1e-3,
+        label="Stop at this duality gap",
+        help="Training ends when the objective is proven to be within this share of the best possible.",
+        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
+        minimum=1e-7,
+        maximum=0.5,
+        log=True,
+        advanced=True,
+    )
+    max_iterations: int = setting(
+        1000,
+        label="Iterations at most",
+        help="Training that has not converged by then ends with the best weights so far, and says so.",
+        formula=r"t \le t_{\max}",
+        minimum=1,
+        maximum=1_000_000,
+        advanced=True,
+    )
+    weights: TopKWeights | None = field(default=None, init=False, repr=False)
+    certificate: Certificate | None = field(default=None, init=False, repr=False)
+    core: Ints = field(default_factory=lambda: np.empty(0, np.int64), init=False, repr=False)
+    names: tuple[str, ...] = field(default=(), init=False, repr=False)
+    usual_k: int = field(default=1, init=False, repr=False)
+    columns: int = field(default=0, init=False, repr=False)
+    fingerprint: int = field(default=0, init=False, repr=False)
+    features: Any = field(default=None, init=False, repr=False)  # the fitted map
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    @abstractmethod
+    def choose_core(self, label_set: LabelSet) -> list[int]:
+        """The labels that interact with all others, by their numbers."""
+
+    # -----------------------------------------------------------------------------------------------------
+    # Training
+    # -----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self, label_set: LabelSet, on_progress: OnProgress | None = None, warm_start: Self | None = None
+    ) -> Self:
+        """Train on all images of `label_set` (take `label_set.part(~label_set.test)`); returns self.
+
+        warm_start: outputs are first asked for at the weights of another run on the same images, labels and core.
+        ValueError for what can train nothing.
+        """
+        self._check(label_set)
+        core = np.array(self.choose_core(label_set), np.int64)
+        kind = MAPS[self.unary]
+        features, given = kind.fitted(label_set, self.gamma)
+        fingerprint = self._identify(label_set, core)
+        start = None if warm_start is None else self._start(warm_start, fingerprint)
+        solution = self._solve(self.risk(label_set, given, core), Clock(on_progress), start)
+        self.features, self.core, self.names = features, core, label_set.names
+        self.columns, self.fingerprint = label_set.features.shape[1], fingerprint
+        mean = float(label_set.labels.sum(axis=1).mean())
+        self.usual_k = self.k or min(max(1, round(mean)), len(self.names))
+        self.weights, self.certificate = solution.weights, solution.certificate
+        return self
+
+    def risk(self, label_set: LabelSet, given: LabelFeatures, core: Ints) -> TopKRisk:
+        """The objective on `label_set`, whose mapped features are given; of a fixed k its truth is still to choose."""
+        labels = label_set.labels
+        k = labels.sum(axis=1) if self.k == 0 else np.full(len(labels), self.k)
+        return TopKRisk(given.shared, given.own, labels, labels, k.astype(np.int64), core, self.C)
+
+    def _solve(self, risk: TopKRisk, clock: Clock, start: TopKWeights | None) -> TopKSolution:
+        if self.k == 0:
+            return self._convex(risk, self.tolerance, self.max_iterations, clock, start)
+        planes: list[Planes] = []  # those of one round serve the next: they are outputs of the same images
+
+        def convex(touching: TopKRisk, iterations: int, number: int) -> TopKSolution:
+            planes[:] = planes or [Planes.at_truth(touching)]
+            return self._convex(touching, INNER * self.tolerance, iterations, clock, None, planes[0], number)
+
+        return top_k_cccp(risk, convex, self.tolerance, self.max_iterations, clock, start)
+
+    def _convex(
+        self,
+        risk: TopKRisk,
+        tolerance: float,
+        iterations: int,
+        clock: Clock,
+        start: TopKWeights | None,
+        planes: Planes | None = None,
+        number: int = 0,
+    ) -> TopKSolution:
+        if self.solver == "subgradient":
+            return top_k_subgradient(risk, tolerance, iterations, clock, number)
+        return top_k_planes(risk, tolerance, iterations, clock, start, planes, number)
+
+    def _check(self, label_set: LabelSet) -> None:
+        if not isinstance(label_set, LabelSet):
+            raise ValueError(f"{self.name} ranks labels: give fit a LabelSet, got {type(label_set).__name__}")
+        images, labels = label_set.labels.shape
+        if not label_set.labels.any() or label_set.labels.all():
+            missing = (
+                "label that an image lacks" if images and label_set.labels.any() else "image with a label"
+            )
+            raise ValueError(
+                f"the label set has no {missing}; training needs images with some of their labels"
+            )
+        if self.k > labels:
+            raise ValueError(f"k must be at most {labels}, the number of labels, got {self.k}")
+
+    def _identify(self, label_set: LabelSet, core: Ints) -> int:
+        """Equal numbers: weights of one training are weights of the other."""
+        said = (
+            f"{label_set.features.shape} {label_set.features.dtype} {self.unary} {self.gamma} {core.tolist()}"
+        )
+        features = np.ascontiguousarray(label_set.features).reshape(-1).view(np.uint8)
+        return zlib.crc32(features.data, zlib.crc32(label_set.labels.tobytes(), zlib.crc32(said.encode())))
+
+    def _start(self, other: Self, fingerprint: int) -> TopKWeights:
+        if type(other) is not type(self) or other.weights is None:
+            raise ValueError(f"warm_start must be a fitted {self.name}, got {other!r}")
+        if other.fingerprint != fingerprint:
+            raise ValueError(
+                "warm_start was trained on other images, labels, core or scores of single labels; "
+                "start from a run that differs in C, k or solver alone"
+            )
+        return other.weights
+
+    # -----------------------------------------------------------------------------------------------------
+    # Prediction
+    # -----------------------------------------------------------------------------------------------------
+
+    def prediction(
+        self, label_set: LabelSet, k: npt.ArrayLike | None = None, answers: npt.ArrayLike | None = None
+    ) -> LabelPrediction:
+        """What the model says of images; their labels are not looked at.
+
+        k: how many labels, a number or (M,); where none is given the fixed k of training, or the mean number of labels
+        of its images, rounded. answers: (M, L) of 1, -1 and 0. Where answers need it, k is raised to the labels that
+        are inside for certain, or lowered to those that are not outside.
+        """
+        weights = self._fitted()
+        if label_set.names != self.names:
+            raise ValueError(f"{self.name} was trained on {len(self.names)} labels, these are not the same")
+        if label_set.features.shape[1] != self.columns:
+            raise ValueError(
+                f"{self.name} was trained on {self.columns} features, the images have {label_set.features.shape[1]}"
+            )
+        unary = weights.unary(*self.features(label_set.features))
+        given = np.zeros(unary.shape, np.int8) if answers is None else np.asarray(answers, np.int8)
+        if given.shape != unary.shape:
+            raise ValueError(
+                f"answers must be {unary.shape}, one for each image and label, got shape {given.shape}"
+            )
+        places = np.broadcast_to(np.asarray(self.usual_k if k is None else k), (len(unary),))
+        places = np.clip(places, (given > 0).sum(axis=1), unary.shape[1] - (given < 0).sum(axis=1))
+        return LabelPrediction(unary, self.core, weights.interactions, places, given)
+
+    def scores(self, label_set: LabelSet, k: npt.ArrayLike | None = None) -> Floats:
+        """(M, L) by which the labels of each image rank; `prediction` says more."""
+        return self.prediction(label_set, k).scores
+
+    def _fitted(self) -> TopKWeights:
+        if self.weights is None:
+            raise ValueError(f"{self.name} is not trained; call fit first")
+        return self.weights
+
+    # -----------------------------------------------------------------------------------------------------
+    # Files
+    # -----------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path | str) -> None:
+        """Write settings, weights, core, map and certificate as one .npz file without code."""
+        weights = self._fitted()
+        assert self.certificate is not None
+        fields = {item.name: getattr(self.features, item.name) for item in dataclasses.fields(self.features)}
+        arrays = {f"map_{key}": value for key, value in fields.items() if isinstance(value, np.ndarray)}
+        header = {
+            "method": self.name,
+            "settings": settings_dict(self),
+            "certificate": asdict(self.certificate),
+            "names": self.names,
+            "usual_k": self.usual_k,
+            "columns": self.columns,
+            "fingerprint": self.fingerprint,
+            "map": {key: value for key, value in fields.items() if not isinstance(value, np.ndarray)},
+        }
+        saved.write(path, header, {**weights._asdict(), "core": self.core, **arrays})
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """The method that `save` wrote; a ValueError says why a file is not one."""
+        header, arrays = saved.read(path, cls.name)
+        try:
+            method: Self = METHODS.make(cls.name, **header["settings"])
+            method.weights = TopKWeights(*(arrays[part] for part in TopKWeights._fields))
+            method.certificate = Certificate(**header["certificate"])
+            method.core, method.names = arrays["core"], tuple(header["names"])
+            method.usual_k, method.columns = int(header["usual_k"]), int(header["columns"])
+            method.fingerprint = int(header["fingerprint"])
+            stored = {
+                key.removeprefix("map_"): value for key, value in arrays.items() if key.startswith("map_")
+            }
+            method.features = MAPS[method.unary](**header["map"], **stored)
+            method._check_shapes()
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise saved.not_one(path, error) from error
+        return method
+
+    def _check_shapes(self) -> None:
+        """ValueError unless weights, core and names belong together."""
+        weights, labels = self._fitted(), len(self.names)
+        shapes = len(weights.shared), weights.own.shape, weights.interactions.shape
+        if shapes != (labels, (labels,), (len(self.core), labels)):
+            raise ValueError(
+                f"weights of shapes {shapes} for {labels} labels and {len(self.core)} in the core"
+            )

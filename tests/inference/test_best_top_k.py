@@ -1,0 +1,209 @@
+"""The best top k against every set of k labels, forced labels and loss included."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+
+from ranking.inference import best_top_k, best_top_ks, threads, top_k_max_marginals
+from ranking.inference.top_k_kernels import _top
+
+SEEDS = range(60)
+
+
+def star(
+    rng: np.random.Generator, labels: int, size: int, whole_numbers: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Unary scores, a core in any order and F[core]; whole numbers tie often and add up exactly."""
+
+    def drawn(*shape: int) -> np.ndarray:
+        return rng.integers(-3, 4, shape).astype(float) if whole_numbers else rng.normal(size=shape)
+
+    core = rng.permutation(labels)[:size]
+    interactions = drawn(size, labels)
+    among = drawn(size, size)
+    among = np.triu(among, 1)
+    interactions[:, core] = among + among.T
+    return drawn(labels), core, interactions
+
+
+def forced_sets(rng: np.random.Generator, labels: int, k: int) -> tuple[list[int], list[int]]:
+    """Up to k labels inside and up to L - k outside."""
+    order = rng.permutation(labels).tolist()
+    inside, outside = int(rng.integers(0, k + 1)), int(rng.integers(0, labels - k + 1))
+    return order[:inside], order[inside : inside + outside]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_best_of_all_sets(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = int(rng.integers(1, 10))
+    k, size = int(rng.integers(0, labels + 1)), int(rng.integers(0, labels + 1))
+    unary, core, interactions = star(rng, labels, size, whole_numbers=seed % 3 == 0)
+    F = reference.whole(core, interactions)
+    relevant = rng.random(labels) < 0.4
+    for scores in (unary, unary + (1.0 - relevant) / max(k, 1)):
+        for inside, outside in (([], []), forced_sets(rng, labels, k)):
+            found = best_top_k(scores, core, interactions, k, inside, outside)
+            assert found.value == pytest.approx(
+                reference.best_top_k_of(scores, F, k, inside, outside), abs=1e-12
+            )
+            t = np.isin(np.arange(labels), found.members)
+            assert found.value == pytest.approx(reference.value_of_top_k(t, scores, F), abs=1e-12)
+            assert (t.sum(), found.members.tolist()) == (k, np.flatnonzero(t).tolist())
+            assert set(inside) <= set(found.members.tolist())
+            assert not set(outside) & set(found.members.tolist())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_max_marginals_are_the_best_values_with_each_label_forced(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = int(rng.integers(1, 8))
+    k, size = int(rng.integers(0, labels + 1)), int(rng.integers(0, labels + 1))
+    unary, core, interactions = star(rng, labels, size, whole_numbers=seed % 3 == 0)
+    F = reference.whole(core, interactions)
+    inside, outside = forced_sets(rng, labels, k)
+    forced = np.isin(np.arange(labels), inside).astype(int) - np.isin(np.arange(labels), outside)
+    found = top_k_max_marginals(unary[None], core, interactions, k, forced[None])
+    for label in range(labels):
+        within = reference.best_top_k_of(unary, F, k, {*inside, label}, outside)
+        without = reference.best_top_k_of(unary, F, k, inside, {*outside, label})
+        assert found.inside[0, label] == pytest.approx(within, abs=1e-12)
+        assert found.outside[0, label] == pytest.approx(without, abs=1e-12)
+
+
+def test_a_pair_in_the_top_k_counts_twice() -> None:
+    found = best_top_k([0.0, 0.0, 0.0], [0], [[0.0, 0.0, 5.0]], 2)
+    assert (found.members.tolist(), found.value) == ([0, 2], 10.0)
+    both = best_top_k([0.0, 0.0, 0.0], [0, 2], [[0.0, 0.0, 5.0], [5.0, 0.0, 0.0]], 2)
+    assert (both.members.tolist(), both.value) == ([0, 2], 10.0)
+
+
+def test_an_empty_core_sorts() -> None:
+    unary = np.random.default_rng(0).normal(size=93)
+    found = best_top_k(unary, [], np.empty((0, 93)), 12)
+    assert found.members.tolist() == sorted(np.argsort(-unary)[:12].tolist())
+    assert found.value == pytest.approx(np.sort(unary)[-12:].sum())
+
+
+@pytest.mark.parametrize("size", [0, 3, 7])
+def test_a_batch_is_its_images_one_by_one(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In several threads too: k and what is forced differ from image to image."""
+    monkeypatch.setattr(sys.modules["ranking.inference.best_top_k"], "A_PART", 1)
+    monkeypatch.setattr(threads, "MOST_PARTS", 3)
+    rng = np.random.default_rng(size)
+    _, core, interactions = star(rng, 40, size)
+    unary = rng.normal(size=(20, 40))
+    k = rng.integers(5, 20, 20)
+    forced = rng.choice([-1, 0, 0, 0, 1], (20, 40))
+    forced = np.where(np.cumsum(forced > 0, axis=1) > 5, 0, forced)
+    found = best_top_ks(unary, core, interactions, k, forced)
+    marginals = top_k_max_marginals(unary, core, interactions, k, forced)
+    for m in range(20):
+        one = best_top_k(
+            unary[m],
+            core,
+            interactions,
+            int(k[m]),
+            np.flatnonzero(forced[m] > 0),
+            np.flatnonzero(forced[m] < 0),
+        )
+        assert np.flatnonzero(found.members[m]).tolist() == one.members.tolist()
+        assert found.values[m] == one.value
+        assert max(marginals.inside[m].max(), marginals.outside[m].max()) == pytest.approx(
+            one.value, rel=1e-12
+        )
+    assert (marginals.difference[found.members] >= 0).all()
+    assert (marginals.difference[~found.members] <= 0).all()
+
+
+def test_no_images_have_no_best() -> None:
+    found = best_top_ks(np.empty((0, 4)), [1], np.zeros((1, 4)), 2)
+    assert (found.members.shape, found.values.shape) == ((0, 4), (0,))
+
+
+def sum_of_top(kernel: Any, values: np.ndarray, m: int, guess: float) -> tuple[float, float]:
+    total, last = kernel(values, len(values), m, guess, np.full((4, len(values) + 1), np.nan))
+    return float(total), float(last)
+
+
+@pytest.mark.parametrize("kernel", [_top, _top.py_func])
+def test_the_sum_of_the_greatest_whatever_is_guessed(kernel: Any) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 10, 60):
+        organ = np.minimum(np.arange(n), np.arange(n)[::-1]).astype(float)
+        for values in (rng.normal(size=n), rng.integers(0, 3, n).astype(float), np.arange(float(n)), organ):
+            ordered = np.sort(values)[::-1]
+            for m in {1, max(n // 2, 1), n}:
+                for guess in (ordered[m - 1], ordered[0] + 1, ordered[-1] - 1, float(np.median(values)), 0.3):
+                    total, last = sum_of_top(kernel, values, m, guess)
+                    assert total == pytest.approx(ordered[:m].sum(), abs=1e-12)
+                    assert last == ordered[m - 1]
+
+
+def test_a_selection_ends_in_a_sort_where_splits_go_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else these values would make it quadratic."""
+    values, sorts = median_of_three_killer(400), []
+    sort = np.sort
+    monkeypatch.setattr(np, "sort", lambda array: sorts.append(len(array)) or sort(array))
+    total, last = sum_of_top(_top.py_func, values, 399, values.max() + 1)
+    assert sorts
+    assert (total, last) == (pytest.approx(values.sum() - values.min()), sort(values)[1])
+    assert sum_of_top(_top, values, 399, values.max() + 1) == (pytest.approx(total), last)
+
+
+def median_of_three_killer(n: int) -> np.ndarray:
+    """Values of which the median of first, middle and last is the second greatest, whatever was split off before."""
+    values, left, grade = np.empty(n), list(range(n)), float(n)
+    while len(left) > 2:
+        first, middle = left[0], left[len(left) >> 1]
+        values[first], values[middle] = grade, grade - 1
+        left = [place for place in left if place not in (first, middle)]
+        grade -= 2
+    values[left] = np.arange(len(left))
+    return values
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"unary": [[1.0]]}, r"unary must be \(L,\), one score a label, got shape \(1, 1\)"),
+        ({"unary": [np.inf, 0, 0, 0]}, "unary must be finite; to force labels use inside and outside"),
+        ({"core": [1.5]}, "core must be whole numbers of labels"),
+        ({"core": [4]}, r"core must name labels 0 to 3, got \[4\]"),
+        (
+            {"core": [1, 1], "interactions": np.zeros((2, 4))},
+            r"core must name different labels, got \[1, 1\]",
+        ),
+        (
+            {"interactions": np.zeros((2, 4))},
+            r"interactions must be F\[core\], shape \(1, 4\), got shape \(2, 4\)",
+        ),
+        ({"interactions": [[0, 0, 0, np.nan]]}, "interactions must be finite"),
+        ({"interactions": [[0, 1, 0, 0]]}, "symmetric with a zero diagonal"),
+        (
+            {"core": [0, 1], "interactions": [[0, 1, 0, 0], [2, 0, 0, 0]]},
+            r"give \(F \+ F'\) / 2 and add the diagonal to unary",
+        ),
+        ({"k": 5}, r"k must be between 0, .*, and 4, .*, got 5 \(image 0\)"),
+        ({"k": -1}, "got -1"),
+        ({"k": 1.5}, "k must be a whole number"),
+        ({"k": 1, "inside": [0, 2]}, "k must be between 2"),
+        ({"k": 3, "outside": [0, 2]}, "and 2, those not forced outside"),
+        ({"inside": [0], "outside": [0]}, "label 0 cannot be forced inside and outside at once"),
+        ({"inside": [9]}, "inside must name labels 0 to 3"),
+    ],
+)
+def test_what_is_no_such_model(wrong: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"unary": np.zeros(4), "core": [1], "interactions": np.zeros((1, 4)), "k": 2}
+    with pytest.raises(ValueError, match=message):
+        best_top_k(**{**given, **wrong})
+
+
+def test_a_core_that_would_take_forever_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a core of 21 labels has 2\^21 configurations; 20 at most"):
+        best_top_k(np.zeros(30), range(21), np.zeros((21, 30)), 2)

@@ -1,0 +1,122 @@
+"""What rankers of labels learn: the optimum of the paper's objective, by either solver, whatever the scores."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from label_problems import flat, images, outputs_of, tightest_objective
+
+from ranking import make_method
+from ranking.methods.label_features import MAPS
+from ranking.types import ProgressEvent
+
+BOTH = [("Independent p@k", {}), ("C-star p@k", {"core_size": 2})]
+EXACT = {"tolerance": 1e-5, "max_iterations": 3000}
+
+
+@pytest.mark.parametrize("unary", MAPS)
+@pytest.mark.parametrize(("name", "settings"), BOTH)
+@pytest.mark.parametrize("C", [0.3, 30.0])
+def test_training_ends_at_the_optimum(name: str, settings: dict[str, Any], unary: str, C: float) -> None:
+    label_set = images(1, count=9)
+    method = make_method(name, C=C, unary=unary, **settings, **EXACT).fit(label_set)
+    outputs = outputs_of(method, label_set)
+    certificate = method.certificate
+    assert certificate.converged
+    assert certificate.primal == pytest.approx(reference.one_slack_primal(flat(method), outputs, C), rel=1e-9)
+    optimum = reference.one_slack_optimum(outputs, C)
+    assert certificate.dual <= optimum * (1 + 1e-7)
+    assert optimum * (1 - 1e-7) <= certificate.primal <= optimum * (1 + 2e-5)
+
+
+@pytest.mark.parametrize(("name", "settings"), BOTH)
+@pytest.mark.parametrize("unary", ["linear", "one-vs-all SVMs"])
+def test_both_solvers_reach_one_optimum(name: str, settings: dict[str, Any], unary: str) -> None:
+    label_set = images(2)
+    given = {"C": 2.0, "unary": unary, "tolerance": 2e-3, "max_iterations": 3000, **settings}
+    planes = make_method(name, **given).fit(label_set)
+    descent = make_method(name, solver="subgradient", **given).fit(label_set)
+    assert planes.certificate.converged
+    assert descent.certificate.converged
+    assert max(planes.certificate.dual, descent.certificate.dual) <= min(
+        planes.certificate.primal, descent.certificate.primal
+    ) * (1 + 1e-9)
+    # Both objectives are within 2e-3, and the objective is strongly convex: 1/2 ||w - w*||^2 is no more than that.
+    allowed = 2.0 * np.sqrt(2.0 * 2e-3 * planes.certificate.primal)
+    assert np.linalg.norm(flat(planes) - flat(descent)) <= allowed
+
+
+def test_a_core_of_no_labels_is_the_independent_model() -> None:
+    label_set = images(3)
+    star = make_method("C-star p@k", core_size=0, C=5.0).fit(label_set)
+    independent = make_method("Independent p@k", C=5.0).fit(label_set)
+    np.testing.assert_array_equal(flat(star), flat(independent))
+    np.testing.assert_array_equal(star.scores(label_set), independent.scores(label_set))
+    assert star.certificate.primal == independent.certificate.primal
+    other = make_method("C-star p@k", core_size=1, C=5.0).fit(label_set)
+    assert other.certificate.primal < independent.certificate.primal  # the interactions are not idle
+
+
+def test_the_linear_kernel_is_linear() -> None:
+    label_set, unseen = images(4), images(5)
+    methods = [
+        make_method("C-star p@k", unary=unary, core_size=2, C=10.0, tolerance=1e-6, max_iterations=3000)
+        for unary in ("linear", "linear kernel")
+    ]
+    linear, kernel = (method.fit(label_set) for method in methods)
+    assert linear.certificate.primal == pytest.approx(kernel.certificate.primal, rel=1e-5)
+    np.testing.assert_allclose(linear.prediction(unseen).unary, kernel.prediction(unseen).unary, atol=0.02)
+    np.testing.assert_allclose(linear.weights.interactions, kernel.weights.interactions, atol=0.02)
+
+
+@pytest.mark.parametrize(("name", "settings"), BOTH)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("solver", ["planes", "subgradient"])
+def test_a_fixed_k_has_the_tightest_bound(name: str, settings: dict[str, Any], k: int, solver: str) -> None:
+    label_set = images(6)
+    given = {"tolerance": 1e-2, "max_iterations": 3000, **settings}
+    method = make_method(name, k=k, C=3.0, solver=solver, **given).fit(label_set)
+    assert method.certificate.primal == pytest.approx(tightest_objective(method, label_set), rel=1e-9)
+    assert method.certificate.dual <= method.certificate.primal
+    assert method.prediction(label_set).best.members.sum(axis=1).tolist() == [k] * len(label_set)
+
+
+def test_rounds_of_a_fixed_k_never_raise_the_objective() -> None:
+    label_set = images(7)
+    events: list[ProgressEvent] = []
+    method = make_method("C-star p@k", k=2, core_size=2, C=30.0, tolerance=1e-4, max_iterations=3000)
+    method.fit(label_set, on_progress=events.append)
+    ends = {event.round: event.primal for event in events}
+    assert len(ends) > 2
+    later = [value for number, value in sorted(ends.items()) if number > 0]
+    assert all(after <= before * (1 + 1e-9) for before, after in itertools.pairwise(later))
+    assert method.certificate.converged
+    assert method.certificate.primal <= later[0]
+    # What was found is a local result: from other weights another one may be found, never a value below its bound.
+    again = make_method("C-star p@k", k=2, core_size=2, C=30.0, tolerance=1e-4, max_iterations=3000)
+    again.fit(label_set, warm_start=method)
+    assert again.certificate.primal <= method.certificate.primal * (1 + 1e-9)
+
+
+def test_training_learns_what_can_be_learnt() -> None:
+    """A label that no feature shows, but that comes with the core."""
+    rng = np.random.default_rng(0)
+    label_set = images(8, count=200, labels=4)
+    marks = np.zeros((200, 6), bool)
+    marks[:, 0] = label_set.features[:, 0] > np.median(label_set.features[:, 0])
+    marks[:, 1], marks[:, 2] = marks[:, 0], ~marks[:, 0]
+    marks[:, 3] = rng.random(200) < 0.5
+    marks[:, 4], marks[:, 5] = marks[:, 3], ~marks[:, 3]
+    coins = type(label_set)(label_set.features, marks, tuple("abcdef"))
+    star = make_method("C-star p@k", core_size=2, C=100.0).fit(coins)
+    answers = np.zeros(marks.shape, int)
+    answers[:, 3] = np.where(marks[:, 3], 1, -1)
+    told = star.prediction(coins, marks.sum(axis=1), answers).best.members
+    assert (told[:, 4:] == marks[:, 4:]).mean() > 0.95
+    alone = make_method("Independent p@k", C=100.0).fit(coins)
+    blind = alone.prediction(coins, marks.sum(axis=1), answers).best.members
+    assert (blind[:, 4:] == marks[:, 4:]).mean() < 0.8

@@ -1,0 +1,107 @@
+"""Features of label scores: kernels exact, SVM scores from SVMs that did not see the image; and the core."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from label_problems import images
+from sklearn.metrics.pairwise import chi2_kernel, rbf_kernel
+
+from ranking import LabelSet
+from ranking.methods.core_labels import core_labels
+from ranking.methods.label_features import FOLDS, MAPS, OneVsAllMap, chi_square
+
+
+@pytest.mark.parametrize("columns", [3, 30])
+@pytest.mark.parametrize("kind", ["linear kernel", "RBF kernel", "chi-square kernel"])
+def test_features_of_a_kernel_have_its_values_as_products(kind: str, columns: int) -> None:
+    """Of training images, doubled ones among them, and of others with these."""
+    label_set, unseen = images(0, count=20, columns=columns), images(1, columns=columns)
+    doubled = label_set.part([*range(20), 3, 3])
+    gamma = 0.7
+    made, given = MAPS[kind].fitted(doubled, gamma)
+    x, y = doubled.features, unseen.features
+    if kind == "linear kernel":
+        among, across = x @ x.T, y @ x.T
+    elif kind == "RBF kernel":
+        width = gamma / np.mean([[np.sum((a - b) ** 2) for a in x] for b in x])
+        among, across = rbf_kernel(x, gamma=width), rbf_kernel(y, x, gamma=width)
+    else:
+        width = gamma / -np.log(chi2_kernel(x, gamma=1.0)).mean()
+        among, across = chi2_kernel(x, gamma=width), chi2_kernel(y, x, gamma=width)
+    trained, other = given.shared[:, 1:], made(y).shared[:, 1:]
+    np.testing.assert_allclose(trained @ trained.T, among, atol=1e-7)
+    np.testing.assert_allclose(other @ trained.T, across, atol=1e-7)
+    assert trained.shape[1] == (columns if kind == "linear kernel" and columns == 3 else 20)
+    assert (given.shared[:, 0] == 1).all()
+    assert not given.own.any()
+
+
+def test_chi_square_is_of_histograms() -> None:
+    with pytest.raises(ValueError, match="the chi-square kernel needs features >= 0"):
+        chi_square(np.array([[-1.0]]), np.array([[1.0]]))
+    assert chi_square(np.zeros((2, 3)), np.zeros((1, 3))).tolist() == [[0.0], [0.0]]
+
+
+def test_scores_of_training_images_are_of_svms_that_did_not_see_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    label_set = images(2, count=23)
+    seen: list[np.ndarray] = []
+    whole = OneVsAllMap._trained.__func__  # type: ignore[attr-defined]
+
+    def trained(cls: type[OneVsAllMap], features: np.ndarray, labels: np.ndarray) -> OneVsAllMap:
+        seen.append(features)
+        return whole(cls, features, labels)
+
+    monkeypatch.setattr(OneVsAllMap, "_trained", classmethod(trained))
+    made, given = OneVsAllMap.fitted(label_set, 1.0)
+    assert len(seen) == 1 + FOLDS
+    np.testing.assert_array_equal(seen[0], label_set.features)
+    for row, own in zip(label_set.features, given.own, strict=True):
+        without = [part for part in seen[1:] if not (part == row).all(axis=1).any()]
+        assert len(without) == 1
+        np.testing.assert_allclose(
+            whole(
+                OneVsAllMap,
+                without[0],
+                label_set.labels[[(part == without[0]).all(axis=1).any() for part in label_set.features]],
+            ).scores(row[None])[0],
+            own,
+            atol=1e-3,
+        )
+    np.testing.assert_array_equal(made(label_set.features).own, made.scores(label_set.features))
+    assert given.shared.tolist() == [[1.0]] * 23
+
+
+def test_labels_without_two_kinds_of_images_have_constant_scores() -> None:
+    label_set = images(3)
+    marks = label_set.labels.copy()
+    marks[:, 0], marks[:, 1] = False, True
+    made, given = OneVsAllMap.fitted(LabelSet(label_set.features, marks, label_set.names), 1.0)
+    assert given.own[:, :2].tolist() == [[-1.0, 1.0]] * 14
+    assert made(label_set.features).own[:, :2].tolist() == [[-1.0, 1.0]] * 14
+    single, score = OneVsAllMap.fitted(label_set.part([2]), 1.0)
+    np.testing.assert_array_equal(score.own, np.where(label_set.labels[2], 1.0, -1.0)[None])
+    assert not single.normals.any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_core_is_chosen_greedily_by_joint_mutual_information(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = rng.random((30, 6)) < rng.uniform(0.2, 0.8, 6)
+    labels[:, 3] ^= labels[:, 1] & (rng.random(30) < 0.8)
+    core = core_labels(labels, 4)
+    for step in range(4):
+        told = {
+            c: reference.joint_information_of(labels, [*core[:step], c])
+            for c in range(6)
+            if c not in core[:step]
+        }
+        assert told[core[step]] == pytest.approx(max(told.values()), abs=1e-12)
+    assert core_labels(labels, 2) == core[:2]
+    assert sorted(core_labels(labels, 6)) == list(range(6))
+    assert core_labels(labels, 0) == []
+    with pytest.raises(
+        ValueError, match="a core must have between 0 and 6 labels, as many as there are, got 7"
+    ):
+        core_labels(labels, 7)
