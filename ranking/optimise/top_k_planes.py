@@ -18,7 +18,9 @@ from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 from ranking.types import Bools, Floats, Ints, StopTraining, relative_gap
 
 SLOTS = 6  # planes that each image has room for at first
-SWEEPS = 5  # between two rounds of the oracle
+MOST_SWEEPS = 20  # over the planes held, in a round
+CLOSE = 0.3  # of the gap: what moves among the planes held may still promise when a round asks for new ones
+BATCHES = 16  # in which a round asks for the outputs of all images once more, each at weights of its own
 MOVES = 20  # of shares in one image's turn, at most
 ENOUGH = 0.1  # of what the first move of a turn promised: a move that promises less is left for the next turn
 SAFETY = 0.9  # of the tolerance: what rounding may cost when the gap is recomputed
@@ -43,19 +45,20 @@ class Planes:
         shares[:, 0] = 1.0
         return cls(outputs, shares, np.ones(images, np.int64))
 
-    def add(self, found: Bools) -> None:
-        """Keep the outputs (M, L) where they are new; a plane without a share makes room, else all get more."""
-        while _keep(found, self.outputs, self.shares, self.used):
+    def add(self, rows: Ints, found: Bools) -> None:
+        """Keep outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
+        while _keep(rows, found, self.outputs, self.shares, self.used):
             self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
-    def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> None:
-        """A turn for each image in `order`; the weights go along, in place."""
+    def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> float:
+        """A turn for each image in `order`, the weights in place; what their first moves promised of the dual."""
         squares = np.einsum("mp,mp->m", risk.shared, risk.shared)
-        _sweep(
+        promise = _sweep(
             order, risk.shared, risk.own, squares, risk.costs, risk.core, risk.once, risk.scale, *weights,
             self.outputs, self.shares, self.used,
         )  # fmt: skip
+        return risk.scale * float(promise)
 
     def settle(self, risk: TopKRisk) -> tuple[TopKWeights, float]:
         """The weights that the shares imply, and the dual there, both from their definitions."""
@@ -104,13 +107,20 @@ def top_k_planes(
             )
             if closed or iteration >= max_iterations or still >= STANDSTILL:
                 break
-            planes.add(found.members)
-            for _ in range(SWEEPS):
-                planes.sweep(risk, weights, generator.permutation(len(planes.used)))
+            everyone = np.arange(len(planes.used))
+            planes.add(everyone, found.members)
+            sweeps = 0
+            promise = np.inf
+            while sweeps < MOST_SWEEPS and promise > CLOSE * (best_value - bound):
+                promise = planes.sweep(risk, weights, generator.permutation(everyone))
+                sweeps += 1
+            for rows in np.array_split(generator.permutation(everyone), BATCHES):
+                planes.add(rows, risk.most_violated(weights, rows).members)
+                planes.sweep(risk, weights, rows)
             weights, dual = planes.settle(risk)
             asked = weights
             iteration += 1
-            passes += 2 * SWEEPS
+            passes += 2 * sweeps + 3
     except StopTraining:
         stopped = True  # what was reached so far is the result, and its certificate says how far that is
     certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
@@ -123,16 +133,16 @@ def top_k_planes(
 
 
 @numba.njit(cache=True, nogil=True)
-def _keep(found, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Write new outputs into free slots; how many had no room."""
-    images, slots, labels = outputs.shape
+def _keep(rows, found, outputs, shares, used):  # type: ignore[no-untyped-def]
+    """Write new outputs of the images `rows` into free slots, or over one without a share; how many had no room."""
+    _, slots, labels = outputs.shape
     full = 0
-    for m in range(images):
-        known, free = False, -1
+    for n in range(len(rows)):
+        m, known, free = rows[n], False, -1
         for r in range(used[m]):
             same = True
             for i in range(labels):
-                if outputs[m, r, i] != found[m, i]:
+                if outputs[m, r, i] != found[n, i]:
                     same = False
                     break
             known = known or same
@@ -146,7 +156,7 @@ def _keep(found, outputs, shares, used):  # type: ignore[no-untyped-def]
         if free < 0:
             full += 1
         else:
-            outputs[m, free] = found[m]
+            outputs[m, free] = found[n]
     return full
 
 
@@ -202,7 +212,8 @@ def _move(step, x, y, square, core, once, to, off, W, a, F, s):  # type: ignore[
 
 @numba.njit(cache=True, nogil=True)
 def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Pairwise Frank-Wolfe steps for each image in `order` among the planes it holds."""
+    """Pairwise Frank-Wolfe steps for each image in `order` among the planes it holds; the sum of their first gains."""
+    promised = 0.0
     values = np.empty(outputs.shape[1])
     for m in order:
         if used[m] < 2:
@@ -220,6 +231,8 @@ def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, sha
                 if shares[m, r] > 0.0 and (off < 0 or values[r] < values[off]):
                     off = r
             promise = values[to] - values[off]
+            if turn == 0:
+                promised += promise
             first = max(first, promise)
             if (promise <= ENOUGH * first and turn > 0) or promise <= 0.0:
                 break
@@ -234,3 +247,4 @@ def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, sha
             _move(
                 scale * step, X[m], Y[m], squares[m], core, once, outputs[m, to], outputs[m, off], W, a, F, s
             )
+    return promised
