@@ -135,6 +135,7 @@ class Surrogate:
             self._most_violated,
             self.risk.scale,
             self.risk.pairwise,
+            self.risk.highest,
             fixed=fixed,
             neighbours=self.neighbours,
         )

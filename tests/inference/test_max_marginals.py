@@ -325,3 +325,13 @@ def test_what_cannot_be_done_is_said() -> None:
         found.sums([True, False, True], [1.0, np.nan, 1.0])
     with pytest.raises(ValueError, match="labels must be real numbers, got <U1"):
         found.sums(["a", "b", "c"], [1.0, 1.0, 1.0])
+
+
+@CUTS
+def test_cuts_tell_values_apart_that_are_nearly_equal(algorithm: str) -> None:
+    """Of the 2^-49 of a sample's penalties that cuts promise: 2^-41 beside a penalty of 10."""
+    for sign in (1.0, -1.0):
+        unary = [1.0 + 2.0**-41, -1.0 - 2.0**-41 - sign * 2.0**-41]
+        found = max_marginals(unary, [[0, 1]], [-10.0], algorithm)
+        assert found.map.tolist() == [sign < 0] * 2
+        assert found.difference.tolist() == [-sign * 2.0**-41] * 2

@@ -17,11 +17,16 @@ from ranking.inference import POTENTIALS, AttractivePairs, PairsOfEitherSign, Po
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise.cccp import exact_objective
+from ranking.optimise import LinearRisk
 
 EITHER, CLIQUES = PairsOfEitherSign.name, PottsCliques.name
 BOTH = pytest.mark.parametrize("name", ["HOB-SVM", "HOAP-SVM"])
 BEYOND = pytest.mark.parametrize("potentials", [EITHER, CLIQUES])
+
+
+def value_of(risk: LinearRisk, weights: np.ndarray) -> float:
+    scores = risk.exact_scores(weights)
+    return risk.objective(weights, scores, risk.oracle(scores))
 
 
 def fitted(name: str, query: Query, potentials: str, **settings: Any) -> Any:
@@ -169,14 +174,16 @@ def test_bounds_of_the_hoap_svm_are_touched_and_never_crossed() -> None:
     points = [generator.standard_normal(risk.shape[1]) for _ in range(4)]
     halves = 0
     for here in points:
-        value = exact_objective(upper.touching(here), here)
+        bound = upper.touching(here)
+        value = bound.point.objective
+        assert value == value_of(bound.risk, here)
         found = neighbours.max_marginals(risk.exact_scores(here))
         scores = found.difference
         hinge = ranking(scores).loss + scores @ ranking(scores).coefficients
         assert value == pytest.approx(0.5 * here @ here + 10.0 * hinge, rel=1e-9)
         halves += np.count_nonzero(found.excess)
         for there in points:
-            assert exact_objective(upper.touching(there), here) >= value - 1e-9 * abs(value)
+            assert value_of(upper.touching(there).risk, here) >= value - 1e-9 * abs(value)
     assert halves
 
 
