@@ -156,8 +156,6 @@ def _import_run(store: Store, data: bytes) -> Run:
     def write(folder: Path) -> None:
         for name, content in files.items():
             (folder / name).write_bytes(content)
-        if edges is not None:
-            keep_edges(store.edges, settings.set, edges)
         if MODEL in files:
             method = _loaded(run, folder / MODEL)
             _check_weights(method, settings, here.images)
@@ -165,6 +163,8 @@ def _import_run(store: Store, data: bytes) -> Run:
                 _check_scores(
                     method, scores, query_of(here.images, settings, here.features, edges=here.edges)
                 )
+        if edges is not None:  # last: they lie outside the folder that a refusal throws away
+            keep_edges(store.edges, settings.set, edges)
 
     return store.admit_run(run, write)
 

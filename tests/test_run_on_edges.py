@@ -149,3 +149,17 @@ def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run,
     refused(elsewhere, naming("csv-../../x", npy(edges)), "graph must be one of .*, or the name of pairs")
     assert not list(elsewhere.edges.rglob("*.npy"))
     assert import_run(elsewhere, naming(graph, npy(edges.astype(np.int32)))).has_scores
+
+
+def test_pairs_of_a_training_that_is_refused_are_not_kept(origin: Store, run: Run) -> None:
+    """Else the page Train would offer what nobody here has brought."""
+    files, kept = unpacked(export_run(origin, run.id)), sorted(origin.edges.glob("*/*"))
+    others = drawn(len(origin.image_set(run.settings["set"])), seed=1)
+    told = json.loads(files[RUN])
+    told["settings"]["graph"] = edges_name(others)
+    refused(
+        origin,
+        packed({**files, RUN: json.dumps(told).encode(), EDGES: npy(others)}),
+        "scores.npy gives sample",
+    )
+    assert sorted(origin.edges.glob("*/*")) == kept
