@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ranking.inference import Components, max_marginals
+from ranking.inference import AttractivePairs, Components, max_marginals
 from ranking.metrics import average_precision
 from ranking.neighbourhood import Neighbourhood
 from ranking.ranked import places
@@ -75,7 +75,7 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
     """Rank the n samples of one split by max-marginals (high-order, eq. 11) with t x penalty, for each strength t.
 
     image_of: of all samples of the model. ValueError unless OFF and LEARNT are among the strengths: there the places
-    are the model's `alone` and `rank`.
+    are the model's `alone` and `rank`; and unless its neighbours are attractive pairs.
 
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
     >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], [[0, 1]], [-2.5], relevant, test)
@@ -86,6 +86,10 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
     if not {OFF, LEARNT} <= set(strengths):
         raise ValueError(
             f"strengths must hold {OFF:g} (edges off) and {LEARNT:g} (as learnt), got {strengths}"
+        )
+    if model.kind is not AttractivePairs:
+        raise ValueError(
+            f"expected a model of {AttractivePairs.name}, got {model.kind.name}; train with those"
         )
     taken, edges = model.test == test, model.components.edges
     inside = taken[edges[:, 0]]  # no edge joins the splits

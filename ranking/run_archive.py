@@ -152,19 +152,16 @@ def _import_run(store: Store, data: bytes) -> Run:
         if here.images is not None:
             _check_metrics(run, scores, here.images)
         _check_model_file(files[MODEL])
+        method = _loaded(run, io.BytesIO(files[MODEL]))
+        _check_weights(method, settings, here.images)
+        if here.images is not None and here.features is not None:
+            _check_scores(method, scores, query_of(here.images, settings, here.features, edges=here.edges))
 
-    def write(folder: Path) -> None:
+    def write(folder: Path) -> None:  # nothing else: the whole home waits for it
         for name, content in files.items():
             (folder / name).write_bytes(content)
-        if edges is not None:
+        if edges is not None:  # last: they lie outside the folder that a failure throws away
             keep_edges(store.edges, settings.set, edges)
-        if MODEL in files:
-            method = _loaded(run, folder / MODEL)
-            _check_weights(method, settings, here.images)
-            if here.images is not None and here.features is not None:
-                _check_scores(
-                    method, scores, query_of(here.images, settings, here.features, edges=here.edges)
-                )
 
     return store.admit_run(run, write)
 
@@ -280,14 +277,14 @@ def _check_model_file(data: bytes) -> None:
         raise ValueError(f"{MODEL}: {error}") from error
 
 
-def _loaded(run: Run, file: Path) -> Method:
+def _loaded(run: Run, file: io.BytesIO) -> Method:
     """The method in `file`; ValueError unless it is that of `run`, with its settings and its certificate."""
     settings = TrainSettings.from_json(run.settings)
     try:
         method: Method = method_class(settings.method).load(file)
         proof = certificate_numbers(method.certificate)
     except Exception as error:  # a stranger's arrays may fail a method in any way
-        said = str(error).replace(str(file), "the file")[:80]  # a path tells nothing, and is long
+        said = str(error).replace(str(file), "the file")[:80]  # its name in memory tells nothing
         raise ValueError(f"{MODEL} is not a trained {settings.method} ({said})") from error
     if settings_dict(method) != settings_dict(make_method(settings.method, **settings.method_settings)):
         raise ValueError(f"{MODEL} was trained with other settings than {RUN} says")

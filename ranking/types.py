@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import IO, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -294,7 +294,7 @@ class Method(Protocol):
     def score(self, query: Query) -> Floats: ...
     def save(self, path: Path | str) -> None: ...
     @classmethod
-    def load(cls, path: Path | str) -> Self: ...
+    def load(cls, path: Path | str | IO[bytes]) -> Self: ...
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from ranking.inference import max_marginals
+from ranking.inference import PairsOfEitherSign, Potentials, PottsCliques, max_marginals
 from ranking.leaning import Leaning, leaning
 from ranking.metrics import average_precision
 from ranking.neighbourhood import Neighbourhood
@@ -99,3 +101,15 @@ def test_strengths_without_what_is_compared_are_refused() -> None:
         ValueError, match=r"must hold 0 \(edges off\) and 1 \(as learnt\), got \[0\.5, 1\.0\]"
     ):
         leaning(everybody, False, image_of, [0.5, 1.0])
+
+
+@pytest.mark.parametrize("kind", [PairsOfEitherSign, PottsCliques])
+def test_other_neighbours_than_attractive_pairs_are_refused(kind: type[Potentials]) -> None:
+    """Their model is not the one of pairs that is weakened here, so learnt places would be wrong ones."""
+    group, nobody = np.array([[0, 1], [0, 2], [1, 2]]), np.zeros(3, bool)
+    penalty = -np.ones(1 if kind is PottsCliques else 3)
+    everybody = Neighbourhood.of(
+        [1.0, -0.5, 0.2], group, penalty, np.array([True, False, False]), nobody, kind
+    )
+    with pytest.raises(ValueError, match=f"expected a model of attractive pairs, got {re.escape(kind.name)}"):
+        leaning(everybody, False, np.arange(3), [0.0, 1.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from test_run_archive import npy, packed, refused, unpacked
 
-from ranking import method_class, worker
+from ranking import method_class, run_archive, worker
 from ranking.datasets import ready_made_folder
 from ranking.edge_files import edges_file, edges_name
 from ranking.events import Report
@@ -149,3 +150,33 @@ def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run,
     refused(elsewhere, naming("csv-../../x", npy(edges)), "graph must be one of .*, or the name of pairs")
     assert not list(elsewhere.edges.rglob("*.npy"))
     assert import_run(elsewhere, naming(graph, npy(edges.astype(np.int32)))).has_scores
+
+
+def test_pairs_of_a_training_that_is_refused_are_not_kept(origin: Store, run: Run) -> None:
+    """Else the page Train would offer what nobody here has brought."""
+    files, kept = unpacked(export_run(origin, run.id)), sorted(origin.edges.glob("*/*"))
+    others = drawn(len(origin.image_set(run.settings["set"])), seed=1)
+    told = json.loads(files[RUN])
+    told["settings"]["graph"] = edges_name(others)
+    refused(
+        origin,
+        packed({**files, RUN: json.dumps(told).encode(), EDGES: npy(others)}),
+        "scores.npy gives sample",
+    )
+    assert sorted(origin.edges.glob("*/*")) == kept
+
+
+def test_nobody_waits_while_scores_are_checked(
+    origin: Store, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Max-marginals of large groups take a while: others may write meanwhile."""
+    data, check = export_run(origin, run.id), run_archive._check_scores
+
+    def meanwhile(*given: Any) -> None:
+        with sqlite3.connect(origin.home / "ranking.sqlite", timeout=0.0) as other:
+            other.execute("begin immediate")
+        other.close()
+        check(*given)
+
+    monkeypatch.setattr(run_archive, "_check_scores", meanwhile)
+    assert (import_run(origin, data).imported or {})["checked"]["scores"]

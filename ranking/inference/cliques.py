@@ -27,12 +27,14 @@ from ranking.inference.flips import PairwiseMaxMarginals, finite
 from ranking.inference.max_marginals import best_labelling, max_marginals
 from ranking.types import Bools, Floats, Ints
 
+MOST_CLIQUES = 10_000  # of a graph that has fewer edges
+
 
 def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
     """All sets of two or more samples that are joined pair by pair and lie in no larger such set, in ascending order.
 
-    By Bron and Kerbosch with pivots: as long as there are cliques, which in graphs of nearest neighbours and of
-    groups are at most about as many as edges, though not in every graph.
+    By Bron and Kerbosch with pivots. In graphs of nearest neighbours and of groups cliques are at most about as many
+    as edges, in others exponentially many: ValueError where there are more than edges and more than MOST_CLIQUES.
 
     >>> maximal_cliques(5, np.array([[0, 1], [1, 2], [2, 0], [2, 3]]))
     [array([0, 1, 2]), array([2, 3])]
@@ -41,7 +43,16 @@ def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
     for i, j in edges.tolist():
         near[i].add(j)
         near[j].add(i)
-    found = [sorted(clique) for clique in _grown(near) if len(clique) > 1]
+    found: list[list[int]] = []
+    most = max(MOST_CLIQUES, len(edges))
+    for clique in _grown(near):
+        if len(clique) > 1:
+            found.append(sorted(clique))
+        if len(found) > most:
+            raise ValueError(
+                f"{len(edges):,} pairs form more than {most:,} cliques of similar samples, expected at most as many; "
+                "choose other pairs, or potentials of pairs instead of cliques"
+            )
     return [np.array(clique) for clique in sorted(found)]
 
 
@@ -53,7 +64,14 @@ def _grown(near: list[set[int]]) -> Iterator[list[int]]:
             if not seen:
                 yield clique
             continue
-        pivot = max(left | seen, key=lambda i: len(left & near[i]))
+        joined = {i: len(left & near[i]) for i in left | seen}
+        if all(
+            joined[i] == len(left) - 1 for i in left
+        ):  # they are a clique; growing it one by one takes long
+            if all(joined[i] < len(left) for i in seen):
+                yield [*clique, *left]
+            continue
+        pivot = max(joined, key=joined.__getitem__)
         for i in sorted(left - near[pivot]):
             stack.append(([*clique, i], left & near[i], seen & near[i]))
             left.remove(i)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import IO, Any, ClassVar, NamedTuple, Self
 
 from ranking.methods import saved
 from ranking.methods.oracles import by_query
@@ -165,8 +165,8 @@ class LinearMethod(ABC):
         saved.write(path, header, arrays)
 
     @classmethod
-    def load(cls, path: Path | str) -> Self:
-        """The method that `save` wrote; a ValueError says why a file is not one."""
+    def load(cls, path: Path | str | IO[bytes]) -> Self:
+        """The method that `save` wrote, from its file or the bytes of one; a ValueError says why a file is not one."""
         header, arrays = saved.read(path, cls.name)
         try:
             method: Self = METHODS.make(cls.name, **header["settings"])

@@ -6,7 +6,7 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def write(path: Path | str, header: dict[str, Any], arrays: dict[str, Any]) -> N
         np.savez_compressed(file, **named)
 
 
-def read(path: Path | str, method: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def read(path: Path | str | IO[bytes], method: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The header and arrays that `write` wrote for `method`; a ValueError says why a file is not such a one."""
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -43,6 +43,6 @@ def read(path: Path | str, method: str) -> tuple[dict[str, Any], dict[str, Any]]
     return header, arrays
 
 
-def not_one(path: Path | str, error: Exception) -> ValueError:
+def not_one(path: Path | str | IO[bytes], error: Exception) -> ValueError:
     """What to say of a file that is none, or not a whole one."""
     return ValueError(f"{path} is not a saved method ({error}); train and save it again")

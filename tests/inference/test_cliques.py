@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -106,6 +107,22 @@ def test_a_whole_group_is_one_clique_however_large() -> None:
     edges = np.array(list(itertools.combinations(range(300), 2)))
     [clique] = maximal_cliques(300, edges)
     assert clique.tolist() == list(range(300))
+
+
+def test_a_group_of_a_thousand_takes_no_longer_than_its_pairs() -> None:
+    """Apart from a path in another component, whose cliques are pairs."""
+    edges = np.concatenate([np.stack(np.triu_indices(1000, 1), axis=1), [[1000, 1001], [1001, 1002]]])
+    started = time.process_time()
+    found = maximal_cliques(1003, edges)
+    assert time.process_time() - started < 5.0
+    assert [clique.tolist() for clique in found] == [list(range(1000)), [1000, 1001], [1001, 1002]]
+
+
+def test_more_cliques_than_anyone_can_use_are_refused_at_once() -> None:
+    """All pairs of 36 samples but those within each three: 3^12 cliques."""
+    edges = np.array([(i, j) for i, j in itertools.combinations(range(36), 2) if i // 3 != j // 3])
+    with pytest.raises(ValueError, match=r"594 pairs form more than 10,000 cliques.*choose other pairs"):
+        maximal_cliques(36, edges)
 
 
 def test_broken_cliques_are_those_whose_labels_differ() -> None:
