@@ -142,7 +142,7 @@ def show_parts(found: Neighbourhood, row: int) -> None:
     )
     st.caption(
         f"Unary part {found.unary_part[row]:+.3g}, pairwise part {found.pairwise_part[row]:+.3g}. With the edges off "
-        "only the first bar is left. **Notice** which of the other bars moved it. $u$: unary score, label "
+        f"only the first bar is left. **Notice** {neighbours.what_moved(found, row)}. $u$: unary score, label "
         f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; {neighbours.PAID[found.kind]}."
     )
 
@@ -182,8 +182,8 @@ def show_curves(found: Neighbourhood, ranked: Ranking, place: int) -> None:
     labelled = int(marginals.map[rows].sum())
     st.caption(
         "For each rank the value of the best labelling of all samples that gives this one ✓, and of the best that "
-        f"gives it ✗. The higher one is the best of all; they cross after rank {labelled:,}: the best "
-        f"labelling calls {labelled:,} samples ✓. **Notice** that the lower one tells what the other label costs."
+        f"gives it ✗. The higher one is the best of all{neighbours.crossing(labelled, len(rows))}. **Notice** that "
+        "the lower one tells what the other label costs."
     )
 
 
@@ -197,8 +197,7 @@ def show_moved(images: ImageSet, found: Neighbourhood, test: bool) -> None:
             f"{RELEVANT_GLYPH} that now stand before more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} behind more "
             f"{RELEVANT_GLYPH}, than with the edges off. **Notice** what their neighbours show.",
             f"{RELEVANT_GLYPH} that now stand behind more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} before more "
-            f"{RELEVANT_GLYPH}. **Notice** that their neighbours have the other label: the model believes that "
-            "neighbours share it, and here it errs.",
+            f"{RELEVANT_GLYPH}.",
         ),
         strict=True,
     ):
@@ -214,7 +213,8 @@ def show_moved(images: ImageSet, found: Neighbourhood, test: bool) -> None:
                     kind="row",
                     key=title,
                 )
-            st.caption(said if len(rows) else "Nobody in this split.")
+            told = f"{said} {neighbours.why_hurt(found, rows)}" if hurt else said
+            st.caption(told if len(rows) else "Nobody in this split.")
 
 
 frame.show_page(

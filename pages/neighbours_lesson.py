@@ -84,7 +84,9 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
     st.caption(
         "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
         "get different labels. **Notice** the first mistake of each, and with neighbours people of one scene side by "
-        "side: they share their fate. SVM and HOB-SVM count wrong labels, the other two optimise AP."
+        "side: they share their fate. SVM and HOB-SVM count wrong labels, the other two optimise AP. Of these people "
+        f"only {rankings[MODEL].positives} are relevant: differences of a few hundredths may come out otherwise on "
+        "other images."
     )
 
 
@@ -144,7 +146,7 @@ def show_scene(
             rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
             rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
             f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
-            f"**Notice** how the scene draws together as the strength grows{leanings.along(leaning, people, names)}."
+            f"**Notice** that ranks move while no picture changes{leanings.along(leaning, people, names)}."
         )
     frame.show_menu()
 
@@ -212,10 +214,12 @@ def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
         leaning.strengths, leaning.average_precision, keys.widget("AP by strength")
     )
     best = int(leaning.average_precision.argmax())
+    alone = cache.ranking(found["AP-SVM"], "test").average_precision
     st.caption(
         f"{MODEL} on the test people, its penalties weakened and strengthened after training. **Notice** where AP is "
         f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which nobody knows "
-        f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}."
+        f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM: the weights "
+        f"stay those that were trained with neighbours. AP-SVM, trained without, has {alone:.3f}."
     )
     st.markdown(f"## {leanings.summed_up(leaning)}")
     st.caption(

@@ -49,8 +49,12 @@ def lifting(leaning: Leaning, people: Ints, lifted: int, names: Sequence[str]) -
     name = names[int(np.flatnonzero(people == lifted)[0])]
     higher = leaning.places[leaning.at(OFF), people] < before
     ahead, right = np.count_nonzero(higher), np.count_nonzero(higher & (leaning.relevance[people] > 0))
-    pulls = "1 neighbour stood higher" if ahead == 1 else f"{ahead} neighbours stood higher"
-    return f"By itself {name} stands at rank {before}, with neighbours at {after}: {pulls}, {right} of them relevant."
+    pulls = (
+        f"1 neighbour stood higher, {'relevant' if right else 'not relevant'}"
+        if ahead == 1
+        else f"{ahead} neighbours stood higher, {right} of them relevant"
+    )
+    return f"By itself {name} stands at rank {before}, with neighbours at {after}: {pulls}."
 
 
 def misleading(leaning: Leaning, people: Ints, query: str) -> str:

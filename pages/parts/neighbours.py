@@ -134,6 +134,45 @@ def most_moved(found: Neighbourhood, test: bool, most: int, hurt: bool = False) 
     return chosen
 
 
+def what_moved(found: Neighbourhood, row: int) -> str:
+    """What to notice about the bars of a sample: ranks compare, so it may rise though its score sinks."""
+    change, rise = float(found.score[row] - found.unary[row]), int(found.rise[row])
+    if change < 0 < rise:
+        return "that neighbours lower this score: it rises since those whom it passes lose more"
+    if rise < 0 < change:
+        return "that neighbours raise this score: it falls since those who pass it gain more"
+    return "which of the other bars moved it"
+
+
+def crossing(labelled: int, samples: int) -> str:
+    """Where the two curves cross if the best labelling calls so many of the samples relevant.
+
+    >>> crossing(0, 9)
+    ': m⁻ everywhere, as the best labelling calls no sample ✓'
+    """
+    if 0 < labelled < samples:
+        called = "1 sample" if labelled == 1 else f"{labelled:,} samples"
+        return f"; they cross after rank {labelled:,}: the best labelling calls {called} {RELEVANT_GLYPH}"
+    curve, called = ("m⁺", "every") if labelled else ("m⁻", "no")
+    return f": {curve} everywhere, as the best labelling calls {called} sample {RELEVANT_GLYPH}"
+
+
+def why_hurt(found: Neighbourhood, rows: Ints) -> str:
+    """What to notice about the neighbours of samples that they hurt: how many have the other label."""
+    first, second = found.components.edges.T
+    ends, others = np.append(first, second), np.append(second, first)
+    theirs = np.isin(ends, rows)
+    other = int(np.count_nonzero(found.relevant[ends[theirs]] != found.relevant[others[theirs]]))
+    count = int(theirs.sum())
+    why = (
+        "the model believes that neighbours share it, and here it errs"
+        if 2 * other > count
+        else "those of the same label hurt too where they are misjudged themselves, or where others have fewer pairs "
+        "to pay for"
+    )
+    return f"**Notice** how many pairs join them to the other label, {other:,} of {count:,}: {why}."
+
+
 def moved_tiles(images: ImageSet, found: Neighbourhood, rows: Ints) -> list[Tile]:
     """A tile a sample: its rank, and by how many places its neighbours moved it."""
     return [

@@ -270,3 +270,44 @@ def test_only_ranked_images_of_such_a_training_lead_here(laboratory, open_page):
 
 def test_moves_are_said_by_arrows():
     assert [neighbours.steps_of(places) for places in (1200, -3, 0)] == ["▲ 1,200", "▼ 3", "="]
+
+
+def test_a_score_that_sinks_while_its_rank_rises_is_explained():
+    """0 pays 1 for its neighbour 1, 2 pays 5 for its neighbour 3: so 0 passes 2, though its score sinks."""
+    everybody, test = np.ones(4, bool), np.zeros(4, bool)
+    found = Neighbourhood.of([-2.0, -9.0, -1.0, -9.0], [[0, 1], [2, 3]], [-1.0, -5.0], everybody, test)
+    assert found.score[[0, 2]].tolist() == [-3.0, -6.0]
+    assert found.rise[[0, 2]].tolist() == [1, -1]
+    assert "it rises since those whom it passes lose more" in neighbours.what_moved(found, 0)
+    assert neighbours.what_moved(found, 2) == "which of the other bars moved it"
+    gains = Neighbourhood.of([2.0, 9.0, 1.0, 9.0], [[0, 1], [2, 3]], [-1.0, -5.0], everybody, test)
+    assert gains.score[[0, 2]].tolist() == [3.0, 6.0]
+    assert "it falls since those who pass it gain more" in neighbours.what_moved(gains, 0)
+
+
+@pytest.mark.parametrize(
+    ("labelled", "words"),
+    [
+        (0, ": m⁻ everywhere, as the best labelling calls no sample ✓"),
+        (1, "; they cross after rank 1: the best labelling calls 1 sample ✓"),
+        (8, "; they cross after rank 8: the best labelling calls 8 samples ✓"),
+        (9, ": m⁺ everywhere, as the best labelling calls every sample ✓"),
+    ],
+)
+def test_curves_that_never_cross_are_not_said_to(labelled, words):
+    assert neighbours.crossing(labelled, 9) == words
+
+
+@pytest.mark.parametrize(
+    ("relevant", "words"),
+    [
+        ([True, False, False], "2 of 2: the model believes that neighbours share it, and here it errs."),
+        ([True, True, True], "0 of 2: those of the same label hurt too "),
+        ([True, True, False], "1 of 2: those of the same label hurt too "),
+    ],
+)
+def test_the_labels_of_those_who_hurt_are_counted(relevant, words):
+    found = Neighbourhood.of(
+        [-1.0, -2.0, -2.0], [[0, 1], [2, 0]], [-1.0, -1.0], np.array(relevant), np.zeros(3, bool)
+    )
+    assert words in neighbours.why_hurt(found, np.array([0]))
