@@ -20,7 +20,8 @@ LAYERS: tuple[set[str], ...] = (
     {"store", "run_store", "run", "run_settings", "home"},
     {"ranking"},
     {"image_graph", "asking"},
-    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood", "label_pairs", "fold_curves"},
+    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
+    | {"label_sets", "label_pairs", "fold_curves"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity"},
     {"registry", "settings", "types", "archives"},
 )
