@@ -69,12 +69,10 @@ def _hold_lock(run: Run) -> None:
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
     """Do what `run` asks for; its final state, the reason for it and the result."""
-    work = {"import": import_images, "train": train, "label": train_labels, "asking": simulate_asking}[
-        run.kind
-    ]
+    works = {"import": import_images, "train": train, "label": train_labels, "asking": simulate_asking}
     try:
         limit_memory()
-        result = work(store, run, report)
+        result = works[run.kind](store, run, report)
     except Exception as error:
         lift_memory_limit()
         if run.kind == "import":

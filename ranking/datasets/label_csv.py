@@ -131,7 +131,7 @@ def read_rows(data: bytes, file: str) -> tuple[list[Row], list[Problem]]:
         lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
         header = [readable(cell) for cell in next(lines, [])]
         columns = _columns(header, file)
-        rows, problems = [], list[Problem]()
+        rows, problems = list[Row](), list[Problem]()
         for cells in lines:
             if cells:
                 read = _row(cells, header, columns, lines.line_num, file)

@@ -44,7 +44,7 @@ class Given:
     def size(self) -> int:
         if self.vectors is None:
             raise ValueError("these features came with an image set, which is not here; import the set first")
-        return self.vectors.shape[1]
+        return int(self.vectors.shape[1])
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
         raise ValueError("these features came with an image set; no picture has them")

@@ -61,6 +61,6 @@ def _flower(canvas: Canvas, random: Random, x: float, y: float, size: float, pet
     heart = random.choice((rgb("f6d25a"), rgb("7a4a2e"), rgb("f0b23c")))
     sketch.disc((x, y), size * 0.3, darker(heart, 0.15))
     sketch.disc((x - size * 0.02, y - size * 0.02), size * 0.25, heart)
-    for k in range(9):
+    for _ in range(9):
         a, r = random.uniform(0, math.tau), random.uniform(0, 0.2) * size
         sketch.disc((x + math.cos(a) * r, y + math.sin(a) * r), size * 0.022, darker(heart, 0.35))

@@ -48,13 +48,13 @@ def _harbour(canvas: Canvas) -> None:
     if canvas.shows("mountain"):
         land.mountains(canvas, h + 2)
     water.sea(canvas, h, HEIGHT)
-    if canvas.shows("lighthouse"):
-        water.lighthouse(canvas, h + 6)
     if canvas.shows("building"):
         bank = h + 14
         across(canvas.sketch, bank - 4, bank + 5, canvas.far(rgb("9a8f86"), 0.3))
         town.street(canvas, bank, (34, 96), 0.28)
         across(canvas.sketch, bank, bank + 5, canvas.far(rgb("8a8078"), 0.15))
+    if canvas.shows("lighthouse"):
+        water.lighthouse(canvas, h + 22)
     quay = 400 + canvas.random("shore").uniform(-24, 20)
     if canvas.shows("boat"):
         water.boats(canvas, h + 24, quay - 14)

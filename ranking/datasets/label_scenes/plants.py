@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from random import Random
 
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
@@ -21,11 +22,11 @@ BARK = rgb("6b4a36")
 
 def tree(canvas: Canvas, random: Random, x: float, y: float, tall: float, distance: float = 0.0) -> None:
     """A tree as its season has it, `tall` pixels high; in the haze by `distance`."""
-    kinds = (
-        ("round", "round", "poplar", "fir") if canvas.story.place != "mountains" else ("fir", "fir", "round")
-    )
+    kinds = ["round", "round", "poplar", "fir"]
+    if canvas.story.place == "mountains":
+        kinds = ["fir", "fir", "round"]
     if canvas.story.season == "autumn":
-        kinds = ("round", "round", "poplar", "round", "fir")
+        kinds = ["round", "round", "poplar", "round", "fir"]
     kind = random.choice(kinds)
     leaves = canvas.far(random.choice(LEAVES[canvas.story.season]), distance)
     trunk = canvas.far(darker(BARK, random.uniform(0, 0.25)), distance)
@@ -130,7 +131,7 @@ def palms(canvas: Canvas, top: float) -> None:
         tall, lean = canvas.size(y) * random.uniform(2.2, 3.4), random.uniform(-0.3, 0.3)
         sketch.disc((x + tall * 0.1, y), tall * 0.22, clear((28, 26, 52), 0.2), tall * 0.03)
         spine = [(x + lean * tall * (k / 6) ** 2, y - tall * k / 6) for k in range(7)]
-        for one, other in zip(spine, spine[1:], strict=False):
+        for one, other in pairwise(spine):
             sketch.limb(one, other, tall * 0.026, tall * 0.021, rgb("8a6644"))
         head, green = spine[-1], random.choice((rgb("4f8f5a"), rgb("5f9a55"), rgb("3f7f60")))
         for k, angle in enumerate((-2.9, -2.4, -1.9, -1.2, -0.7, -0.2, 0.25, -3.3)):
@@ -142,7 +143,7 @@ def palms(canvas: Canvas, top: float) -> None:
                 for t in (0.0, 0.35, 0.7, 1.0)
             ]
             colour = lighter(green, 0.14) if k % 2 else darker(green, 0.14)
-            for n, (one, other) in enumerate(zip(frond, frond[1:], strict=False)):
+            for n, (one, other) in enumerate(pairwise(frond)):
                 sketch.limb(one, other, tall * (0.04 - 0.009 * n), tall * (0.035 - 0.011 * n), colour)
         for dx in (-0.03, 0.03):
             sketch.disc((head[0] + dx * tall, head[1] + tall * 0.03), tall * 0.026, rgb("6d4a30"))

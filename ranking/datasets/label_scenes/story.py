@@ -1,6 +1,7 @@
 """What a picture shows: place, season, hour, weather, people and camera, and the concepts that follow from them.
 
-A concept is true of a picture where the picture shows it, however small, dark or blurred.
+A concept is true of a picture where its scene has it, however small, dark or blurred; now and then, as in
+photographs, something stands before it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ CAMERAS = {"sharp": 82, "blur": 10, "black and white": 8}
 
 IMPLIED = {
     "beach": ("sand", "sea"), "sea": ("water",), "lake": ("water",), "river": ("water",), "forest": ("tree",),
-    "tree": ("plants",), "grass": ("plants",), "flowers": ("plants",), "city": ("building",), "car": ("road",), "group": ("person",), "portrait": ("person",),
+    "tree": ("plants",), "grass": ("plants",), "flowers": ("plants",), "city": ("building",), "car": ("road",),
+    "group": ("person",), "portrait": ("person",),
 }  # fmt: skip
 WILD = ("beach", "lake", "mountains", "meadow", "forest", "desert", "road")  # where a picture is a landscape
 

@@ -101,9 +101,9 @@ def pavement(canvas: Canvas, base: float) -> None:
             sketch.box(k * 128 + 8, (split + low) / 2 - 3, k * 128 + 74, (split + low) / 2 + 3, rgb("f1e6c8"))
         if canvas.shows("rain"):
             for _ in range(26):
-                x, y = random.uniform(0, WIDTH), random.uniform(split, low)
+                at, y = random.uniform(0, WIDTH), random.uniform(split, low)
                 sketch.limb(
-                    (x, y), (x + random.uniform(10, 50), y), 1.8, 1.0, clear(lighter(asphalt, 0.6), 0.5)
+                    (at, y), (at + random.uniform(10, 50), y), 1.8, 1.0, clear(lighter(asphalt, 0.6), 0.5)
                 )
 
 
@@ -133,31 +133,23 @@ def farm(canvas: Canvas, top: float, near: float) -> None:
 
 def _cottage(canvas: Canvas, random: Random, x: float, y: float, size: float) -> None:
     sketch, haze = canvas.sketch, 0.35 if size < 30 else 0.12
-    wall = canvas.far(random.choice((rgb("f1e6d2"), rgb("b5483d"), rgb("e2b58a"), rgb("d9cdb8"))), haze)
+    codes = (rgb("f1e6d2"), rgb("b5483d"), rgb("e2b58a"), rgb("d9cdb8"))
+    wall = canvas.far(random.choice(codes), haze)
     roof = canvas.earth(canvas.far(random.choice(ROOFS), haze))
-    half, high = size * 0.62, size * 0.55
-    sketch.disc((x, y), size * 0.85, clear((28, 26, 52), 0.2), size * 0.06)
-    sketch.box(x - half, y - high, x + half, y, wall)
-    sketch.box(x + half * 0.2, y - high, x + half, y, darker(wall, 0.12))
-    sketch.polygon(
-        [(x + half * 0.2, y - high), (x + half * 0.6, y - high * 1.7), (x + half, y - high)],
-        darker(wall, 0.12),
-    )
-    sketch.polygon(
-        [(x - half * 1.12, y - high * 0.96), (x - half * 0.7, y - high * 1.72), (x + half * 0.62, y - high * 1.72),
-         (x + half * 0.18, y - high * 0.96)], roof)  # fmt: skip
-    sketch.box(x - half * 0.5, y - high * 2.0, x - half * 0.3, y - high * 1.6, darker(wall, 0.3))
-    for dx in (-0.78, -0.34):
-        sketch.box(
-            x + dx * half,
-            y - high * 0.72,
-            x + (dx + 0.26) * half,
-            y - high * 0.3,
-            LIT if lit(canvas) else GLASS,
-        )
-    sketch.box(x + half * 0.48, y - high * 0.6, x + half * 0.76, y, darker(roof, 0.2))
+    shade = darker(wall, 0.12)
+    sketch.place((x, y), size)
+    sketch.disc((0, 0), 0.85, clear((28, 26, 52), 0.2), 0.06)
+    sketch.box(-0.62, -0.55, 0.62, 0, wall)
+    sketch.box(0.12, -0.55, 0.62, 0, shade)
+    sketch.polygon([(0.12, -0.55), (0.37, -0.94), (0.62, -0.55)], shade)
+    sketch.polygon([(-0.69, -0.53), (-0.43, -0.95), (0.38, -0.95), (0.11, -0.53)], roof)
+    sketch.box(-0.31, -1.1, -0.19, -0.88, darker(wall, 0.3))
+    for left in (-0.48, -0.21):
+        sketch.box(left, -0.4, left + 0.16, -0.17, LIT if lit(canvas) else GLASS)
+    sketch.box(0.3, -0.33, 0.47, 0, darker(roof, 0.2))
+    sketch.place((0, 0), 1)
     if lit(canvas):
-        canvas.glow(x - half * 0.4, y - high * 0.5, size * 1.2, LIT)
+        canvas.glow(x - size * 0.25, y - size * 0.28, size * 1.2, LIT)
 
 
 def bridge(canvas: Canvas, deck: float, water: float) -> None:
@@ -167,7 +159,7 @@ def bridge(canvas: Canvas, deck: float, water: float) -> None:
     thick = random.uniform(9, 15)
     if random.random() < 0.4:
         iron = canvas.far(random.choice((rgb("b5483d"), rgb("3f5a6c"), rgb("5b6670"))), 0.14)
-        for x in (190, 450):
+        for x in (190.0, 450.0):
             sketch.box(x - 7, deck - 104, x + 7, water + 8, iron)
             for k in range(1, 9):
                 for side in (-1, 1):
@@ -186,8 +178,8 @@ def bridge(canvas: Canvas, deck: float, water: float) -> None:
             )
             for n in range(13)
         ]
-        sketch.polygon([(x, deck), (x + span + 1, deck), (x + span + 1, water + 6), (x + span * 0.9, water + 6), *reversed(arch),
-                        (x + span * 0.1, water + 6), (x, water + 6)], stone)  # fmt: skip
+        ends = [(x, deck), (x + span + 1, deck), (x + span + 1, water + 6), (x + span * 0.9, water + 6)]
+        sketch.polygon([*ends, *reversed(arch), (x + span * 0.1, water + 6), (x, water + 6)], stone)
         sketch.line(arch, 2.4, darker(stone, 0.22))
     across(sketch, deck - 4, deck + 3, lighter(stone, 0.25))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.action_figures.sketch import Colour, clear, darker, lighter, mix, rgb
+from ranking.datasets.action_figures.sketch import clear, darker, lighter, mix, rgb
 from ranking.datasets.label_scenes.canvas import Canvas, Mirror, across
 from ranking.datasets.label_scenes.land import wave
 from ranking.datasets.label_scenes.sky import moon_place, sky_colour, sun_place
@@ -78,93 +78,52 @@ def boats(canvas: Canvas, top: float, bottom: float) -> None:
 
 
 def _boat(canvas: Canvas, random: Random, x: float, y: float, size: float) -> None:
+    """Under sail, or rowed."""
     sketch, haze = canvas.sketch, 0.3 if size < 12 else 0.06
     hull, sail = (canvas.far(random.choice(colours), haze) for colours in (HULLS, SAILS))
     mast = canvas.far(rgb("5b4534"), haze)
-    sketch.limb(
-        (x - size, y + size * 0.12),
-        (x + size, y + size * 0.12),
-        size * 0.08,
-        size * 0.08,
-        clear(darker(hull, 0.5), 0.35),
-    )
-    if random.random() < 0.25:  # rowed
+    sketch.place((x, y), size)
+    sketch.limb((-1, 0.12), (1, 0.12), 0.08, 0.08, clear(darker(hull, 0.5), 0.35))
+    if random.random() < 0.25:
+        sketch.polygon([(-1, -0.2), (1, -0.2), (0.7, 0.06), (-0.7, 0.06)], hull)
+        sketch.limb((-0.1, -0.25), (0.9, 0.1), 0.05, 0.03, mast)
+    else:
+        tall = random.uniform(1.9, 2.6)
+        sketch.limb((0, 0), (0, -tall), 0.045, 0.03, mast)
+        sketch.polygon([(0.09, -0.35), (0.09, -tall * 0.96), (0.95, -0.35)], sail)
         sketch.polygon(
-            [
-                (x - size, y - size * 0.2),
-                (x + size, y - size * 0.2),
-                (x + size * 0.7, y + 2),
-                (x - size * 0.7, y + 2),
-            ],
-            hull,
+            [(-0.08, -0.4), (-0.08, -tall * 0.82), (-0.7, -0.4)], mix(sail, canvas.light.haze, 0.25)
         )
-        sketch.limb(
-            (x - size * 0.1, y - size * 0.25),
-            (x + size * 0.9, y + size * 0.1),
-            size * 0.05,
-            size * 0.03,
-            mast,
-        )
-        return
-    tall = size * random.uniform(1.9, 2.6)
-    sketch.limb((x, y), (x, y - tall), size * 0.045, size * 0.03, mast)
-    sketch.polygon(
-        [
-            (x + size * 0.09, y - size * 0.35),
-            (x + size * 0.09, y - tall * 0.96),
-            (x + size * 0.95, y - size * 0.35),
-        ],
-        sail,
-    )
-    sketch.polygon([(x - size * 0.08, y - size * 0.4), (x - size * 0.08, y - tall * 0.82), (x - size * 0.7, y - size * 0.4)],
-                   mix(sail, canvas.light.haze, 0.25))  # fmt: skip
-    sketch.polygon(
-        [
-            (x - size, y - size * 0.27),
-            (x + size * 1.1, y - size * 0.27),
-            (x + size * 0.72, y + 2),
-            (x - size * 0.78, y + 2),
-        ],
-        hull,
-    )
-    sketch.polygon([(x - size, y - size * 0.27), (x + size * 1.1, y - size * 0.27), (x + size * 1.03, y - size * 0.17), (x - size * 0.95, y - size * 0.17)],
-                   lighter(hull, 0.3))  # fmt: skip
+        sketch.polygon([(-1, -0.27), (1.1, -0.27), (0.72, 0.06), (-0.78, 0.06)], hull)
+        sketch.polygon([(-1, -0.27), (1.1, -0.27), (1.03, -0.17), (-0.95, -0.17)], lighter(hull, 0.3))
+    sketch.place((0, 0), 1)
 
 
 def lighthouse(canvas: Canvas, base: float) -> None:
     """On a rock at one side, lit in the dark."""
     random, sketch = canvas.random("lighthouse"), canvas.sketch
-    x, tall = random.choice((random.uniform(50, 180), random.uniform(460, 590))), random.uniform(44, 120)
-    rock: Colour = canvas.far(rgb("6d6a70"), 0.2)
-    for dx, r in ((-0.7, 0.34), (0.0, 0.5), (0.7, 0.3)):
-        sketch.disc((x + dx * tall * 0.6, base + 2), tall * r, rock, tall * r * 0.42)
-    sketch.box(
-        x - tall, base + 2, x + tall, base + tall * 0.3, mix(canvas.light.water, sky_colour(canvas, 1.0), 0.3)
-    )
-    foot, head = base - tall * 0.08, base - tall
+    x = random.choice((random.uniform(50, 180), random.uniform(460, 590)))
+    tall = random.uniform(44, 120)
+    rock = canvas.far(rgb("6d6a70"), 0.2)
     white, red = canvas.far(rgb("f6efe2"), 0.12), canvas.far(rgb("c8473a"), 0.12)
-    for k in range(5):
-        one, two = k / 5, (k + 1) / 5
-        half, other = tall * (0.12 - 0.045 * one), tall * (0.12 - 0.045 * two)
-        low, high = foot + (head - foot) * one, foot + (head - foot) * two
+    sketch.place((x, base), tall)
+    for dx, r in ((-0.42, 0.34), (0.0, 0.5), (0.42, 0.3)):
+        sketch.disc((dx, 0.02), r, rock, r * 0.42)
+    sketch.box(-1, 0.03, 1, 0.3, mix(canvas.light.water, sky_colour(canvas, 1.0), 0.4))
+    for k in range(5):  # stripes, narrower towards the top
+        low, high, half, other = -0.08 - 0.184 * k, -0.264 - 0.184 * k, 0.12 - 0.009 * k, 0.111 - 0.009 * k
         colour = white if k % 2 else red
-        sketch.polygon([(x - half, low), (x + half, low), (x + other, high), (x - other, high)], colour)
+        sketch.polygon([(-half, low), (half, low), (other, high), (-other, high)], colour)
         sketch.polygon(
-            [(x + half * 0.3, low), (x + half, low), (x + other, high), (x + other * 0.3, high)],
-            darker(colour, 0.14),
+            [(half * 0.3, low), (half, low), (other, high), (other * 0.3, high)], darker(colour, 0.14)
         )
-    sketch.box(x - tall * 0.11, head - tall * 0.02, x + tall * 0.11, head + tall * 0.02, rgb("3a3f4a"))
-    sketch.box(x - tall * 0.065, head - tall * 0.14, x + tall * 0.065, head - tall * 0.02, rgb("ffe9a0"))
-    sketch.polygon(
-        [(x - tall * 0.1, head - tall * 0.13), (x, head - tall * 0.24), (x + tall * 0.1, head - tall * 0.13)],
-        red,
-    )
+    sketch.box(-0.11, -1.02, 0.11, -0.98, rgb("3a3f4a"))
+    sketch.box(-0.065, -1.14, 0.065, -1.02, rgb("ffe9a0"))
+    sketch.polygon([(-0.1, -1.13), (0, -1.24), (0.1, -1.13)], red)
+    sketch.place((0, 0), 1)
     if canvas.light.dark or canvas.story.time == "sunset":
-        canvas.glow(x, head - tall * 0.08, tall * 1.5, rgb("ffe9a0"))
+        canvas.glow(x, base - tall * 1.08, tall * 1.5, rgb("ffe9a0"))
         for side in (-1, 1):
-            beam = [
-                (x, head - tall * 0.1),
-                (x + side * 420, head - tall * 0.45),
-                (x + side * 420, head + tall * 0.12),
-            ]
+            far = x + side * 420
+            beam = [(x, base - tall * 1.1), (far, base - tall * 1.45), (far, base - tall * 0.88)]
             sketch.polygon(beam, clear(rgb("fff2c4"), 0.16))
