@@ -16,11 +16,20 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class FoldCurve:
-    """Break-even precision after 0, 1, ... q questions, folds (f, q + 1), of a method that asks by a strategy."""
+    """Break-even precision after 0, 1, ... q questions, folds (f, q + 1), of a method that asks by a strategy.
+
+    given: the settings that tell it from other curves of its method, in words; empty where there are none.
+    """
 
     method: str
     strategy: str
     folds: Floats
+    given: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the method is called where several are shown."""
+        return f"{self.method} ({self.given})" if self.given else self.method
 
     @property
     def mean(self) -> Floats:
@@ -65,13 +74,18 @@ def difference(one: FoldCurve, other: FoldCurve) -> Difference:
 
 
 def curves_of(told: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
-    """The curves of a simulation's result, {"method", "strategy", "folds"} each; ValueError for what is none.
+    """The curves of a result, {"method", "settings", "strategy", "folds"} each; ValueError for what is none.
 
-    All have the same folds and questions, and no two the same method and strategy.
+    All have the same folds and questions, and no two the same method, settings and strategy.
     """
     try:
         curves = [
-            FoldCurve(str(one["method"]), str(one["strategy"]), np.array(one["folds"], np.float64))
+            FoldCurve(
+                str(one["method"]),
+                str(one["strategy"]),
+                np.array(one["folds"], np.float64),
+                _given(one, told),
+            )
             for one in told
         ]
     except (KeyError, TypeError, ValueError) as error:
@@ -84,7 +98,15 @@ def curves_of(told: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
         raise ValueError(
             f"curves must have equally many finite numbers, folds by questions, got shapes {sorted(shapes)}"
         )
-    named = [(curve.method, curve.strategy) for curve in curves]
+    named = [(curve.name, curve.strategy) for curve in curves]
     if len(set(named)) < len(named):
         raise ValueError(f"curves must differ in method or strategy, got {named}")
     return curves
+
+
+def _given(one: Mapping[str, Any], told: Sequence[Mapping[str, Any]]) -> str:
+    """The settings of a curve that not all curves of its method share: "core_size = 3"."""
+    own = dict(one["settings"])
+    others = [dict(other["settings"]) for other in told if other["method"] == one["method"]]
+    telling = [name for name in own if any(other.get(name) != own[name] for other in others)]
+    return ", ".join(f"{name} = {own[name]}" for name in telling)

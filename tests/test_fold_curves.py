@@ -37,12 +37,27 @@ def test_curves_of_other_folds_cannot_be_paired() -> None:
         difference(one, other)
 
 
-TOLD = {"method": "a", "strategy": "random", "mean": [0.5, 0.6], "folds": [[0.5, 0.6], [0.5, 0.6]]}
+TOLD = {
+    "method": "a",
+    "settings": {"C": 1.0},
+    "strategy": "random",
+    "mean": [0.5, 0.6],
+    "folds": [[0.5, 0.6], [0.5, 0.6]],
+}
 
 
 def test_curves_are_read_as_they_were_told() -> None:
     [curve] = curves_of([TOLD])
     assert (curve.method, curve.strategy, curve.folds.tolist()) == ("a", "random", TOLD["folds"])
+
+
+def test_curves_of_one_method_are_told_apart_by_their_settings() -> None:
+    other = TOLD | {"settings": {"C": 1.0, "core_size": 3}}
+    assert [curve.name for curve in curves_of([TOLD, other, TOLD | {"method": "b"}])] == [
+        "a",
+        "a (core_size = 3)",
+        "b",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +69,7 @@ def test_curves_are_read_as_they_were_told() -> None:
         ([TOLD | {"folds": [[0.5, None]]}], "equally many finite numbers"),
         ([TOLD | {"folds": []}], "equally many finite numbers"),
         ([TOLD, TOLD | {"strategy": "entropy", "folds": [[0.5, 0.6]]}], "equally many finite numbers"),
+        ([TOLD | {"settings": None}], "must have a method, a strategy and folds"),
         ([TOLD, TOLD], "must differ in method or strategy"),
     ],
 )

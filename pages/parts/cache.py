@@ -19,12 +19,15 @@ from pages.parts.picture import data_url
 from ranking import jobs, method_class
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
 from ranking.features import cached_features, load_features
+from ranking.label_pairs import LabelPairs
+from ranking.label_pairs import label_pairs as label_pairs_of
+from ranking.label_sets import label_set
 from ranking.methods import score_direction
 from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
 from ranking.store import Store
-from ranking.types import Floats, ImageSet
+from ranking.types import Floats, ImageSet, LabelSet
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from ranking.leaning import Leaning
@@ -200,6 +203,42 @@ def direction(run: Run) -> Floats | None:
 def _direction(home: str, run_id: str) -> Floats | None:
     run = Store(home).run(run_id)
     return score_direction(method_class(run.settings["method"]).load(run.model_file))
+
+
+def image_labels(key: str) -> LabelSet:
+    """The images of a set with all labels that any of their samples shows, and no features."""
+    with or_gone():
+        return _image_labels(str(store().home), key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _image_labels(home: str, key: str) -> LabelSet:
+    images = Store(home).image_set(key)  # not from the cache, which holds few: all sets are looked at
+    return label_set(images, np.zeros((len(images), 0), np.float32))
+
+
+def label_pairs(run: Run) -> LabelPairs:
+    """What a training of labels learnt of pairs, beside how often its training images have both; Gone where it left
+    no method, or one that is not of the set's labels."""
+    if not run.has_model:
+        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    with or_gone():
+        return _label_pairs(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _label_pairs(home: str, run_id: str) -> LabelPairs:
+    run = Store(home).run(run_id)
+    method = method_class(run.settings["method"]).load(run.model_file)
+    images = _image_labels(home, run.settings["set"])
+    unknown = [name for name in method.names if name not in images.names]
+    if unknown:
+        raise ValueError(
+            f"the method of training {run_id} knows {unknown[0]!r}, which is no label of its set"
+        )
+    columns = [images.names.index(name) for name in method.names]
+    labels = images.labels[~images.test][:, columns]
+    return label_pairs_of(method.names, method.core, method.weights.interactions, labels)
 
 
 def neighbourhood(run: Run) -> Neighbourhood:

@@ -26,6 +26,8 @@ PAGES = {
     "ranked_images": "Ranked images",
     "max_marginals": "Max-marginals",
     "sample_graph": "Sample graph",
+    "label_interactions": "Label interactions",
+    "ask_simulation": "Ask simulation",
 }
 
 PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed

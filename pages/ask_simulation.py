@@ -1,0 +1,323 @@
+"""Ask simulation: how much better the ranking of labels becomes with each answer, for each model and way to ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import (
+    address,
+    asking_charts,
+    asking_table,
+    cache,
+    charts,
+    figures_file,
+    forms,
+    frame,
+    jobs_panel,
+    keys,
+    label_runs,
+    runs,
+)
+from pages.parts.frame import escaped
+from ranking import jobs, method_class, method_names
+from ranking.asking import STRATEGIES
+from ranking.features import default_names, feature_names
+from ranking.fold_curves import FoldCurve, curves_of
+from ranking.run import ENDED, Run
+from ranking.run_settings import AskingSettings
+from ranking.store import ImageSetRow
+
+PANELS = {"strategy": "Way to ask", "model": "Model"}
+USUAL = AskingSettings("", (), (), ())  # for its defaults
+MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000
+
+
+def steps() -> None:
+    asked = label_runs.run_of(keys.SIMULATION, "asking", "simulation")
+    if asked is not None and not runs.set_is_here(asked):
+        frame.way_on(runs.missing_set(asked), "Import images", "image_sets")
+    if asked is not None:
+        address.imply(given(asked))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        row = label_runs.choose_set()
+    with right:
+        run = choose_simulation(row)
+    view, task = st.container(), st.container()
+    with task, st.expander("A new simulation", icon=":material/science:", expanded=run is None):
+        start(row)
+    with view:
+        if run is None:
+            invite()
+        elif run.state in ENDED:
+            show_ended(run, row)
+        else:
+            show_live(run)
+
+
+def given(run: Run) -> dict[str, str]:
+    """What a simulation was asked for, as the address would say it."""
+    settings = AskingSettings.from_json(run.settings)
+    told = {
+        keys.LABEL_SET: settings.set,
+        keys.FEATURES: ",".join(name for name, _ in settings.features),
+        keys.MODELS: ",".join(dict.fromkeys(name for name, _ in settings.methods)),
+        keys.STRATEGIES: ",".join(settings.strategies),
+        keys.QUESTIONS: str(settings.questions),
+        keys.FOLDS: str(settings.folds),
+        keys.SEED: str(settings.seed),
+        keys.MIN_IMAGES: str(settings.min_images),
+    }
+    for plugin, values in settings.methods:
+        told |= {keys.setting("method", plugin, name): str(value) for name, value in values.items()}
+    return told
+
+
+def choose_simulation(row: ImageSetRow) -> Run | None:
+    """A simulation on a set: that of the address, or the newest; None where there is none."""
+    known = {run.id: run for run in cache.store().runs("asking", row.key)}
+    if not known:
+        return None
+    bound = address.bound(keys.SIMULATION, address.one_of(list(known)), next(iter(known)))
+    chosen = st.selectbox("Simulation", list(known), format_func=lambda key: name_of(known[key]), **bound)
+    if address.get(keys.SIMULATION) is None:
+        address.amend(**{keys.SIMULATION: chosen})  # the link shall show it tomorrow
+    return known[chosen]
+
+
+def name_of(run: Run) -> str:
+    """One line that tells a simulation from others, by its id at last."""
+    settings = AskingSettings.from_json(run.settings)
+    models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
+    features = " + ".join(name for name, _ in settings.features)
+    state = "" if run.state == "finished" else f" · {runs.STATES[run.state]}"
+    star = "★ " if run.star else ""
+    called = run.name or f"{models} · {features} · {settings.questions} questions, {settings.folds} folds"
+    return f"{star}{called} · {runs.when(run)} · {run.id}{state}"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# A new one
+# ---------------------------------------------------------------------------------------------------------
+
+
+def start(row: ImageSetRow) -> None:
+    """What a simulation needs to know, and the button that starts it; pressed twice it starts one."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        features = choose_features(row)
+        strategies = choose_several("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
+        for name in strategies:
+            st.caption(f"**{escaped(name)}**: {escaped(STRATEGIES[name])}")
+        questions = choose_number(
+            "Questions for each image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions
+        )
+        folds = choose_number("Folds", keys.FOLDS, 2, MOST_FOLDS, USUAL.folds)
+    with right:
+        names = choose_several("Models", keys.MODELS, method_names(ranks="labels"))
+        values: dict[str, dict[str, Any]] = {}
+        for name in names:
+            with st.expander(f"Settings of {name}"):
+                values |= forms.settings_form(
+                    "method", [(name, method_class(name))], f"More settings of {name}"
+                )
+        least = choose_number(
+            "Images that must show a label", keys.MIN_IMAGES, 1, row.images, USUAL.min_images
+        )
+        seed = choose_number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
+    settings = AskingSettings(
+        row.key,
+        tuple((name, {}) for name in features),
+        tuple((name, values[name]) for name in names),
+        tuple(strategies),
+        questions,
+        folds,
+        seed,
+        least,
+    )
+    ready = bool(features and names and strategies)
+    if frame.pressed(
+        "Start the simulation",
+        "start simulation",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=not ready,
+    ):
+        run = jobs.start_once(cache.store(), "asking", settings.to_json())
+        address.put(**{keys.SIMULATION: run.id})
+        st.rerun()
+    if not ready:
+        st.info("Choose at least one feature, one model and one way to ask.", icon=":material/info:")
+    trainings = folds * len(names)
+    st.caption(
+        f"It trains {trainings} times: every model on all folds but one, {folds} times; each time the images of "
+        "the fold left out are asked about, the ground truth answering. Every model has the same folds."
+    )
+
+
+def choose_features(row: ImageSetRow) -> list[str]:
+    images = cache.image_set(row.key)
+    names, usual = feature_names(images), default_names(images)
+    bound = address.bound(keys.FEATURES, address.some_of(names), usual, ",".join)
+    return list(st.pills("Features", names, selection_mode="multi", **bound))
+
+
+def choose_several(label: str, name: str, options: list[str]) -> list[str]:
+    bound = address.bound(name, address.some_of(options), options, ",".join)
+    chosen = st.pills(label, options, selection_mode="multi", **bound)
+    return [one for one in options if one in chosen]
+
+
+def choose_number(label: str, name: str, low: int, high: int, default: int) -> int:
+    bound = address.bound(name, address.number(int, low, high), min(default, high))
+    return int(st.number_input(label, low, high, step=1, **bound))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# One that is there
+# ---------------------------------------------------------------------------------------------------------
+
+
+def invite() -> None:
+    st.markdown("#### Ask about labels, and see what each answer is worth")
+    st.caption(
+        "A model asks whether an image shows a label, the ground truth answers, and the model ranks all other labels "
+        "anew. What is measured is the break-even precision (BEP): the share of right labels among the first $k$, "
+        "where the image has $k$ labels. Press **Start the simulation** below."
+    )
+
+
+def show_live(run: Run) -> None:
+    st.markdown("#### Training and asking")
+    jobs_panel.watch(run)
+
+
+def show_ended(run: Run, row: ImageSetRow) -> None:
+    jobs_panel.explain_end(run)
+    if run.state != "finished":
+        return
+    with cache.or_gone():
+        curves = curves_of(run.result.get("curves") or [])
+    show_headline(curves)
+    figures = show_panels(curves)
+    figures += show_differences(curves)
+    st.markdown("### In the form of the paper's Table 1")
+    st.html(asking_table.as_html(curves))
+    folds = len(curves[0].folds)
+    st.caption(
+        f"BEP in percent, the mean of {folds} folds, ± one standard deviation over folds; in bold the best of all "
+        f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. {in_words(curves)}"
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            "All folds as CSV",
+            lambda: asking_table.csv_text(curves),
+            f"simulation-{run.id}.csv",
+            "text/csv",
+            icon=":material/table_view:",
+            on_click="ignore",
+        )
+        figures_file.offer(f"Ask simulation on {row.title}", figures, f"simulation-{run.id}.html")
+
+
+def show_headline(curves: list[FoldCurve]) -> None:
+    """What the first question, and all of them, are worth to the model that ends highest."""
+    best = max(curves, key=lambda one: float(one.mean[-1]))
+    last = len(best.mean) - 1
+    before, after = (100 * float(best.mean[at]) for at in (0, last))
+    st.markdown(
+        f"## {escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {last} answers an image"
+    )
+
+
+def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
+    """A panel for each strategy with a line a model, or the other way round; all on one scale."""
+    bound = address.bound(keys.PANELS, address.one_of(list(PANELS)), "strategy")
+    by = st.segmented_control(
+        "A panel for each", list(PANELS), format_func=PANELS.__getitem__, required=True, **bound
+    )
+    ways, models = asking_table.strategies_of(curves), asking_table.names_of(curves)
+    reach, shown = asking_charts.reach_of(curves), []
+    titles = ways if by == "strategy" else models
+    for column, title in zip(st.columns(len(titles)), titles, strict=True):
+        chosen = [one for one in curves if title == (one.strategy if by == "strategy" else one.name)]
+        names = [one.name if by == "strategy" else one.strategy for one in chosen]
+        figure = asking_charts.panel(chosen, names, reach)
+        said = "; ".join(
+            f"{name} {100 * one.mean[0]:.1f}% to {100 * one.mean[-1]:.1f}%"
+            for one, name in zip(chosen, names, strict=True)
+        )
+        with column:
+            st.markdown(f"#### {escaped(title)}")
+            key = keys.widget(f"panel {by} {title}")
+            charts.show(figure, key, f"{title}: {said}", f"simulation-{title}", height=360, top=8)
+        shown.append((figure, f"{title}: {said}"))
+    st.caption(f"Bands: ± one standard deviation over folds. **Notice** {escaped(notice(curves))}.")
+    return shown
+
+
+def notice(curves: list[FoldCurve]) -> str:
+    """Which way to ask gains most, and least, with the model that ends highest."""
+    best = max(curves, key=lambda one: float(one.mean[-1]))
+    own = [one for one in curves if one.name == best.name]
+    gains = {one.strategy: 100 * float(one.mean[-1] - one.mean[0]) for one in own}
+    least = min(gains, key=gains.__getitem__)
+    if len(gains) < 2:
+        return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points with all questions"
+    return (
+        f"what it is worth to ask well: with {best.name} {best.strategy} gains {gains[best.strategy]:+.1f} points with "
+        f"all questions, {least} {gains[least]:+.1f}"
+    )
+
+
+def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
+    """What each model has above the independent one, on the same folds."""
+    shown = []
+    found = asking_table.compared(curves)
+    for name in dict.fromkeys(name for name, _, _ in found):
+        own = [(strategy, apart) for one, strategy, apart in found if one == name]
+        st.markdown(f"### {escaped(name)} minus {escaped(asking_table.BASELINE)}")
+        figure = asking_charts.differences(own)
+        said = "; ".join(
+            f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
+            for strategy, apart in own
+        )
+        charts.show(figure, keys.widget(f"differences of {name}"), said, "differences", height=320, top=8)
+        sure = [
+            (strategy, count)
+            for strategy, apart in own
+            for count in range(len(apart.mean))
+            if apart.low[count] > 0
+        ]
+        everywhere = sum(len(apart.mean) for _, apart in own)
+        st.caption(
+            "The same folds for both, so each fold is compared with itself; bars are 95% intervals over folds, by "
+            "Student's t, approximate, as folds share training images. **Notice** where a bar stays off the zero "
+            f"line: {len(sure)} of {everywhere} lie wholly above it."
+        )
+        shown.append((figure, f"{name} minus {asking_table.BASELINE}: {said}"))
+    return shown
+
+
+def in_words(curves: list[FoldCurve]) -> str:
+    """The paper's comparison on these images: the difference before any question and after the last."""
+    found = asking_table.compared(curves)
+    if not found:
+        return ""
+    name, strategy, apart = max(found, key=lambda one: float(one[2].mean[-1]))
+    last = len(apart.mean) - 1
+    said = []
+    for count in (0, last):
+        between = asking_table.interval(apart, count)
+        said.append(
+            f"{100 * apart.mean[count]:+.1f}{f' ({between})' if between else ''} at {asking_table.called(count)}"
+        )
+    return (
+        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} stands {', '.join(said)} points "
+        f"from {escaped(asking_table.BASELINE)}."
+    )
+
+
+frame.show_page("ask_simulation", "What is an answer worth? Models ask, the ground truth answers.", steps)
