@@ -240,17 +240,18 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     )
     ways, models = asking_table.strategies_of(curves), asking_table.names_of(curves)
     reach, shown = asking_charts.reach_of(curves), []
-    titles = ways if by == "strategy" else models
+    titles, lines = (ways, models) if by == "strategy" else (models, ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
         chosen = [one for one in curves if title == (one.strategy if by == "strategy" else one.name)]
+        chosen.sort(key=lambda one: lines.index(one.name if by == "strategy" else one.strategy))
         names = [one.name if by == "strategy" else one.strategy for one in chosen]
-        figure = asking_charts.panel(chosen, names, reach)
+        figure = asking_charts.panel(chosen, names, lines, reach)
         said = "; ".join(
             f"{name} {100 * one.mean[0]:.1f}% to {100 * one.mean[-1]:.1f}%"
             for one, name in zip(chosen, names, strict=True)
         )
         with column:
-            st.markdown(f"#### {escaped(title)}")
+            st.markdown(f"### {escaped(title)}")
             key = keys.widget(f"panel {by} {title}")
             charts.show(figure, key, f"{title}: {said}", f"simulation-{title}", height=360, top=8)
         shown.append((figure, f"{title}: {said}"))
@@ -279,7 +280,7 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     for name in dict.fromkeys(name for name, _, _ in found):
         own = [(strategy, apart) for one, strategy, apart in found if one == name]
         st.markdown(f"### {escaped(name)} minus {escaped(asking_table.BASELINE)}")
-        figure = asking_charts.differences(own)
+        figure = asking_charts.differences(own, asking_table.strategies_of(curves))
         said = "; ".join(
             f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
             for strategy, apart in own

@@ -53,7 +53,7 @@ def look(run: Run, title: str, pairs: LabelPairs) -> None:
     with frame.in_place():
         label = choose_core(pairs)
         shown = pairs if label is None else pairs.of(label)
-        left, right = st.columns([3, 2], gap="large")
+        left, right = st.columns([5, 4], gap="large")
         with left:
             star = show_star(shown, float(np.abs(pairs.weight).max()))
         with right:
@@ -118,12 +118,12 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
         height=90 + 30 * len(part),
         top=30,
     )
-    against = [place for place in range(len(part)) if part.weight[place] * part.log_lift[place] < 0]
-    found = (
-        f"{len(against)} of these {len(part)} go against the data, as {escaped(names[against[0]])}"
-        if against
-        else f"all {len(part)} of these go the way of the data"
-    )
+    against = np.flatnonzero(part.against > 0)
+    found = f"all {len(part)} of these go the way of the data"
+    if len(against):
+        worst = names[int(part.against.argmax())]
+        goes = "goes" if len(against) == 1 else "go"
+        found = f"{len(against)} of these {len(part)} {goes} against the data, most of all {escaped(worst)}"
     caption = (
         f"At the right the same pairs in the {part.images:,} training images: with both, of how many by chance, were "
         f"the two independent; on a logarithmic scale. **Notice** whether both bars point one way: {found}."
@@ -134,10 +134,11 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
 
 def show_against_the_data(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     """All pairs: the learnt against the counted."""
-    furthest = np.argsort(-np.abs(shown.residual), kind="stable")[: label_charts.MOST_NAMED]
+    furthest = np.argsort(-shown.against, kind="stable")[: label_charts.MOST_NAMED]
+    furthest = furthest[shown.against[furthest] > 0]
     told = [label_words.told(shown, place) for place in range(len(shown))]
     figure = label_charts.against_the_data(shown, told, furthest)
-    said = label_words.compared(shown, int(furthest[0]))
+    said = label_words.compared(shown)
     whose = "the core" if label is None else shown.names[label]
     st.markdown(f"### Does {escaped(whose)} say what the data says?")
     charts.show(

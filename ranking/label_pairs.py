@@ -49,16 +49,9 @@ class LabelPairs:
         return np.asarray(np.log2((self.together + 0.5) / (self.expected + 0.5)))
 
     @property
-    def slope(self) -> float:
-        """The change of F for a unit of `log_lift`: of the line through 0 with the least squared residuals."""
-        log_lift = self.log_lift
-        length = float(log_lift @ log_lift)
-        return float(self.weight @ log_lift) / length if length else 0.0
-
-    @property
-    def residual(self) -> Floats:
-        """(p,) how far F lies above the line of `slope`."""
-        return self.weight - self.slope * self.log_lift
+    def against(self) -> Floats:
+        """(p,) how far what was learnt goes against the data: -F times `log_lift`; above 0 where their signs differ."""
+        return -self.weight * self.log_lift
 
     @property
     def correlation(self) -> float:

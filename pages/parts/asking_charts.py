@@ -21,14 +21,17 @@ LOOKS = (
 )
 
 
-def panel(curves: Sequence[FoldCurve], names: Sequence[str], reach: tuple[float, float]) -> go.Figure:
+def panel(
+    curves: Sequence[FoldCurve], names: Sequence[str], every: Sequence[str], reach: tuple[float, float]
+) -> go.Figure:
     """Means in percent over the number of questions, each with a band of one standard deviation over folds.
 
-    reach: the lowest and the highest value of all panels, which so can be compared.
+    names: of the lines, out of `every` of all panels, by which each has one look in all of them. reach: the lowest and
+    the highest value of all panels, which so can be compared.
     """
     figure = go.Figure()
-    for number, (curve, name) in enumerate(zip(curves, names, strict=True)):
-        colour, dash, mark = LOOKS[number % len(LOOKS)]
+    for curve, name in zip(curves, names, strict=True):
+        colour, dash, mark = LOOKS[every.index(name) % len(LOOKS)]
         questions = np.arange(len(curve.mean))
         mean, spread = 100 * curve.mean, 100 * curve.spread
         figure.add_scatter(
@@ -56,11 +59,11 @@ def panel(curves: Sequence[FoldCurve], names: Sequence[str], reach: tuple[float,
     return figure
 
 
-def differences(found: Sequence[tuple[str, Difference]]) -> go.Figure:
-    """How far one model lies above another, in points, with an interval over folds; a line a strategy."""
+def differences(found: Sequence[tuple[str, Difference]], every: Sequence[str]) -> go.Figure:
+    """How far one model lies above another, in points, with an interval over folds; a line a strategy of `every`."""
     figure = go.Figure()
     for number, (name, apart) in enumerate(found):
-        colour, dash, mark = LOOKS[number % len(LOOKS)]
+        colour, dash, mark = LOOKS[every.index(name) % len(LOOKS)]
         shift = 0.09 * (number - (len(found) - 1) / 2)  # intervals beside each other
         bars = None if np.isnan(apart.low).any() else 100 * (apart.high - apart.mean)
         figure.add_scatter(

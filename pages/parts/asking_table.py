@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from pages.parts import export
+from ranking.asking import STRATEGIES
 from ranking.fold_curves import Difference, FoldCurve, difference
 
 BASELINE = "Independent p@k"  # what others are compared with
@@ -36,7 +37,10 @@ def names_of(curves: Sequence[FoldCurve]) -> list[str]:
 
 
 def strategies_of(curves: Sequence[FoldCurve]) -> list[str]:
-    return list(dict.fromkeys(one.strategy for one in curves))
+    """The ways to ask, as they are listed wherever a person chooses; those that this version does not know at last."""
+    known = list(STRATEGIES)
+    found = dict.fromkeys(one.strategy for one in curves)
+    return sorted(found, key=lambda name: known.index(name) if name in known else len(known))
 
 
 def compared(curves: Sequence[FoldCurve]) -> list[tuple[str, str, Difference]]:
@@ -67,38 +71,51 @@ def as_html(curves: Sequence[FoldCurve]) -> str:
     apart = {(name, strategy): found for name, strategy, found in compared(curves)}
     minus = list(dict.fromkeys(name for name, _ in apart))
     groups = [*names, *(f"{name} − {BASELINE}" for name in minus)]
-    head = "".join(f'<th colspan="{len(shown)}" scope="colgroup">{escape(group)}</th>' for group in groups)
-    under = "".join(f'<th scope="col">{called(count)}</th>' for _ in groups for count in shown)
+    head = _row(f'th colspan="{len(shown)}" scope="colgroup"', [escape(group) for group in groups], 1)
+    under = _row('th scope="col"', [called(count) for _ in groups for count in shown], len(shown))
     rows = []
     for strategy in strategies_of(curves):
         cells = [_mean(by_name(curves, name, strategy), count, best) for name in names for count in shown]
         cells += [_difference(apart.get((name, strategy)), count) for name in minus for count in shown]
-        rows.append(f'<tr><th scope="row">{escape(strategy)}</th>{"".join(cells)}</tr>')
+        rows.append(f'<tr><th scope="row">{escape(strategy)}</th>{_row("td", cells, len(shown))}</tr>')
     return (
         f'<div class="table-1" tabindex="0"><table><thead><tr><td></td>{head}</tr><tr><td></td>{under}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
+def _row(tag: str, cells: Sequence[str], group: int) -> str:
+    """Cells, with room before each `group` of them."""
+    name = tag.partition(" ")[0]
+    first = ' class="first"'
+    return "".join(
+        f"<{tag}{'' if place % group else first}>{cell}</{name}>" for place, cell in enumerate(cells)
+    )
+
+
 def _mean(curve: FoldCurve | None, count: int, best: dict[int, float]) -> str:
     if curve is None:
-        return f"<td>{NONE}</td>"
+        return NONE
     mean, spread = float(curve.mean[count]), float(curve.spread[count])
     said = f"{100 * mean:.1f}"
     said = f"<b>{said}</b>" if mean == best[count] else said
-    return f"<td>{said}<small>± {100 * spread:.1f}</small></td>"
+    return f"{said}<small>± {100 * spread:.1f}</small>"
 
 
 def _difference(found: Difference | None, count: int) -> str:
     if found is None:
-        return f"<td>{NONE}</td>"
-    return f"<td>{100 * found.mean[count]:+.1f}<small>{interval(found, count)}</small></td>"
+        return NONE
+    return f"{_signed(100 * found.mean[count])}<small>{interval(found, count)}</small>"
 
 
 def interval(found: Difference, count: int) -> str:
     """An interval in points; nothing where one fold alone tells of none."""
     low, high = (100 * float(end[count]) for end in (found.low, found.high))
-    return "" if math.isnan(low) else f"{low:+.1f} to {high:+.1f}"
+    return "" if math.isnan(low) else f"{_signed(low)} to {_signed(high)}"
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.1f}".replace("-", "−")
 
 
 def csv_text(curves: Sequence[FoldCurve]) -> str:

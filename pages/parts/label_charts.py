@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +15,9 @@ from ranking.label_pairs import LabelPairs
 from ranking.types import Ints
 
 MOST_NAMED = 5  # pairs that are named in the scatter
-TICKS = {-6: "1/64", -4: "1/16", -2: "1/4", -1: "½", 0: "chance", 1: "2×", 2: "4×", 4: "16×", 6: "64×"}
+TICKS = {-6: "1/64", -4: "1/16", -2: "¼", 0: "chance", 2: "4×", 4: "16×", 6: "64×"}
+AGAINST = "rgba(128,128,128,.22)"
+FEW_TICKS = {-4: "1/16", 0: "chance", 4: "16×"}
 
 
 def named(pairs: LabelPairs, place: int) -> str:
@@ -49,8 +52,7 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
             y=rows,
             orientation="h",
             text=said,
-            textposition="auto",
-            insidetextanchor="end",
+            textposition="outside",
             textangle=0,
             constraintext="none",
             cliponaxis=False,
@@ -60,15 +62,14 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
             row=1,
             col=column,
         )
-        reach = 1.45 * max(1e-9, float(np.abs(values).max(initial=0.0)))
-        low, high = (
-            (-reach if (values < 0).any() else -0.1 * reach),
-            (reach if (values > 0).any() else 0.1 * reach),
-        )
+        reach = 2.1 * max(1e-9, float(np.abs(values).max(initial=0.0)))  # with room for the numbers
+        low = -reach if (values < 0).any() else -0.1 * reach
+        high = reach if (values > 0).any() else 0.1 * reach
         figure.update_xaxes(
             range=[low, high], zeroline=True, zerolinecolor=GREY, zerolinewidth=2, row=1, col=column
         )
-    figure.update_xaxes(tickvals=list(TICKS), ticktext=list(TICKS.values()), tickangle=0, row=1, col=2)
+    figure.update_xaxes(tickvals=list(FEW_TICKS), ticktext=list(FEW_TICKS.values()), row=1, col=2)
+    figure.update_xaxes(nticks=4, tickangle=0)
     figure.update_yaxes(tickvals=rows, ticktext=[short(name) for name in names], showgrid=False)
     figure.update_layout(showlegend=False, bargap=0.25)
     return figure
@@ -93,18 +94,17 @@ def _look(values: np.ndarray) -> dict[str, object]:
 
 
 def against_the_data(pairs: LabelPairs, told: Sequence[str], furthest: Ints) -> go.Figure:
-    """Every pair by what the data says (across) and what was learnt (up); those `furthest` from the line are named."""
+    """Every pair by what the data says (across) and what was learnt (up), those `furthest` from agreeing are named.
+
+    The two quarters in which learnt and counted go against each other are grey.
+    """
     figure = go.Figure()
     x, y = pairs.log_lift, pairs.weight
-    ends = np.array([x.min(initial=0.0), x.max(initial=0.0)])
-    figure.add_scatter(
-        x=ends,
-        y=pairs.slope * ends,
-        mode="lines",
-        line={"color": GREY, "width": 3, "dash": "dot"},
-        name="the line that fits best",
-        hoverinfo="skip",
-    )
+    wide, high = (1.15 * max(1e-9, float(np.abs(values).max(initial=0.0))) for values in (x, y))
+    for sign in (1, -1):
+        figure.add_shape(
+            type="rect", x0=-sign * 8 * wide, x1=0, y0=0, y1=sign * 8 * high, fillcolor=AGAINST, line_width=0
+        )
     for name, sign, symbol, colour in (
         ("attract", 1, "circle", BLUE),
         ("repel", -1, "diamond-open", VERMILLION),
@@ -116,37 +116,46 @@ def against_the_data(pairs: LabelPairs, told: Sequence[str], furthest: Ints) -> 
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol, "size": 11, "line": {"width": 2, "color": colour}},
-            text=[short_pair(told[place]) for place in chosen],
+            text=[html.escape(told[place]) for place in chosen],
             hovertemplate="%{text}<extra></extra>",
         )
-    middle = float(ends.mean())
+    figure.add_scatter(
+        x=[None],
+        y=[None],
+        mode="markers",
+        name="learnt goes against the data",
+        marker={"color": AGAINST, "symbol": "square", "size": 18},
+    )
     for place in furthest:
-        left = x[place] > middle  # a name stands where there is room
         figure.add_annotation(
             x=float(x[place]),
             y=float(y[place]),
-            text=short_pair(named(pairs, int(place))),
+            text=_two(pairs, int(place)),
             showarrow=True,
             arrowwidth=2,
             arrowcolor=GREY,
-            ax=-46 if left else 46,
-            ay=-22 if pairs.residual[place] > 0 else 22,
-            xanchor="right" if left else "left",
+            ax=-28 if x[place] < 0 else 28,  # outwards: the middle is crowded
+            ay=-26 if y[place] > 0 else 26,
+            xanchor="right" if x[place] < 0 else "left",
             font={"size": 15},
         )
-    shown = {tick: text for tick, text in TICKS.items() if ends[0] - 1 <= tick <= ends[1] + 1}
+    low, most = float(x.min(initial=0.0)), float(x.max(initial=0.0))
+    shown = {tick: text for tick, text in TICKS.items() if low - 1 <= tick <= most + 1}
+    zero = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}
     figure.update_xaxes(
         title_text="together in the data, against chance",
         tickvals=list(shown),
         ticktext=list(shown.values()),
-        zeroline=True,
-        zerolinecolor=GREY,
-        zerolinewidth=2,
+        tickangle=0,
+        range=[min(1.15 * low, -0.4), max(1.15 * most, 0.4) + 0.12 * (most - low)],
+        **zero,
     )
-    figure.update_yaxes(title_text="learnt: F", zeroline=True, zerolinecolor=GREY, zerolinewidth=2)
+    figure.update_yaxes(
+        title_text="learnt: F", range=[min(1.3 * float(y.min()), 0), max(1.3 * float(y.max()), 0)], **zero
+    )
     return figure
 
 
-def short_pair(name: str) -> str:
-    """A pair's name or sentence, safe for Plotly."""
-    return " · ".join(short(part) for part in name.split(" · ")) if " · " in name else name
+def _two(pairs: LabelPairs, place: int) -> str:
+    """A pair's name, safe for Plotly."""
+    return " · ".join(short(pairs.names[int(column[place])]) for column in (pairs.first, pairs.second))

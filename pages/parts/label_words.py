@@ -15,7 +15,16 @@ def told(pairs: LabelPairs, place: int) -> str:
     first, second = (pairs.names[int(column[place])] for column in (pairs.first, pairs.second))
     weight = float(pairs.weight[place])
     verb = "attracts" if weight > 0 else "repels" if weight < 0 else "leaves alone"
-    return f"{first} {verb} {second} (F = {weight:+.2g}): {in_the_data(pairs, place)}"
+    return f"{first} {verb} {second} (F = {signed(weight)}): {in_the_data(pairs, place)}"
+
+
+def signed(weight: float) -> str:
+    """A weight with its sign, a real minus.
+
+    >>> signed(0.4123), signed(-0.05)
+    ('+0.41', '−0.05')
+    """
+    return f"{weight:+.2g}".replace("-", "−")
 
 
 def in_the_data(pairs: LabelPairs, place: int) -> str:
@@ -52,13 +61,13 @@ def strongest(pairs: LabelPairs) -> str:
     return " ".join(f"{escaped(told(pairs, int(place)))}." for place in places)
 
 
-def compared(pairs: LabelPairs, furthest: int) -> str:
+def compared(pairs: LabelPairs) -> str:
     """How well what was learnt agrees with the data over all pairs, and where it does least, for markdown."""
     drawn = pairs.weight != 0
-    alike = int(np.count_nonzero(np.sign(pairs.weight[drawn]) == np.sign(pairs.log_lift[drawn])))
+    against = int(np.count_nonzero(pairs.against[drawn] > 0))
     related = "" if math.isnan(pairs.correlation) else f" (correlation {pairs.correlation:.2f})"
-    side = "more" if pairs.residual[furthest] > 0 else "less"
-    return (
-        f"on {alike:,} of {int(drawn.sum()):,} pairs what was learnt has the sign of what the data says{related}. "
-        f"Furthest from the line, {side} attraction than it: {escaped(told(pairs, furthest))}."
-    )
+    count = int(drawn.sum())
+    said = f"on {count - against:,} of {count:,} pairs what was learnt goes the way of the data{related}."
+    if not against:
+        return said
+    return f"{said} Furthest against it: {escaped(told(pairs, int(pairs.against.argmax())))}."

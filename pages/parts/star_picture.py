@@ -115,7 +115,6 @@ def figure_of(star: Star, largest: float, told: Sequence[str]) -> go.Figure:
                 "width": float(drawn[at]),
                 "dash": "solid" if attracts else "dash",
             },
-            opacity=0.85,
             hoverinfo="skip",
             showlegend=False,
         )
