@@ -9,9 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["import", "train"]
+Kind = Literal["import", "train", "label", "asking"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
+# What people call a run of each kind: "train" ranks images, "label" the labels of an image, "asking" simulates answers.
+CALLED: dict[Kind, str] = {
+    "import": "import",
+    "train": "training",
+    "label": "training of labels",
+    "asking": "simulation",
+}
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
 STAYS = ("id", "pid", "cancelled", "deleted")
@@ -21,7 +28,7 @@ LOCK = "lock"  # the one name that is needed before there is a Run
 
 @dataclass(frozen=True)
 class Run:
-    """One import or training as it stood when it was asked for.
+    """One import, training or simulation as it stood when it was asked for.
 
     Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
     the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
@@ -49,6 +56,11 @@ class Run:
         """Where a run that was trained elsewhere comes from (see `ranking.run_archive`), None for one of ours."""
         told = self.result.get("imported")
         return told if isinstance(told, dict) else None
+
+    @property
+    def called(self) -> str:
+        """What people call a run of its kind."""
+        return CALLED[self.kind]
 
     @property
     def has_scores(self) -> bool:

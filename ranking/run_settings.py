@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 Settings = dict[str, Any]
+Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class TrainSettings:
     """
 
     set: str
-    features: tuple[tuple[str, Settings], ...]
+    features: Named
     query: str
     method: str
     method_settings: Settings = field(default_factory=dict)
@@ -49,21 +50,93 @@ class TrainSettings:
     def from_json(cls, values: Mapping[str, Any]) -> TrainSettings:
         """What `to_json` gave; a ValueError says what else it is."""
         _check(cls, "a training", values)
-        parts = values["features"]
-        try:
-            features = tuple((str(name), dict(settings)) for name, settings in parts)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"features must be a list of a name and settings each, as [['HOG', {{}}]], got {parts!r:.80}"
-            ) from error
-        return cls(**{**values, "features": features})
+        return cls(**{**values, "features": _named(values, "features", "HOG")})
 
     def to_json(self) -> dict[str, Any]:
-        told = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {**told, "features": [[name, settings] for name, settings in self.features]}
+        return _told(self)
 
 
-def _check(cls: type[ImportSettings | TrainSettings], what: str, values: Mapping[str, Any]) -> None:
+@dataclass(frozen=True)
+class LabelTrainSettings:
+    """A training of a ranker of labels: the key of its image set, features and method with settings.
+
+    min_images: a class of fewer training images is no label.
+
+    >>> LabelTrainSettings("abc", (("GIST", {}),), "C-star p@k", {"core_size": 3}).to_json()["min_images"]
+    20
+    """
+
+    set: str
+    features: Named
+    method: str
+    method_settings: Settings = field(default_factory=dict)
+    min_images: int = 20
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> LabelTrainSettings:
+        """What `to_json` gave; a ValueError says what else it is."""
+        _check(cls, "a training of labels", values)
+        return cls(**{**values, "features": _named(values, "features", "HOG")})
+
+    def to_json(self) -> dict[str, Any]:
+        return _told(self)
+
+
+@dataclass(frozen=True)
+class AskingSettings:
+    """A simulation of asking for labels: which methods are trained on which images, and how they ask.
+
+    methods: each with its settings. strategies: names of `ranking.asking.STRATEGIES`. questions: how many each image
+    is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
+    """
+
+    set: str
+    features: Named
+    methods: Named
+    strategies: tuple[str, ...]
+    questions: int = 10
+    folds: int = 5
+    seed: int = 0
+    min_images: int = 20
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> AskingSettings:
+        """What `to_json` gave; a ValueError says what else it is."""
+        _check(cls, "a simulation", values)
+        strategies = values["strategies"]
+        if not isinstance(strategies, list | tuple) or not all(isinstance(name, str) for name in strategies):
+            raise ValueError(f"strategies must be a list of names, as ['entropy'], got {strategies!r:.80}")
+        features, methods = _named(values, "features", "HOG"), _named(values, "methods", "C-star p@k")
+        return cls(**{**values, "features": features, "methods": methods, "strategies": tuple(strategies)})
+
+    def to_json(self) -> dict[str, Any]:
+        return {**_told(self), "strategies": list(self.strategies)}
+
+
+AnySettings = ImportSettings | TrainSettings | LabelTrainSettings | AskingSettings
+WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
+
+
+def _told(settings: AnySettings) -> dict[str, Any]:
+    """The settings by name; features and methods as lists, as JSON gives them back."""
+    told = {item.name: getattr(settings, item.name) for item in fields(settings)}
+    named = {
+        name: [[key, given] for key, given in told[name]] for name in ("features", "methods") if name in told
+    }
+    return {**told, **named}
+
+
+def _named(values: Mapping[str, Any], what: str, example: str) -> Named:
+    """The parts of `values` called `what`, each a name with its settings; `example`: a name of one."""
+    try:
+        return tuple((str(name), dict(settings)) for name, settings in values[what])
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{what} must be a list of a name and settings each, as [['{example}', {{}}]], got {values[what]!r:.80}"
+        ) from error
+
+
+def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None:
     """ValueError unless `values` name the fields of `cls` and no others."""
     known = {item.name: item for item in fields(cls)}
     optional = [
@@ -80,3 +153,6 @@ def _check(cls: type[ImportSettings | TrainSettings], what: str, values: Mapping
     for name in ("source_settings", "method_settings"):
         if not isinstance(values.get(name, {}), dict):
             raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")
+    for name in WHOLE_NUMBERS:
+        if type(values.get(name, 0)) is not int:
+            raise ValueError(f"{name} must be a whole number, got {values[name]!r:.80}")

@@ -23,6 +23,7 @@ from ranking.inference import threads
 from ranking.types import Bools, Floats, Ints
 
 MOST_CORE = 20  # labels in a core: twice the time for each
+MOST_ROUNDS = 40  # of a selection, before it ends in a sort
 A_PART = 500_000  # labels times configurations, below which another thread is not worth waking
 
 
@@ -308,35 +309,80 @@ def _lowest_bit(number):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _select(values, n, m):  # type: ignore[no-untyped-def]
-    """Bring the m greatest of the first n values to the front (Hoare's selection), 0 < m < n.
+def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
+    """The sum of the m greatest of the first n values, and the least of these, 0 < m <= n.
 
-    Where splits go wrong it ends in a sort, so that no scores make it quadratic.
+    Quickselect in which no step depends on a guessed branch: values go to either side by counting. guess: a value near
+    the one sought, such as that of the last configuration: it splits first. room: (4, >= n) to work in. Where splits
+    go wrong it ends in a sort, so that no values make it quadratic.
     """
-    low, high, rounds = 0, n - 1, 0
-    while low < high:
-        rounds += 1
-        if rounds > 40:
-            values[low : high + 1] = np.sort(values[low : high + 1])[::-1]
-            return
-        a, b, c = values[low], values[(low + high) >> 1], values[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while values[i] > pivot:
-                i += 1
-            while values[j] < pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if m - 1 <= j:
-            high = j
-        elif m - 1 >= i:
-            low = i
+    above = below = equal = 0
+    high, low = room[0], room[1]
+    for x in range(n):
+        value = values[x]
+        high[above] = value
+        low[below] = value
+        above += value > guess
+        below += value < guess
+        equal += value == guess
+    total, source, rounds = 0.0, 0, 0
+    pivot, size = guess, n
+    while True:
+        if above >= m:
+            if above == m:
+                return total + _sum(room[source], m), _least(room[source], m)
+            size = above
         else:
-            return
+            total += _sum(room[source], above)
+            m -= above
+            if equal >= m:
+                return total + m * pivot, pivot
+            total += equal * pivot
+            m -= equal
+            source, size = source + 1, below
+        given, rounds = room[source], rounds + 1
+        if rounds > MOST_ROUNDS:
+            ordered = np.sort(given[:size])
+            return total + _sum(ordered[size - m :], m), ordered[size - m]
+        a, b, c = given[0], given[size >> 1], given[size - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        target = 2 if source < 2 else 0
+        high, low = room[target], room[target + 1]
+        above = below = equal = 0
+        for x in range(size):
+            value = given[x]
+            high[above] = value
+            low[below] = value
+            above += value > pivot
+            below += value < pivot
+            equal += value == pivot
+        source = target
+
+
+@numba.njit(cache=True, nogil=True)
+def _first_outside(values, n, m, last):  # type: ignore[no-untyped-def]
+    """The greatest of the first n values that is not among the m greatest, whose least is `last`; else -inf."""
+    within, first = 0, -np.inf
+    for x in range(n):
+        within += values[x] >= last
+        first = max(first, values[x] if values[x] < last else -np.inf)
+    return last if within > m else first
+
+
+@numba.njit(cache=True, nogil=True)
+def _sum(values, n):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for x in range(n):
+        total += values[x]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _least(values, n):  # type: ignore[no-untyped-def]
+    least = values[0]
+    for x in range(1, n):
+        least = min(least, values[x])
+    return least
 
 
 @numba.njit(cache=True, nogil=True)
@@ -345,13 +391,13 @@ def _best(unary, core, F, k, forced, members, values):  # type: ignore[no-untype
     L, C = unary.shape[1], len(core)
     free, flips = np.empty(L, np.int64), np.empty(C, np.int64)
     doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
-    scores, work, on = np.empty(L), np.empty(L), np.zeros(C, np.bool_)
+    scores, room, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
     best_on, best_scores = np.zeros(C, np.bool_), np.empty(L)
     for image in range(len(unary)):
         n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
         scores[:n] = doubled[0, :n]
         on[:] = False
-        value, places, best, room = base, k[image] - sure, -np.inf, 0
+        value, places, best, last, chosen = base, k[image] - sure, -np.inf, 0.0, 0
         for step in range(1 << turns):
             if step:
                 change, gain = _flip(_lowest_bit(step), n, turns, on, scores, doubled, mutual)
@@ -360,22 +406,19 @@ def _best(unary, core, F, k, forced, members, values):  # type: ignore[no-untype
             if places < 0 or places > n:
                 continue
             total = value
-            for x in range(n):
-                work[x] = scores[x]
-            if 0 < places < n:
-                _select(work, n, places)
-            for x in range(places):
-                total += work[x]
+            if places > 0:
+                gain, last = _top(scores, n, places, last, room)
+                total += gain
             if total > best:
-                best, room = total, places
+                best, chosen = total, places
                 best_on[:turns] = on[:turns]
                 best_scores[:n] = scores[:n]
-        _mark(image, core, forced, free, n, flips, turns, best_on, best_scores, work, room, members)
+        _mark(image, core, forced, free, n, flips, turns, best_on, best_scores, room, chosen, members)
         values[image] = _value(unary[image], core, F, members[image])
 
 
 @numba.njit(cache=True, nogil=True)
-def _mark(image, core, forced, free, n, flips, turns, on, scores, work, places, members):  # type: ignore[no-untyped-def]
+def _mark(image, core, forced, free, n, flips, turns, on, scores, room, places, members):  # type: ignore[no-untyped-def]
     """Write the members of the best configuration: of equal scores the labels with the lower numbers."""
     for i in range(members.shape[1]):
         members[image, i] = forced[image, i] > 0
@@ -383,12 +426,8 @@ def _mark(image, core, forced, free, n, flips, turns, on, scores, work, places, 
         members[image, core[flips[x]]] = on[x]
     if places == 0:
         return
-    work[:n] = scores[:n]
-    if places < n:
-        _select(work, n, places)
-    last, above = work[0], 0
-    for x in range(places):
-        last = min(last, work[x])
+    _, last = _top(scores, n, places, scores[0], room)
+    above = 0
     for x in range(n):
         above += scores[x] > last
     equal = places - above
@@ -422,12 +461,12 @@ def _max_marginals(unary, core, F, k, forced, inside, outside):  # type: ignore[
     L, C = unary.shape[1], len(core)
     free, flips = np.empty(L, np.int64), np.empty(C, np.int64)
     doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
-    scores, work, on = np.empty(L), np.empty(L), np.zeros(C, np.bool_)
+    scores, room, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
     for image in range(len(unary)):
         n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
         scores[:n] = doubled[0, :n]
         on[:] = False
-        value, places, best = base, k[image] - sure, -np.inf
+        value, places, best, guess = base, k[image] - sure, -np.inf, 0.0
         within, without = inside[image], outside[image]
         for step in range(1 << turns):
             if step:
@@ -436,15 +475,12 @@ def _max_marginals(unary, core, F, k, forced, inside, outside):  # type: ignore[
                 value += gain
             if places < 0 or places > n:
                 continue
-            work[:n] = scores[:n]
-            if 0 < places < n:
-                _select(work, n, places)
-            total, last, first = value, np.inf, -np.inf
-            for x in range(places):
-                total += work[x]
-                last = min(last, work[x])
-            for x in range(places, n):
-                first = max(first, work[x])
+            total, last = value, np.inf
+            if places > 0:
+                gain, last = _top(scores, n, places, guess, room)
+                guess = last
+                total += gain
+            first = _first_outside(scores, n, places, last)
             best = max(best, total)
             for x in range(turns):
                 side = within if on[x] else without

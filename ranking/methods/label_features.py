@@ -1,6 +1,6 @@
 """What the scores of labels are linear in: features that all labels share, and one of each label's own.
 
-A map turns features (M, d) into `shared` (M, p), whose first column is 1 and gives each label its v_i, and `own` (M, L).
+A map turns features (M, d) into `shared` (M, p) and `own` (M, L). The first column of `shared` is 1, for the v_i.
 """
 
 from __future__ import annotations

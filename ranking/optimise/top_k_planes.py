@@ -221,7 +221,7 @@ def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, sha
                     off = r
             promise = values[to] - values[off]
             first = max(first, promise)
-            if promise <= ENOUGH * first and turn > 0 or promise <= 0.0:
+            if (promise <= ENOUGH * first and turn > 0) or promise <= 0.0:
                 break
             curvature = _curvature(squares[m], Y[m], core, once, outputs[m, to], outputs[m, off])
             step, most = promise / (scale * curvature), shares[m, off]

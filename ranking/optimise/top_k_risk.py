@@ -7,7 +7,8 @@ where s_i = w_i'x + a_i y_i is linear in features x that all labels share and in
 of it: the (w_i), the (a_i), and each F_ij of an unordered pair once. The dual has, for each image, a combination of
 outputs with shares alpha >= 0 that sum to 1:
 
-    max_alpha  C/M sum_m sum_t alpha_mt Delta(t, z_m) - 1/2 || C/M sum_m sum_t alpha_mt [psi(x_m, t) - psi(x_m, t~_m)] ||^2.
+    max_alpha  C/M sum_m sum_t alpha_mt Delta(t, z_m) - 1/2 ||w||^2,
+    w = -C/M sum_m sum_t alpha_mt [psi(x_m, t) - psi(x_m, t~_m)].
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Subgradient descent, as the c-star paper trains, in the form of Pegasos (Shalev-Shwartz et al. 2007).
 
-With steps 1/n after n images, the weights are minus C times the mean of all subgradients so far. After whole passes each
-image has the same part in that mean, so that its outputs and their frequencies are a dual combination: subgradient
-descent proves a lower bound too. What is returned is the average of the weights, the later the more.
+With steps 1/n after n images, the weights are minus C times the mean of all subgradients so far. After whole passes
+each image has the same part in that mean, so that its outputs and their frequencies are a dual combination: subgradient
+descent proves a lower bound too. What is returned is the better of the last weights and of an average of all of them,
+in which later ones count more.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 import reference
 
 from ranking.inference import best_top_k, best_top_ks, threads, top_k_max_marginals
-from ranking.inference.best_top_k import _select
+from ranking.inference.best_top_k import _top
 
 SEEDS = range(60)
 
@@ -126,41 +126,45 @@ def test_no_images_have_no_best() -> None:
     assert (found.members.shape, found.values.shape) == ((0, 4), (0,))
 
 
-@pytest.mark.parametrize("kernel", [_select, _select.py_func])
-def test_select_brings_the_greatest_to_the_front(kernel: Any) -> None:
+def sum_of_top(kernel: Any, values: np.ndarray, m: int, guess: float) -> tuple[float, float]:
+    total, last = kernel(values, len(values), m, guess, np.full((4, len(values) + 1), np.nan))
+    return float(total), float(last)
+
+
+@pytest.mark.parametrize("kernel", [_top, _top.py_func])
+def test_the_sum_of_the_greatest_whatever_is_guessed(kernel: Any) -> None:
     rng = np.random.default_rng(0)
-    for n in (2, 3, 10, 60):
+    for n in (1, 2, 3, 10, 60):
         organ = np.minimum(np.arange(n), np.arange(n)[::-1]).astype(float)
         for values in (rng.normal(size=n), rng.integers(0, 3, n).astype(float), np.arange(float(n)), organ):
-            for m in {1, n // 2, n - 1} - {0}:
-                work = values.copy()
-                kernel(work, n, m)
-                assert sorted(work[:m]) == np.sort(values)[n - m :].tolist()
-                assert sorted(work) == sorted(values)
+            ordered = np.sort(values)[::-1]
+            for m in {1, max(n // 2, 1), n}:
+                for guess in (ordered[m - 1], ordered[0] + 1, ordered[-1] - 1, float(np.median(values)), 0.3):
+                    total, last = sum_of_top(kernel, values, m, guess)
+                    assert total == pytest.approx(ordered[:m].sum(), abs=1e-12)
+                    assert last == ordered[m - 1]
 
 
-def test_select_ends_in_a_sort_where_splits_go_wrong() -> None:
-    """Each median of three is the second greatest of what is left: an adversary that answers as it is asked."""
-    n = 400
-    killer = median_of_three_killer(n)
-    work = killer.copy()
-    _select(work, n, n - 1)
-    assert sorted(work[: n - 1]) == np.sort(killer)[1:].tolist()
+def test_a_selection_ends_in_a_sort_where_splits_go_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else these values would make it quadratic."""
+    values, sorts = median_of_three_killer(400), []
+    sort = np.sort
+    monkeypatch.setattr(np, "sort", lambda array: sorts.append(len(array)) or sort(array))
+    total, last = sum_of_top(_top.py_func, values, 399, values.max() + 1)
+    assert sorts
+    assert (total, last) == (pytest.approx(values.sum() - values.min()), sort(values)[1])
+    assert sum_of_top(_top, values, 399, values.max() + 1) == (pytest.approx(total), last)
 
 
 def median_of_three_killer(n: int) -> np.ndarray:
-    """Values whose splits by the median of first, middle and last take off two at a time."""
-    order = np.arange(n)
-    values = np.empty(n)
-    low, grade = 0, float(n)
-    while n - low >= 3:
-        middle = (low + n - 1) >> 1
-        values[order[low]], values[order[middle]] = grade, grade - 1
-        order[middle], order[low + 1] = order[low + 1], order[middle]
-        low, grade = low + 2, grade - 2
-    for place in range(low, n):
-        values[order[place]] = grade
-        grade -= 1
+    """Values of which the median of first, middle and last is the second greatest, whatever was split off before."""
+    values, left, grade = np.empty(n), list(range(n)), float(n)
+    while len(left) > 2:
+        first, middle = left[0], left[len(left) >> 1]
+        values[first], values[middle] = grade, grade - 1
+        left = [place for place in left if place not in (first, middle)]
+        grade -= 2
+    values[left] = np.arange(len(left))
     return values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_the_linear_kernel_is_linear() -> None:
 @pytest.mark.parametrize("solver", ["planes", "subgradient"])
 def test_a_fixed_k_has_the_tightest_bound(name: str, settings: dict[str, Any], k: int, solver: str) -> None:
     label_set = images(6)
-    given = {"tolerance": 1e-3, "max_iterations": 3000, **settings}
+    given = {"tolerance": 1e-2, "max_iterations": 3000, **settings}
     method = make_method(name, k=k, C=3.0, solver=solver, **given).fit(label_set)
     assert method.certificate.primal == pytest.approx(tightest_objective(method, label_set), rel=1e-9)
     assert method.certificate.dual <= method.certificate.primal
@@ -92,7 +93,7 @@ def test_rounds_of_a_fixed_k_never_raise_the_objective() -> None:
     ends = {event.round: event.primal for event in events}
     assert len(ends) > 2
     later = [value for number, value in sorted(ends.items()) if number > 0]
-    assert all(after <= before * (1 + 1e-9) for before, after in zip(later, later[1:], strict=False))
+    assert all(after <= before * (1 + 1e-9) for before, after in itertools.pairwise(later))
     assert method.certificate.converged
     assert method.certificate.primal <= later[0]
     # What was found is a local result: from other weights another one may be found, never a value below its bound.

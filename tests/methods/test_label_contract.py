@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ def test_iterations_that_run_out_are_not_convergence(name: str, settings: dict[s
     method = make_method(name, C=100.0, max_iterations=2, tolerance=1e-6, **settings).fit(images(5))
     assert not method.certificate.converged
     assert method.certificate.iterations == 2
-    assert flat(method).any()
+    assert flat(method).any() or method.solver == "subgradient"  # whose first steps may be worse than none
 
 
 @EVERY
@@ -114,7 +115,7 @@ def test_a_callback_hears_of_progress_and_can_stop(name: str, settings: dict[str
     method = make_method(name, C=100.0, tolerance=1e-6, **settings).fit(images(6), on_progress=stop)
     assert [event.iteration for event in events] == [0, 1, 2]
     assert all(event.dual <= event.primal for event in events)
-    assert all(after.primal <= before.primal for before, after in zip(events, events[1:], strict=False))
+    assert all(after.primal <= before.primal for before, after in itertools.pairwise(events))
     assert not method.certificate.converged
 
 
