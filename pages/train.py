@@ -88,11 +88,13 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
 
 def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     """What the method sees of an image, what it minimises, and its settings."""
+    images = cache.image_set(row.key)
+    names, usual = feature_names(images), default_names(images)
     features = st.pills(
         "Features",
-        feature_names(),
+        names,
         selection_mode="multi",
-        **address.bound(keys.FEATURES, address.some_of(feature_names()), default_names(), ",".join),
+        **address.bound(keys.FEATURES, address.some_of(names), usual, ",".join),
     )
     describe(method_class(method))
     graph = choose_neighbours(method)

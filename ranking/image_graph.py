@@ -35,7 +35,7 @@ def image_graph(
     """
     if by not in GRAPHS:
         raise ValueError(f"no similarity graph is called {by!r}; choose one of: {', '.join(GRAPHS)}")
-    of_box = [columns for part, columns in feature_columns(parts) if not part.whole_image]
+    of_box = [columns for part, columns in feature_columns(parts, image_set) if not part.whole_image]
     chosen = np.concatenate(
         [np.arange(part.start, part.stop) for part in of_box] or [np.arange(features.shape[1])]
     )

@@ -136,7 +136,7 @@ def _import_run(store: Store, data: bytes) -> Run:
             (folder / name).write_bytes(content)
         if MODEL in files:
             method = _loaded(run, folder / MODEL)
-            _check_weights(method, settings)
+            _check_weights(method, settings, here.images)
             if here.images is not None and here.features is not None:
                 _check_scores(method, scores, query_of(here.images, settings, here.features))
 
@@ -246,9 +246,9 @@ def _loaded(run: Run, file: Path) -> Method:
     return method
 
 
-def _check_weights(method: Method, settings: TrainSettings) -> None:
+def _check_weights(method: Method, settings: TrainSettings, images: ImageSet | None) -> None:
     """ValueError unless the method scores samples of its features, with finite weights, one a column of them."""
-    columns = feature_columns(settings.features)
+    columns = feature_columns(settings.features, images)
     size = columns[-1][1].stop if columns else 0
     try:
         direction = score_direction(method)

@@ -289,12 +289,12 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class SourceBox:
-    """One annotated box as a source tells it: a box in pixels and the classes that it shows.
+    """One annotated box as a source tells it: a box in pixels, None for the whole image, and the classes it shows.
 
     `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
     """
 
-    box: tuple[float, float, float, float]
+    box: tuple[float, float, float, float] | None
     classes: tuple[str, ...]
     group: str | None = None  # None: the image is the group
     number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
@@ -305,7 +305,8 @@ class SourceImage:
     """One image as a source tells it. `data` is a file to read or the bytes of one, not yet trusted.
 
     `size` is the width and height that the annotation claims, where it claims any: boxes drawn on an image
-    of another size cannot be trusted.
+    of another size cannot be trusted. `features` describe the image where the source has them, and then all its
+    images, by as many numbers each.
     """
 
     name: str
@@ -313,6 +314,7 @@ class SourceImage:
     boxes: tuple[SourceBox, ...]
     test: bool = False
     size: tuple[int, int] | None = None
+    features: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -355,6 +357,7 @@ class ImageSet:
 
     m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
     n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
+    image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
     `key` is a hash of all content: equal keys are equal sets.
     """
 
@@ -371,6 +374,7 @@ class ImageSet:
     groups: npt.NDArray[np.int32]
     labels: Bools
     ids: npt.NDArray[np.str_]
+    image_features: npt.NDArray[np.float32] | None = None
     test: Bools = field(init=False)
 
     def __post_init__(self) -> None:

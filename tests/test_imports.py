@@ -19,8 +19,8 @@ LAYERS: tuple[set[str], ...] = (
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
-    {"image_graph", "asking"},
-    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"},
+    {"image_graph", "asking", "lookahead"},
+    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood", "label_sets"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity"},
     {"registry", "settings", "types", "archives"},
 )
@@ -39,6 +39,7 @@ SIDEWAYS = {
     ("store", "run_store"),
     ("run_store", "home"),
     ("run_store", "run"),
+    ("lookahead", "asking"),
     ("answers", "home"),
     ("answers", "run"),
     ("optimise", "inference"),

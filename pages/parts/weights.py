@@ -30,7 +30,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
             )
             return
         with cache.or_gone():
-            looks = looks_of(run.settings["features"], direction)
+            looks = looks_of(run.settings["features"], direction, images)
         if not looks:
             st.caption(
                 "There is no HOG among the features of this training, so there is no picture of edges to draw "

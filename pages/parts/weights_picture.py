@@ -18,7 +18,7 @@ from ranking.features import feature_columns
 from ranking.features.colour import Colour
 from ranking.features.hog import HOG
 from ranking.features.strokes import Strokes, strokes
-from ranking.types import Floats, Ints
+from ranking.types import Floats, ImageSet, Ints
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -63,12 +63,14 @@ class Look:
         return (self.panels if panels is None else panels) * (PANEL + GAP) - GAP, HEADER + PANEL + below
 
 
-def looks_of(features: Sequence[tuple[str, dict[str, object]]], direction: Floats) -> list[Look]:
-    """A look for each HOG among the features of a training, with the colours that saw the same pixels.
+def looks_of(
+    features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
+) -> list[Look]:
+    """A look for each HOG among the features of a training on `images`, with the colours that saw the same pixels.
 
     ValueError unless `direction` is finite, one weight a column of the features.
     """
-    columns = feature_columns(features)
+    columns = feature_columns(features, images)
     size = columns[-1][1].stop if columns else 0
     if direction.shape != (size,) or not np.isfinite(direction).all():
         raise ValueError(

@@ -22,6 +22,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
@@ -126,6 +127,7 @@ def check(told: SourceImage | Problem) -> Outcome:
         return Outcome([], name=told.name, empty=True)
     file = _file(told)
     try:
+        _check_features(told)
         data = _read(told.data)
         picture, extension = _decode(data)
         _check_size(told, picture)
@@ -203,6 +205,13 @@ def _check_pixels(size: tuple[int, int]) -> None:
         raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", f"{width} x {height} pixels")
 
 
+def _check_features(told: SourceImage) -> None:
+    with np.errstate(over="ignore"):  # what a float cannot hold becomes infinite
+        features = np.array(told.features or (), np.float32)
+    if not np.isfinite(features).all():
+        raise Unusable("features that are finite numbers", "NaN, infinity or more than a float holds")
+
+
 def _check_size(told: SourceImage, picture: Image.Image) -> None:
     if told.size is not None and told.size != picture.size:
         came = "{} x {}".format(*picture.size)
@@ -211,6 +220,8 @@ def _check_size(told: SourceImage, picture: Image.Image) -> None:
 
 def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels | None, Problem | None]:
     """`box` in whole pixels inside an image of `size`, None where nothing is left; and what was wrong."""
+    if box.box is None:
+        return (0, 0, *size), None
     expected = "a box inside the image, {} x {}".format(*size)
     came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in box.box)
     if not all(map(math.isfinite, box.box)):

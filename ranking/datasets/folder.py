@@ -25,6 +25,7 @@ from ranking.types import ImageSet, SourceBox, SourceImage
 
 FORMAT = 1
 MAX_CLASSES = 1_000
+MAX_NUMBERS = 100_000_000  # of features that come with a set: 400 MB
 Columns = dict[str, npt.NDArray[Any]]
 Pixels = tuple[int, int, int, int]
 
@@ -56,6 +57,7 @@ class ImageSetWriter:
         self._files: list[str] = []
         self._hashes: list[str] = []
         self._records: list[tuple[str, bool, tuple[int, int]]] = []
+        self._features: list[npt.NDArray[np.float32]] = []
 
     def __enter__(self) -> Self:
         (self.folder / "images").mkdir()
@@ -83,6 +85,7 @@ class ImageSetWriter:
         self._hashes.append(hashlib.sha256(image.data).hexdigest())
         self._records.append((image.record.name, image.record.test, image.size))
         self._thumbs.append(image.thumbnail)
+        self._add_features(image.record)
         for (box, pixels), crop in zip(image.boxes, image.crops, strict=True):
             key = ("image", image.record.name) if box.group is None else ("group", box.group)
             self._rows.append((row, self._groups.setdefault(key, len(self._groups)), box, pixels))
@@ -93,6 +96,18 @@ class ImageSetWriter:
                 f"an image set may have {MAX_CLASSES:,} classes, more came by image {image.record.name!r}; "
                 "check that the annotations name classes, not single objects"
             )
+
+    def _add_features(self, record: SourceImage) -> None:
+        """Those of one image, which all images of a set have alike or none has."""
+        told = np.array(record.features or (), np.float32)
+        if self._features and len(told) != len(self._features[0]):
+            raise ValueError(
+                f"every image of a set has the same features; the first has {len(self._features[0])} numbers, "
+                f"{record.name!r} has {len(told)}"
+            )
+        self._features.append(told)
+        if len(self._features) * len(told) > MAX_NUMBERS:
+            raise ValueError(f"the features of a set may be {MAX_NUMBERS:,} numbers, more came")
 
     def finish(self, title: str) -> ImageSet:
         """Write columns and manifest of what was added; the set, as `load_image_set` gives it."""
@@ -119,7 +134,7 @@ class ImageSetWriter:
             labels[sample, [number[name] for name in box.classes]] = True
             ids.append(f"{self._records[image][0]}#{box.number}")
         names, test, sizes = zip(*self._records, strict=True)
-        return {
+        columns = {
             "image_names": np.array(names, np.str_),
             "image_files": np.array(self._files, np.str_),
             "image_hashes": np.array(self._hashes, np.str_),
@@ -131,6 +146,8 @@ class ImageSetWriter:
             "labels": labels,
             "ids": np.array(ids, np.str_),
         }
+        features = np.stack(self._features)
+        return {**columns, "image_features": features} if features.size else columns
 
 
 def content_key(title: str, classes: list[str], columns: Columns) -> str:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from ranking.features.extract import cached_features, feature_columns, load_features
+from ranking.features.given import Given
 from ranking.features.registry import FEATURES
-from ranking.types import Feature
+from ranking.types import Feature, ImageSet
 
 __all__ = [
     "FEATURES",
@@ -26,14 +27,19 @@ __all__ = [
 ]
 
 
-def feature_names() -> list[str]:
-    """Every registered feature, in the order in which a person is asked."""
-    return FEATURES.names()
+def feature_names(image_set: ImageSet | None = None) -> list[str]:
+    """The features that a set offers, in the order in which a person is asked; without a set, all of pictures.
+
+    A set whose features came with it offers only these, for its pictures are cards that name the labels.
+    """
+    if image_set is not None and image_set.image_features is not None:
+        return [Given.name]
+    return [name for name in FEATURES.names() if name != Given.name]
 
 
-def default_names() -> list[str]:
-    """The features that say of themselves that they are `default`: chosen until a person chooses others."""
-    return [name for name in FEATURES.names() if getattr(FEATURES.get(name), "default", False)]
+def default_names(image_set: ImageSet | None = None) -> list[str]:
+    """Those of `feature_names` that say of themselves that they are `default`: chosen until a person chooses others."""
+    return [name for name in feature_names(image_set) if getattr(FEATURES.get(name), "default", False)]
 
 
 def feature_class(name: str) -> type[Feature]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.features.given import Given
 from ranking.features.registry import FEATURES
 from ranking.settings import settings_dict
 from ranking.types import Feature, ImageSet
@@ -40,7 +41,8 @@ def load_features(
 
     Each part has rows of length 1 (0 where a box has no structure), and so has their concatenation: every
     part weighs the same, however long it is. What `cache` does not hold is computed, all missing parts in one
-    pass that decodes every image once. ValueError for unknown features or settings, none, or one part twice.
+    pass that decodes every image once. ValueError for unknown features or settings, none, one part twice, or
+    features that the set does not offer.
     """
     features, paths, cached = _look_up(image_set, parts, cache)
     missing = [place for place, matrix in enumerate(cached) if matrix is None]
@@ -65,14 +67,17 @@ def _look_up(
     image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
 ) -> tuple[list[Feature], list[Path], list[Matrix | None]]:
     """Each part, its file in `cache` and what that holds."""
-    features = [feature for feature, _ in feature_columns(parts)]
+    features = [feature for feature, _ in feature_columns(parts, image_set)]
     paths = [cache / cache_name(image_set.key, feature) for feature in features]
     if not features:
         raise ValueError("expected at least one feature, got none; choose one or more")
     if len(set(paths)) < len(paths):
         raise ValueError(f"every feature once, got {', '.join(feature.name for feature in features)}")
-    sizes = [(len(image_set), feature.size) for feature in features]
-    return features, paths, [_cached(path, size) for path, size in zip(paths, sizes, strict=True)]
+    at_hand = [
+        feature.vectors if isinstance(feature, Given) else _cached(path, (len(image_set), feature.size))
+        for feature, path in zip(features, paths, strict=True)
+    ]
+    return features, paths, at_hand
 
 
 def _joined(matrices: Sequence[Matrix]) -> Matrix:
@@ -83,18 +88,35 @@ def _joined(matrices: Sequence[Matrix]) -> Matrix:
     return joined
 
 
-def feature_columns(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> list[tuple[Feature, slice]]:
+def feature_columns(
+    parts: Sequence[tuple[str, Mapping[str, Any]]], image_set: ImageSet | None = None
+) -> list[tuple[Feature, slice]]:
     """Each part with its columns of the matrix of `load_features`, and so of weights learnt from it.
+
+    ValueError where `image_set` does not offer a part; without a set, for features that come with one.
 
     >>> [(part.name, columns) for part, columns in feature_columns([("HOG", {"side": 32}), ("Colour", {"bins": 2})])]
     [('HOG', slice(0, 324, None)), ('Colour', slice(324, 332, None))]
     """
     found, start = [], 0
     for name, settings in parts:
-        feature: Feature = FEATURES.make(name, **settings)
+        feature = _for_set(FEATURES.make(name, **settings), image_set)
         found.append((feature, slice(start, start + feature.size)))
         start += feature.size
     return found
+
+
+def _for_set(feature: Feature, image_set: ImageSet | None) -> Feature:
+    if image_set is None:
+        return feature
+    if isinstance(feature, Given):
+        return Given.of(image_set)
+    if image_set.image_features is not None:
+        raise ValueError(
+            f"{feature.name} would read the labels of {image_set.title} from its pictures, which are cards that "
+            f"name them; choose {Given.name}"
+        )
+    return feature
 
 
 def cache_name(set_key: str, feature: Feature) -> str:

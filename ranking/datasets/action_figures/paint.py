@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from functools import cache
+from random import Random
 
 from PIL import Image, ImageChops, ImageDraw
 
-from ranking.datasets.action_figures.ground import HEIGHT, WIDTH, Ground
+from ranking.datasets.action_figures.ground import HEIGHT, WIDTH, Glow
 from ranking.datasets.action_figures.scene import Scene
 from ranking.datasets.action_figures.sketch import Colour
 
@@ -27,11 +29,11 @@ def paint(scene: Scene) -> Image.Image:
     small = large.reduce(2)
     indoors = scene.ground.indoors
     if not indoors:
-        small = _weather(small, scene)
-        small = small.point(_tint(scene.light.tint))
+        small = weathered(small, scene.light.weather, scene.light.haze, scene.weather)
+        small = small.point(tint(scene.light.tint))
     elif scene.light.dark:
-        small = small.point(_tint((0.88, 0.84, 0.88)))
-    return _glow(small, scene.ground, 0.75 if scene.light.dark else 0.4)
+        small = small.point(tint((0.88, 0.84, 0.88)))
+    return lit(small, scene.ground.glows, 0.75 if scene.light.dark else 0.4)
 
 
 def jpeg(picture: Image.Image) -> bytes:
@@ -47,16 +49,17 @@ def _gradient(first: Colour, last: Colour) -> Image.Image:
 
 
 @cache
-def _tint(factors: tuple[float, float, float]) -> list[int]:
+def tint(factors: tuple[float, float, float]) -> list[int]:
+    """What `Image.point` takes to multiply red, green and blue."""
     return [min(255, round(level * factor)) for factor in factors for level in range(256)]
 
 
-def _weather(picture: Image.Image, scene: Scene) -> Image.Image:
-    random, weather = scene.weather, scene.light.weather
+def weathered(picture: Image.Image, weather: str, haze: Colour, random: Random) -> Image.Image:
+    """`picture`, 320 x 240, behind fog, rain or falling snow; as it is in any other weather."""
     if weather == "fog":
         ramp = Image.linear_gradient("L").transpose(Image.Transpose.FLIP_TOP_BOTTOM).resize(SIZE)
         mask = ramp.point([int(12 + level * 0.45) for level in range(256)])
-        return Image.composite(Image.new("RGB", SIZE, scene.light.haze), picture, mask)
+        return Image.composite(Image.new("RGB", SIZE, haze), picture, mask)
     draw = ImageDraw.Draw(picture, "RGBA")
     if weather == "rain":
         slant = random.uniform(-4, 4)
@@ -77,8 +80,9 @@ def _halo() -> Image.Image:
     )
 
 
-def _glow(picture: Image.Image, ground: Ground, strength: float) -> Image.Image:
-    for x, y, far, colour in ground.glows:
+def lit(picture: Image.Image, glows: Sequence[Glow], strength: float) -> Image.Image:
+    """`picture` with a halo around each lamp, whose place is given in pixels of the large drawing."""
+    for x, y, far, colour in glows:
         side = max(2, round(far))
         left, top = round(x / 2 - side / 2), round(y / 2 - side / 2)
         mask = _halo().resize((side, side)).point([int(level * strength) for level in range(256)])

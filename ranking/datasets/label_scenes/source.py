@@ -1,0 +1,71 @@
+"""The source "Label scenes": drawn pictures with some forty concepts, about a dozen each (c-star, section 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from ranking.datasets.action_figures.paint import SIZE, jpeg
+from ranking.datasets.label_scenes.paint import paint
+from ranking.datasets.label_scenes.places import compose
+from ranking.datasets.label_scenes.story import tell_story
+from ranking.datasets.registry import SOURCES
+from ranking.settings import setting
+from ranking.types import Problem, SourceBox, SourceImage
+
+
+@SOURCES.register("Label scenes")
+@dataclass
+class LabelScenes:
+    """Pictures of 320 x 240 pixels, each one sample with all the concepts that it shows.
+
+    Image `i` follows from the seed and `i` alone: the first 200 of 1,000 images are the images of a set of 200.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 2
+    bundled: ClassVar[bool] = False
+
+    images: int = setting(
+        1000,
+        label="Number of images",
+        help="How many pictures are drawn. Fewer are ready sooner, more teach a method better.",
+        minimum=50,
+        maximum=100_000,
+    )
+    test_share: float = setting(
+        0.4,
+        label="Share of test images",
+        help="How many of the pictures are set aside to test on. The rest is there to train on.",
+        minimum=0.1,
+        maximum=0.9,
+    )
+    seed: int = setting(
+        3,
+        label="Seed",
+        help="Which pictures are drawn. The same seed draws the same pictures.",
+        minimum=0,
+        advanced=True,
+    )
+
+    def title(self) -> str:
+        return "Label scenes"
+
+    def __len__(self) -> int:
+        return self.images
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        for index in range(self.images):
+            story = tell_story(self.seed, index)
+            box = SourceBox(None, tuple(sorted(story.shows)))
+            test = is_test(self.seed, index, self.test_share)
+            yield SourceImage(f"scene-{index:05d}", jpeg(paint(compose(story))), (box,), test, SIZE)
+
+
+def is_test(seed: int, index: int, share: float) -> bool:
+    """Whether image `index` is set aside: of any run of images `share` are, as even as can be."""
+    start = Random(f"{seed}/test").random()
+    return math.floor((index + 1) * share + start) > math.floor(index * share + start)

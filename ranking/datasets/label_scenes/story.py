@@ -1,0 +1,171 @@
+"""What a picture shows: place, season, hour, weather, people and camera, and the concepts that follow from them.
+
+A concept is true of a picture where its scene has it, however small, dark or blurred; now and then, as in
+photographs, something stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+
+PLACES = {
+    "beach": 16, "harbour": 9, "lake": 13, "mountains": 12, "meadow": 11, "forest": 9, "city": 13, "river": 9,
+    "desert": 5, "road": 9, "close-up": 5,
+}  # fmt: skip
+
+# What a place has, and how often. What is always there is told by the others to a person, and by them to a method.
+THINGS: dict[str, dict[str, float]] = {
+    "beach": {"beach": 1, "boat": 0.6, "bird": 0.5, "tree": 0.5, "mountain": 0.35, "lighthouse": 0.2},
+    "harbour": {"sea": 1, "boat": 0.95, "building": 0.9, "lighthouse": 0.4, "mountain": 0.4, "bird": 0.5},
+    "lake": {
+        "lake": 1, "mountain": 0.75, "tree": 0.9, "forest": 0.45, "grass": 0.8, "flowers": 0.35, "boat": 0.4,
+        "bird": 0.25, "building": 0.2,
+    },
+    "mountains": {
+        "mountain": 1, "tree": 0.75, "grass": 0.85, "flowers": 0.45, "road": 0.3, "building": 0.3, "bird": 0.2,
+        "forest": 0.3,
+    },
+    "meadow": {
+        "grass": 1, "tree": 0.9, "flowers": 0.65, "building": 0.4, "road": 0.4, "mountain": 0.25, "bird": 0.3,
+    },
+    "forest": {"forest": 1, "grass": 0.7, "road": 0.35, "flowers": 0.35, "bird": 0.2},
+    "city": {"city": 1, "road": 0.9, "car": 0.75, "tree": 0.6, "bird": 0.25},
+    "river": {"river": 1, "city": 0.75, "building": 1, "bridge": 0.8, "boat": 0.5, "tree": 0.6, "bird": 0.4},
+    "desert": {"desert": 1, "sand": 1, "mountain": 0.65, "road": 0.4, "car": 0.25, "bird": 0.25},
+    "road": {
+        "road": 1, "car": 0.7, "grass": 0.9, "tree": 0.85, "mountain": 0.5, "flowers": 0.3, "building": 0.35,
+        "bird": 0.2,
+    },
+    "close-up": {"close-up": 1, "flowers": 1, "grass": 0.7},
+}  # fmt: skip
+
+SKIES = {"day": 60, "sunset": 20, "night": 20}
+WEATHERS: dict[str, dict[str, float]] = {
+    "day": {"clear": 38, "cloudy": 34, "rain": 14, "fog": 14},
+    "sunset": {"clear": 60, "cloudy": 40},
+    "night": {"clear": 58, "cloudy": 26, "rain": 16},
+}
+SUN = {("day", "clear"): 0.7, ("day", "cloudy"): 0.35, ("sunset", "clear"): 0.85, ("sunset", "cloudy"): 0.45}
+CLOUDS = {"clear": 0.45, "cloudy": 1.0, "rain": 0.85, "snow": 0.6, "fog": 0.0}
+SEASONS = {"spring": 22, "summer": 32, "autumn": 24, "winter": 22}
+SEASONS_OF = {
+    "beach": {"spring": 8, "summer": 72, "autumn": 8, "winter": 12},
+    "desert": {"summer": 1},
+    "close-up": {"spring": 45, "summer": 55},
+}
+COMPANY = {"nobody": 34, "few": 24, "group": 20, "portrait": 22}  # who is there
+CAMERAS = {"sharp": 82, "blur": 10, "black and white": 8}
+
+IMPLIED = {
+    "beach": ("sand", "sea"), "sea": ("water",), "lake": ("water",), "river": ("water",), "forest": ("tree",),
+    "tree": ("plants",), "grass": ("plants",), "flowers": ("plants",), "city": ("building",), "car": ("road",),
+    "group": ("person",), "portrait": ("person",),
+}  # fmt: skip
+WILD = ("beach", "lake", "mountains", "meadow", "forest", "desert", "road")  # where a picture is a landscape
+
+
+@dataclass(frozen=True)
+class Story:
+    """What one picture is about. `shows` are its concepts; `key` seeds whatever else is drawn by chance."""
+
+    key: str
+    place: str
+    season: str
+    time: str  # "day", "sunset" or "night"
+    weather: str  # "clear", "cloudy", "rain", "snow" or "fog"
+    company: str
+    camera: str
+    shows: frozenset[str]
+
+    def random(self, thing: str) -> Random:
+        """Chances of `thing` alone, so that what else is shown does not change how it looks."""
+        return Random(f"{self.key}/{thing}")
+
+
+def tell_story(seed: int, index: int) -> Story:
+    """The story of image `index`: it follows from both numbers alone."""
+    key = f"{seed}/{index}"
+    random = Random(f"{key}/story")
+    place = _one_of(random, PLACES)
+    season = _one_of(random, SEASONS_OF.get(place, SEASONS))
+    time = "day" if place == "close-up" else _one_of(random, SKIES)
+    weather = _one_of(random, WEATHERS[time])
+    if season == "winter" and time != "sunset" and random.random() < 0.4:
+        weather = "snow"
+    company = "nobody" if place == "close-up" else _one_of(random, COMPANY)
+    camera = _one_of(random, CAMERAS)
+    shows = {thing for thing, chance in THINGS[place].items() if random.random() < chance}
+    _in_season(random, shows, place, season, weather)
+    _in_the_sky(random, shows, place, time, weather)
+    _with_company(random, shows, company, place)
+    shows |= {time} | ({weather} & {"rain", "snow", "fog"}) | ({camera} - {"sharp"})
+    if shows & {"lake", "river"} and weather in ("clear", "cloudy") and random.random() < 0.6:
+        shows.add("reflection")
+    if place in WILD and company != "portrait":
+        shows.add("landscape")
+    _with_implied(shows)
+    return Story(key, place, season, time, weather, company, camera, frozenset(shows))
+
+
+def _one_of(random: Random, chances: Mapping[str, float]) -> str:
+    return random.choices(list(chances), list(chances.values()))[0]
+
+
+def _with_implied(shows: set[str]) -> None:
+    for _ in range(2):  # a beach has a sea, which has water; a forest trees, which are plants
+        for concept in tuple(shows):
+            shows.update(IMPLIED.get(concept, ()))
+
+
+def _in_season(random: Random, shows: set[str], place: str, season: str, weather: str) -> None:
+    """Snow lies, leaves fall and flowers bloom; a season that nothing tells of is none."""
+    if season == "winter":
+        shows.discard("flowers")
+        if weather == "snow" or random.random() < (0.2 if place in ("beach", "harbour") else 0.75):
+            shows.add("snow")
+            shows.discard("grass")
+    elif season == "autumn" and random.random() < 0.75:
+        shows.discard("flowers")
+    elif season == "spring" and place not in ("beach", "harbour", "desert") and random.random() < 0.35:
+        shows.add("flowers")
+    if "mountain" in shows and place != "desert" and random.random() < 0.45:
+        shows.add("snow")  # on the peaks, in any season
+    signs = {
+        "spring": {"flowers", "tree", "forest"},
+        "summer": {"tree", "forest", "grass", "flowers", "beach"},
+        "autumn": {"tree", "forest"},
+        "winter": {"tree", "forest", "snow"},
+    }
+    if shows & signs[season] and not (place == "beach" and season in ("spring", "autumn")):
+        shows.add(season)
+
+
+def _in_the_sky(random: Random, shows: set[str], place: str, time: str, weather: str) -> None:
+    if random.random() < {"forest": 0.55, "close-up": 0.65}.get(place, 0.0):
+        shows.discard("bird")
+        return  # leaves are all there is behind
+    shows.add("sky")
+    if random.random() < SUN.get((time, weather), 0.0):
+        shows.add("sun")
+    if random.random() < CLOUDS[weather]:
+        shows.add("clouds")
+    if time == "night":
+        shows.discard("bird")
+        if weather in ("clear", "cloudy") and random.random() < 0.6:
+            shows.add("moon")
+        if weather == "clear" and random.random() < 0.85:
+            shows.add("stars")
+    if time == "day" and weather == "rain" and random.random() < 0.45:
+        shows.add("rainbow")
+
+
+def _with_company(random: Random, shows: set[str], company: str, place: str) -> None:
+    if company == "nobody":
+        if place != "close-up" and random.random() < 0.08:
+            shows.add("dog")
+        return
+    shows.add({"few": "person"}.get(company, company))
+    if company != "portrait" and random.random() < 0.25:
+        shows.add("dog")

@@ -1,0 +1,38 @@
+"""Files and folders that a person types: found, read up to a limit, or refused in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ranking.datasets.text import readable
+from ranking.datasets.voc_folder import MAX_NAME, plain
+
+
+def typed_path(typed: str, expected: str) -> Path:
+    """The path that a person typed; ValueError where it is empty or names a user who is not there."""
+    if not typed.strip():
+        raise ValueError(f"type the path of {expected}")
+    try:
+        return Path(typed.strip()).expanduser()
+    except RuntimeError as error:
+        raise ValueError(
+            f"no user {readable(typed, MAX_NAME).partition('/')[0]} has a home folder here; type the path in full"
+        ) from error
+
+
+def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
+    """All bytes of a file of at most `limit` bytes; ValueError that says what was expected and what is there."""
+    path = typed_path(str(typed), expected)
+    shown = readable(str(path), MAX_NAME)
+    try:
+        if not path.is_file():  # also keeps pipes and devices from being opened
+            raise ValueError(f"no file {shown}; expected {expected}")
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError):
+            raise ValueError(f"{shown} cannot be read ({plain(error)}); check its permissions") from error
+        raise
+    if len(data) > limit:
+        raise ValueError(f"{shown} has more than {limit / 2**20:g} MB; expected {expected}")
+    return data

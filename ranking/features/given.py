@@ -1,0 +1,50 @@
+"""The vectors that came with an image set: there are no pictures to look at, or somebody has looked already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from ranking.features.registry import FEATURES
+from ranking.types import ImageSet
+
+
+@FEATURES.register("Given")
+@dataclass
+class Given:
+    """The features of each image as its source told them, scaled to length 1 (0 stays 0).
+
+    Sets that have them offer only these: their pictures are cards that say what is to be learnt.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 0
+    default: ClassVar[bool] = True
+    version: ClassVar[int] = 1
+    whole_image: ClassVar[bool] = True
+
+    vectors: npt.NDArray[np.float32] | None = None  # (n, d) of the samples of a set; see `of`
+
+    @classmethod
+    def of(cls, image_set: ImageSet) -> Given:
+        """With the vectors of a set; ValueError where it came without."""
+        if image_set.image_features is None:
+            raise ValueError(f"{image_set.title} came without features; choose features of its pictures")
+        norms = np.linalg.norm(image_set.image_features, axis=1, keepdims=True)
+        of_images = np.divide(
+            image_set.image_features, norms, out=np.zeros_like(image_set.image_features), where=norms > 0
+        )
+        return cls(of_images[image_set.image_of])
+
+    @property
+    def size(self) -> int:
+        if self.vectors is None:
+            raise ValueError("these features came with an image set, which is not here; import the set first")
+        return int(self.vectors.shape[1])
+
+    def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
+        raise ValueError("these features came with an image set; no picture has them")

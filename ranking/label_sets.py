@@ -1,0 +1,40 @@
+"""From an image set to the labels that are to be ranked: one row an image, whatever its boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ranking.types import Features, ImageSet, LabelSet
+
+
+def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> LabelSet:
+    """The images of a set with the labels that any of their samples shows, for a method that ranks labels.
+
+    features: (n, d) of the samples, as `ranking.features.load_features` gives them; an image with several boxes has
+    their mean. Labels that fewer than `min_images` images show are left out. ValueError where none is left,
+    or the features are not those of the samples.
+    """
+    if features.ndim != 2 or len(features) != len(image_set):
+        raise ValueError(
+            f"features must be ({len(image_set)}, d), one row a sample, got shape {features.shape}"
+        )
+    if min_images < 1:
+        raise ValueError(f"min_images must be at least 1, got {min_images}")
+    images = len(image_set.image_names)
+    labels = np.zeros((images, len(image_set.classes)), np.bool_)
+    np.logical_or.at(labels, image_set.image_of, image_set.labels)
+    kept = labels.sum(axis=0) >= min_images
+    if not kept.any():
+        raise ValueError(
+            f"no label of {image_set.title} is shown by {min_images:,} images, the most frequent one by "
+            f"{labels.sum(axis=0).max():,}; ask for fewer"
+        )
+    boxes = np.bincount(image_set.image_of, minlength=images)
+    if (boxes == 1).all() and (image_set.image_of == np.arange(images)).all():
+        of_images = features
+    else:
+        of_images = np.zeros((images, features.shape[1]), features.dtype)
+        np.add.at(of_images, image_set.image_of, features)
+        of_images /= boxes[:, None]
+    names = tuple(name for name, stays in zip(image_set.classes, kept, strict=True) if stays)
+    return LabelSet(of_images, labels[:, kept], names, image_set.image_test, image_set.image_names)
