@@ -144,6 +144,10 @@ class Report:
     def progress(self, what: str, done: int, total: int) -> None:
         """`done` of `total`. Raises Cancelled after a SIGTERM."""
         self._thin(what, lambda: {"event": "progress", "what": what, "done": int(done), "total": int(total)})
+        self.heed()
+
+    def heed(self) -> None:
+        """Says nothing, but raises Cancelled after a SIGTERM."""
         if self.stopped:
             raise Cancelled
 

@@ -1,4 +1,4 @@
-"""Imports and trainings outside the web process: start, watch, cancel; notice the death of a worker.
+"""Imports, trainings and simulations outside the web process: start, watch, cancel; notice the death of a worker.
 
 A worker holds an flock on its run's folder for its whole life. The lock is taken before anyone can see the
 run and handed to the worker as an open file, so there is no moment at which a live run looks dead; the system
@@ -36,7 +36,9 @@ __all__ = [
 
 WORKER = (sys.executable, "-m", "ranking.worker")
 LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's lock
-MOST_AT_ONCE = max(2, os.cpu_count() or 2)  # trainings that work at the same time; others wait their turn
+MOST_AT_ONCE = max(
+    2, os.cpu_count() or 2
+)  # trainings and simulations that work at the same time; others wait their turn
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
 
@@ -108,9 +110,10 @@ def _await_end(store: Store, run_id: str, child: subprocess.Popen[bytes]) -> Non
 
 
 def waits_for(store: Store, run: Run) -> int:
-    """How many other trainings must end before it is the turn of `run`; 0 for an import, which never waits.
+    """How many other trainings and simulations must end before it is the turn of `run`; 0 for an import, which
+    never waits.
 
-    The first MOST_AT_ONCE live trainings work. A worker that waits looks for itself whether it is one of them:
+    The first MOST_AT_ONCE live ones work. A worker that waits looks for itself whether it is one of them:
     the lock on its run is its place in the queue, which the system gives up for it however it dies.
     """
     return 0 if run.kind == "import" else max(0, store.live_before(run) - MOST_AT_ONCE + 1)
@@ -128,7 +131,8 @@ def poll(store: Store, run_id: str) -> Run:
     if run.state in ENDED:
         return run
     if run.cancelled is not None:
-        store.end_run(run_id, "cancelled", with_last_gap(run, "cancelled before any weights were saved"))
+        what = "any weights were saved" if run.learns else "there was anything to keep"
+        store.end_run(run_id, "cancelled", with_last_gap(run, f"cancelled before {what}"))
     else:
         store.end_run(run_id, "failed", with_last_gap(run, _cause_of_death(run)))
     _children.pop(run_id, None)

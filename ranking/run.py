@@ -63,6 +63,16 @@ class Run:
         return CALLED[self.kind]
 
     @property
+    def learns(self) -> bool:
+        """Whether it is a training, whose weights are kept also where it is stopped."""
+        return self.kind in ("train", "label")
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a training has ended with weights, and their metrics."""
+        return self.state in ENDED and "test" in self.result and self.model_file.exists()
+
+    @property
     def has_scores(self) -> bool:
         """Whether a training has ended with something to rank by: its scores and their metrics."""
         return self.state in ENDED and "test" in self.result and self.scores_file.exists()

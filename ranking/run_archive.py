@@ -64,7 +64,7 @@ def export_run(store: Store, run_id: str, views: Mapping[str, bytes] | None = No
     run = store.run(run_id)
     if run.kind != "train" or run.state not in ENDED:
         raise ValueError(
-            f"only a training that has ended can be exported; run {run_id} is a {run.state} {run.kind}"
+            f"only a training that has ended can be exported; run {run_id} is a {run.state} {run.called}"
         )
     files = {EVENTS: run.events_file, MODEL: run.model_file, SCORES: run.scores_file}
     needed = (MODEL, SCORES) if "test" in run.result else ()

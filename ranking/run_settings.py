@@ -60,7 +60,7 @@ class TrainSettings:
 class LabelTrainSettings:
     """A training of a ranker of labels: the key of its image set, features and method with settings.
 
-    min_images: a class of fewer training images is no label.
+    min_images: a class that fewer images show is no label.
 
     >>> LabelTrainSettings("abc", (("GIST", {}),), "C-star p@k", {"core_size": 3}).to_json()["min_images"]
     20
@@ -120,10 +120,9 @@ WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
 def _told(settings: AnySettings) -> dict[str, Any]:
     """The settings by name; features and methods as lists, as JSON gives them back."""
     told = {item.name: getattr(settings, item.name) for item in fields(settings)}
-    named = {
-        name: [[key, given] for key, given in told[name]] for name in ("features", "methods") if name in told
-    }
-    return {**told, **named}
+    for name in {"features", "methods"} & told.keys():
+        told[name] = [[one, given] for one, given in told[name]]
+    return told
 
 
 def _named(values: Mapping[str, Any], what: str, example: str) -> Named:

@@ -155,12 +155,12 @@ class RunStore:
         return changed == 1
 
     def live_before(self, run: Run) -> int:
-        """How many live runs of its kind were asked for before `run`."""
+        """How many live trainings and simulations were asked for before `run`."""
         with self._home.read() as database:
             rows = database.execute(
-                "select * from run where kind = ? and state in ('queued', 'running')"
+                "select * from run where kind <> 'import' and state in ('queued', 'running')"
                 f" and number < (select number from run where id = ?) and {READABLE}",
-                (run.kind, run.id),
+                (run.id,),
             ).fetchall()
         return sum(self._as_run(row).alive for row in rows)
 
@@ -180,18 +180,20 @@ class RunStore:
             database.execute("update run set star = ? where id = ?", (bool(star), run_id))
 
     def delete_run(self, run_id: str) -> None:
-        """Take a training out of all lists; `restore_run` brings it back within DELETED_DAYS days.
+        """Take a training or a simulation out of all lists; `restore_run` brings it back within DELETED_DAYS days.
 
-        Repeating it is harmless. ValueError for a training that goes on, and for an import.
+        Repeating it is harmless. ValueError for one that goes on, and for an import.
         """
         with self._home.change() as database:
             run = self.run(run_id)
-            if run.kind != "train":
+            if run.kind == "import":
                 raise ValueError(
-                    f"run {run_id} is an {run.kind}; keep or discard it, only trainings are deleted"
+                    f"run {run_id} is an import; keep or discard it, only trainings and simulations are deleted"
                 )
             if run.state not in ENDED:
-                raise ValueError(f"training {run_id} is still {run.state}; cancel it first, then delete it")
+                raise ValueError(
+                    f"{run.called} {run_id} is still {run.state}; cancel it first, then delete it"
+                )
             database.execute(
                 "update run set deleted = ? where id = ? and deleted is null", (time.time(), run_id)
             )
@@ -202,22 +204,24 @@ class RunStore:
         with self._home.change() as database:
             database.execute("update run set deleted = null where id = ?", (run_id,))
 
-    def empty_deleted(self) -> int:
-        """Remove all deleted runs and their files for good, at once; how many there were."""
+    def empty_deleted(self, kind: Kind | None = None) -> int:
+        """Remove all deleted runs, or those of one kind, and their files for good, at once; how many there were."""
         with self._home.change() as database:
-            removed = self._remove_deleted(database, before=None)
+            removed = self._remove_deleted(database, before=None, kind=kind)
         self._home.empty_trash()
         return removed
 
-    def _remove_deleted(self, database: sqlite3.Connection, before: float | None) -> int:
-        """Remove the runs that were deleted before that time; None: whenever.
+    def _remove_deleted(
+        self, database: sqlite3.Connection, before: float | None, kind: Kind | None = None
+    ) -> int:
+        """Remove the runs that were deleted before that time, None: whenever; of one kind, None: of any.
 
         A run that seems to have been deleted before it was made met a clock that had gone back, and is kept.
         """
         rows = database.execute(
-            "delete from run where deleted is not null"
+            "delete from run where deleted is not null and (:kind is null or kind = :kind)"
             " and (:before is null or (deleted < :before and deleted >= created)) returning id",
-            {"before": before},
+            {"before": before, "kind": kind},
         ).fetchall()
         for row in rows:
             self._home.throw_away(self._home.runs / row["id"])

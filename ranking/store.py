@@ -124,7 +124,7 @@ class Store(RunStore):
         run = self.run(run_id)
         if run.kind != "import" or run.state != "finished":
             raise ValueError(
-                f"only a finished import can be {decision}; run {run_id} is a {run.state} {run.kind}"
+                f"only a finished import can be {decision}; run {run_id} is a {run.state} {run.called}"
             )
         if run.result.get("decision", decision) != decision:
             raise ValueError(f"import {run_id} was {run.result['decision']} before; import it again")

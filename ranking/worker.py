@@ -1,4 +1,4 @@
-"""The process that imports or trains: ``python -m ranking.worker HOME RUN_ID``.
+"""The process that imports, trains or simulates: ``python -m ranking.worker HOME RUN_ID``.
 
 It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
 Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs` tells for it.
@@ -7,12 +7,9 @@ Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs` tells 
 from __future__ import annotations
 
 import contextlib
-import errno
 import faulthandler
 import json
 import os
-import re
-import resource
 import signal
 import sys
 import time
@@ -25,14 +22,12 @@ from typing import Any
 from ranking.events import Cancelled, Report, certificate_numbers, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, waits_for
 from ranking.run import ENDED, Run, State, take_lock
-from ranking.run_settings import ImportSettings, TrainSettings
+from ranking.run_settings import AskingSettings, ImportSettings, LabelTrainSettings, TrainSettings
 from ranking.store import Store
 from ranking.types import Floats, Method, StopTraining
+from ranking.worker_limits import lift_memory_limit, limit_memory, reason_of
 
-MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
-MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
 Result = dict[str, Any]
 
 
@@ -74,12 +69,12 @@ def _hold_lock(run: Run) -> None:
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
     """Do what `run` asks for; its final state, the reason for it and the result."""
-    work = {"import": import_images, "train": train}[run.kind]
+    works = {"import": import_images, "train": train, "label": train_labels, "asking": simulate_asking}
     try:
-        _limit_memory()
-        result = work(store, run, report)
+        limit_memory()
+        result = works[run.kind](store, run, report)
     except Exception as error:
-        _lift_memory_limit()
+        lift_memory_limit()
         if run.kind == "import":
             store.clear_draft(run)
         with contextlib.suppress(OSError):  # the first error is the one to tell
@@ -87,8 +82,8 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", "cancelled before there was anything to keep", {}
         traceback.print_exc()
-        return "failed", with_last_gap(run, _reason(error)), {}
-    if report.stopped and run.kind == "train" and not _converged(result):
+        return "failed", with_last_gap(run, reason_of(error)), {}
+    if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, "cancelled; the best weights so far were kept"), result
     return "finished", "", result
 
@@ -99,35 +94,8 @@ def _converged(result: Result) -> bool:
     return certificate is not None and bool(certificate["converged"])
 
 
-def _reason(error: Exception) -> str:
-    """An error in one line, for a person."""
-    said = " ".join(str(error).split())[:500]
-    if _lost_memory(error):
-        limit = os.environ.get(MEMORY_VARIABLE)
-        allowed = f" (it may use {int(limit) / 1e9:.3g} GB, set by {MEMORY_VARIABLE})" if limit else ""
-        details = f": {said}" if said else ""
-        return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"
-    if _lacks_space(error):
-        return f"there is no space left on the disk of the home folder ({said}); free some, then start again"
-    return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
-
-
-def _lacks_space(error: Exception) -> bool:
-    """Whether a file could not grow; numpy tells it in words, without a number."""
-    short = re.fullmatch(r"[0-9]+ requested and [0-9]+ written", str(error)) is not None
-    return isinstance(error, OSError) and (short or error.errno in NO_SPACE)
-
-
-def _lost_memory(error: BaseException | None) -> bool:
-    """Whether a lack of memory is behind an error; libraries that could not be loaded tell it in words."""
-    if error is None or isinstance(error, MemoryError):
-        return error is not None
-    told = any(words in str(error) for words in ("failed to map segment", "Cannot allocate memory"))
-    return told or _lost_memory(error.__cause__ or error.__context__)
-
-
 # ---------------------------------------------------------------------------------------------------------
-# The two kinds of work
+# The kinds of work
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -185,13 +153,45 @@ def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
     other = store.run(settings.warm_start)
     if other.kind != "train" or not other.model_file.exists():
         raise ValueError(
-            f"run {other.id} ({other.kind}, {other.state}) has no weights to start from; choose another"
+            f"run {other.id} ({other.called}, {other.state}) has no weights to start from; choose another"
         )
     theirs, ours = what_is_learnt(TrainSettings.from_json(other.settings)), what_is_learnt(settings)
     if theirs != ours:
         raise ValueError(f"run {other.id} cannot be started from: it learnt {theirs}, expected {ours}")
     method: Method = method_class(settings.method).load(other.model_file)
     return method
+
+
+def train_labels(store: Store, run: Run, report: Report) -> Result:
+    """Train a ranker of labels as `ranking.label_training` does, and write what came of it."""
+    settings = LabelTrainSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking import label_training
+
+    trained = label_training.train_labels(
+        store.image_set(settings.set),
+        settings,
+        store.features,
+        on_step=report.progress,
+        on_iteration=report.iteration,
+        on_fitted=report.saving,
+    )
+    _write_whole(run.model_file, trained.method.save)
+    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
+
+
+def simulate_asking(store: Store, run: Run, report: Report) -> Result:
+    """Simulate questions and answers as `ranking.asking_simulation` does; a part of it is not kept."""
+    settings = AskingSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking import asking_simulation
+
+    images = store.image_set(settings.set)
+    curves = asking_simulation.simulate_asking(
+        images, settings, store.features, on_step=report.progress, on_beat=report.heed
+    )
+    report.flush()
+    return {"curves": [curve.to_json() for curve in curves]}
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -212,27 +212,6 @@ def _save_scores(file: Path, scores: Floats) -> None:
     import numpy as np
 
     np.save(file, np.asarray(scores, dtype=np.float64), allow_pickle=False)
-
-
-def _limit_memory() -> None:
-    """Let the worker fail alone, and soon, where it would take the machine's memory."""
-    text = os.environ.get(MEMORY_VARIABLE)
-    if text:
-        if not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY:
-            raise ValueError(
-                f"{MEMORY_VARIABLE} must be a number of bytes, 1 to {MOST_MEMORY}, got {text!r:.80}"
-            )
-        import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
-
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = int(text) if most == resource.RLIM_INFINITY else min(int(text), most)
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
-
-
-def _lift_memory_limit() -> None:
-    """Room to say what went wrong."""
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 if __name__ == "__main__":

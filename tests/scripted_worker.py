@@ -89,5 +89,5 @@ STEPS = {
 }
 
 if __name__ == "__main__":
-    worker.train = worker.import_images = work
+    worker.import_images = worker.train = worker.train_labels = worker.simulate_asking = work
     sys.exit(worker.main(sys.argv[1:]))

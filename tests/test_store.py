@@ -277,7 +277,9 @@ def test_a_live_run_must_be_cancelled_before_it_is_deleted(here: Store) -> None:
         ValueError, match=f"training {run.id} is still queued; cancel it first, then delete it"
     ):
         here.delete_run(run.id)
-    with pytest.raises(ValueError, match="is an import; keep or discard it, only trainings are deleted"):
+    with pytest.raises(
+        ValueError, match="is an import; keep or discard it, only trainings and simulations are"
+    ):
         here.delete_run(imported(here).id)
     assert here.runs(deleted=True) == []
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ranking import Query, jobs, make_method, method_class, method_names, worker
+from ranking import Query, jobs, make_method, method_class, method_names, worker, worker_limits
 from ranking.events import Report
 from ranking.features import make_feature
 from ranking.jobs import take_lock
@@ -467,15 +467,17 @@ def test_too_little_memory_for_the_libraries_is_told(
 )
 def test_every_face_of_lost_memory_is_known(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setenv("RANKING_WORKER_MEMORY", "3000000000")
-    reason = worker._reason(error)
+    reason = worker_limits.reason_of(error)
     assert reason.startswith("the worker ran out of memory (it may use 3 GB, set by RANKING_WORKER_MEMORY): ")
     assert str(error) in reason
     wrapped = OSError("no such library")
     wrapped.__cause__ = error
-    assert worker._reason(wrapped).endswith(": no such library; choose fewer features or a smaller image set")
+    assert worker_limits.reason_of(wrapped).endswith(
+        ": no such library; choose fewer features or a smaller image set"
+    )
     monkeypatch.delenv("RANKING_WORKER_MEMORY")
-    assert worker._reason(error).startswith("the worker ran out of memory: ")
-    assert worker._reason(OSError("no such library")) == "OSError: no such library"
+    assert worker_limits.reason_of(error).startswith("the worker ran out of memory: ")
+    assert worker_limits.reason_of(OSError("no such library")) == "OSError: no such library"
 
 
 @pytest.mark.parametrize(
@@ -486,10 +488,10 @@ def test_the_memory_limit_stays_below_the_system_s_own(
 ) -> None:
     limits = []
     monkeypatch.setenv("RANKING_WORKER_MEMORY", "1000000000")
-    monkeypatch.setattr(worker.resource, "getrlimit", lambda kind: (most, most))
-    monkeypatch.setattr(worker.resource, "setrlimit", lambda kind, pair: limits.append(pair))
-    worker._limit_memory()
-    worker._lift_memory_limit()
+    monkeypatch.setattr(worker_limits.resource, "getrlimit", lambda kind: (most, most))
+    monkeypatch.setattr(worker_limits.resource, "setrlimit", lambda kind, pair: limits.append(pair))
+    worker_limits.limit_memory()
+    worker_limits.lift_memory_limit()
     assert limits == [(expected, most), (most, most)]
 
 

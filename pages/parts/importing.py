@@ -170,7 +170,7 @@ def _show_known(run: Run) -> None:
 def _import(run_id: str) -> Run:
     run = cache.store().run(run_id)
     if run.kind != "import":
-        raise ValueError(f"that is a {run.kind}ing, expected an import")
+        raise ValueError(f"expected an import, got: {run.called}")
     return run
 
 

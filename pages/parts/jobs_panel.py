@@ -54,7 +54,7 @@ def _progress(run: Run, seen: list[Event]) -> None:
     elapsed = max(0.0, time.time() - (run.started or run.created))
     waits = jobs.waits_for(cache.store(), run) if run.state == "queued" else 0
     if waits:
-        others = "1 other training" if waits == 1 else f"{waits} other trainings"
+        others = "1 other training or simulation" if waits == 1 else f"{waits} other trainings or simulations"
         st.progress(0.0, f"Waits for {others} to end … {elapsed:.0f} s")
     elif last is None:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")
@@ -85,7 +85,7 @@ def iterations_of(seen: list[Event]) -> list[Event]:
 
 def explain_end(run: Run, which: str = "") -> None:
     """Say plainly why a run did not finish; nothing for one that did. `which`: what tells it from others like it."""
-    what = "training" if run.kind == "train" else run.kind
+    what = run.called
     what += f" ({which})" if which else ""
     if run.state == "failed":
         st.error(f"**This {what} failed:** {escaped(run.reason)}", icon=":material/error:")

@@ -206,7 +206,8 @@ def bring_back() -> None:
         with st.popover("Empty now", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(deleted)).capitalize()} will be gone for good.")
             if frame.pressed("Delete for good", "empty deleted", type="primary"):
-                st.toast(f"{counted(cache.store().empty_deleted()).capitalize()} gone for good.")
+                removed = cache.store().empty_deleted("train")
+                st.toast(f"{counted(removed).capitalize()} gone for good.")
                 st.rerun()
 
 

@@ -68,7 +68,7 @@ def _given(run: Run) -> dict[str, str]:
 def _training(run_id: str) -> Run | None:
     run = cache.store().run(run_id)
     if run.kind != "train":
-        raise ValueError(f"that is an {run.kind}, expected a training")
+        raise ValueError(f"expected a training that ranks images, got: {run.called}")
     return run
 
 

@@ -281,7 +281,7 @@ def test_a_training_that_waits_says_for_how_many(laboratory, started, open_page,
     assert "Waits for" not in str(app.get("progress")[0].proto)
     app.selectbox(key="widget query").select("5").run()
     app.button(key="train").click().run()
-    assert "Waits for 1 other training to end" in str(app.get("progress")[0].proto)
+    assert "Waits for 1 other training or simulation to end" in str(app.get("progress")[0].proto)
     assert jobs.waits_for(laboratory.store, started[1]) == 1
 
 

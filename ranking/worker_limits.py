@@ -1,0 +1,60 @@
+"""How much memory a worker may take, and why its work failed, in words for a person."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import resource
+
+MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
+MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def limit_memory() -> None:
+    """Let the worker fail alone, and soon, where it would take the machine's memory."""
+    text = os.environ.get(MEMORY_VARIABLE)
+    if text:
+        if not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY:
+            raise ValueError(
+                f"{MEMORY_VARIABLE} must be a number of bytes, 1 to {MOST_MEMORY}, got {text!r:.80}"
+            )
+        import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = int(text) if most == resource.RLIM_INFINITY else min(int(text), most)
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
+
+
+def lift_memory_limit() -> None:
+    """Room to say what went wrong."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def reason_of(error: Exception) -> str:
+    """An error in one line, for a person."""
+    said = " ".join(str(error).split())[:500]
+    if _lost_memory(error):
+        limit = os.environ.get(MEMORY_VARIABLE)
+        allowed = f" (it may use {int(limit) / 1e9:.3g} GB, set by {MEMORY_VARIABLE})" if limit else ""
+        details = f": {said}" if said else ""
+        return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"
+    if _lacks_space(error):
+        return f"there is no space left on the disk of the home folder ({said}); free some, then start again"
+    return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
+
+
+def _lacks_space(error: Exception) -> bool:
+    """Whether a file could not grow; numpy tells it in words, without a number."""
+    short = re.fullmatch(r"[0-9]+ requested and [0-9]+ written", str(error)) is not None
+    return isinstance(error, OSError) and (short or error.errno in NO_SPACE)
+
+
+def _lost_memory(error: BaseException | None) -> bool:
+    """Whether a lack of memory is behind an error; libraries that could not be loaded tell it in words."""
+    if error is None or isinstance(error, MemoryError):
+        return error is not None
+    told = any(words in str(error) for words in ("failed to map segment", "Cannot allocate memory"))
+    return told or _lost_memory(error.__cause__ or error.__context__)
