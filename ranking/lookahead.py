@@ -44,6 +44,15 @@ class Position(NamedTuple):
         said = [0 if name not in answers else 1 if answers[name] else -1 for name in names]
         return cls(np.array(said, np.int8), np.array([name in skipped for name in names], np.bool_))
 
+    def after(self, label: int, branch: int) -> Position:
+        """The position when the question about `label` was answered by YES, NO or SKIP."""
+        answers, skipped = self.answers.copy(), self.skipped.copy()
+        if branch == SKIP:
+            skipped[label] = True
+        else:
+            answers[label] = 1 if branch == YES else -1
+        return Position(answers, skipped)
+
 
 @dataclass(frozen=True)
 class Question:

@@ -29,6 +29,13 @@ COLOUR = "colour"  # what the colours of the sample graph tell
 ORDER = "order"  # of the components of the sample graph
 SIZE = "size"  # of the components that the sample graph shows
 COMPONENTS = "components"  # page of the sample graph, from 1
+LABEL_SET = "label_set"  # key of the image set whose labels are ranked
+LABEL_RUN = "label_run"  # id of the training of labels that is shown
+IMAGE = "image"  # id of the image whose labels are asked for
+STRATEGY = "strategy"  # how the next question is chosen
+LABEL_K = "label_k"  # how many labels an image is given
+RIVAL = "rival"  # whether, and how, another model is shown beside
+TRUTH = "truth"  # whether the true labels are shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
@@ -52,6 +59,8 @@ DEPENDENTS = {
         COMPONENTS,
         LIKE,
     ),
+    LABEL_SET: (LABEL_RUN, IMAGE, LABEL_K),
+    LABEL_RUN: (LABEL_SET, LABEL_K),
     SPLIT: (PAGE, SAMPLE, COMPONENTS),
     SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # where a sample stands follows from which it is
     ORDER: (COMPONENTS,),

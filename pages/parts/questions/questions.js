@@ -221,9 +221,7 @@ function paintRanking(root, ranking, state) {
   const { data } = state;
   root.querySelector(".title").textContent = ranking.title;
   root.querySelector(".measure").textContent =
-    ranking.precision === null || ranking.precision === undefined
-      ? (ranking.note ?? "")
-      : `break-even precision ${ranking.precision.toFixed(2)}${ranking.note ? ` · ${ranking.note}` : ""}`;
+    [data.truth && `break-even precision ${ranking.precision?.toFixed(2) ?? "–"}`, ranking.note].filter(Boolean).join(" · ");
   const list = root.querySelector(".bars");
   list.style.setProperty("--rows", Math.ceil(ranking.rows.length / 2));
   const known = new Map([...list.children].map((row) => [row.dataset.label, row]));
