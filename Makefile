@@ -37,6 +37,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/max_marginals.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/high_order.py
+	$(BIN)/python benchmarks/label_ranking.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/pages.py

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from ranking.methods.label_ranker import Answers, LabelPrediction, LabelRanker
+from ranking.methods.label_prediction import Answers, LabelPrediction
+from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics import break_even_precision
 from ranking.types import Floats, Ints, LabelSet
 

@@ -19,7 +19,8 @@ from ranking.asking import (
     simulate,
 )
 from ranking.inference import best_top_k
-from ranking.methods.label_ranker import LabelPrediction, LabelRanker
+from ranking.methods.label_prediction import LabelPrediction
+from ranking.methods.label_ranker import LabelRanker
 
 
 def images(count: int = 40) -> LabelSet:

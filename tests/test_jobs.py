@@ -170,6 +170,14 @@ def test_trainings_beyond_the_cores_wait_and_start_in_order(store: Store, full: 
     assert store.run(second.id).started > store.run(first.id).started
 
 
+@pytest.mark.parametrize("kind", ["label", "asking"])
+def test_trainings_and_simulations_stand_in_one_queue(store: Store, full: list[int], kind: Kind) -> None:
+    first, second = start(store, ["iterate", 1, 0.0], kind=kind), start(store, ["iterate", 1, 0.0])
+    assert [jobs.waits_for(store, run) for run in (first, second)] == [1, 2]
+    os.close(full.pop())
+    assert ended(store, first).state == ended(store, second).state == "finished"
+
+
 def test_who_dies_in_the_queue_gives_its_place_up(store: Store, full: list[int]) -> None:
     first, second = (start(store, ["iterate", 1, 0.0]) for _ in range(2))
     os.kill(first.pid, signal.SIGKILL)
@@ -206,6 +214,16 @@ def test_a_worker_killed_while_it_starts_is_a_failed_run(store: Store, moment: f
     assert run.state == "failed"
     assert "SIGKILL" in run.reason
     assert "memory runs out" in run.reason
+
+
+@pytest.mark.parametrize("kind", ["label", "asking"])
+def test_a_killed_worker_of_any_kind_is_a_failed_run(store: Store, kind: Kind) -> None:
+    run = start(store, ["count", 1000, 0.01], kind=kind)
+    wait(lambda: said(run, "progress"))
+    os.kill(run.pid, signal.SIGKILL)
+    run = ended(store, run)
+    assert run.state == "failed"
+    assert run.reason.startswith("the worker was killed by SIGKILL, which is also what the system does when ")
 
 
 def test_a_worker_killed_in_training_leaves_its_last_gap(store: Store) -> None:
@@ -344,6 +362,28 @@ def test_a_deaf_worker_is_killed_within_a_second(store: Store) -> None:
     assert run.state == "cancelled"
     assert 0.7 < seconds < 2
     assert run.reason.startswith("cancelled before any weights were saved; last heard of: iteration ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("label", "cancelled before any weights were saved"),
+        ("asking", "cancelled before there was anything to keep"),
+        ("import", "cancelled before there was anything to keep"),
+    ],
+)
+def test_what_a_deaf_worker_leaves_depends_on_its_work(store: Store, kind: Kind, expected: str) -> None:
+    run = start(store, ["count", 1, 0.0], ["be_deaf", 60], kind=kind)
+    wait(lambda: said(run, "progress"))
+    run, seconds = cancel(store, run)
+    assert (run.state, run.reason, run.result) == ("cancelled", expected, {})
+    assert seconds < 2
+
+
+def test_a_stopped_ranker_of_labels_keeps_its_best_weights(store: Store) -> None:
+    run, _ = cancel(store, iterating(store, start(store, FOREVER, kind="label")))
+    assert run.state == "cancelled"
+    assert run.reason.startswith("cancelled; the best weights so far were kept; last heard of: iteration ")
 
 
 def test_a_cancelled_worker_has_time_to_save(store: Store) -> None:

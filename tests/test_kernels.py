@@ -17,7 +17,9 @@ from ranking.settings import setting
 FIND_UNCOMPILED = """
 import numpy as np
 from numba.core import event
-from ranking import Query, SimilarityGraph, make_method
+from ranking import LabelSet, Query, SimilarityGraph, make_method, method_names
+from ranking.asking import closest_maxima, simulate
+from ranking.inference import best_top_k
 from ranking.kernels import compile_kernels
 edges = np.stack([np.arange(39), np.arange(1, 40)], axis=1)  # one component too large to enumerate, then small ones
 with event.install_recorder("numba:compile") as recorder:
@@ -29,6 +31,12 @@ with event.install_recorder("numba:compile") as recorder:
             query = Query(features, np.arange(40) % 4 == 0, graph)
             for name in ("HOB-SVM", "HOAP-SVM"):
                 make_method(name, C=1.0, max_iterations=5).fit([query]).score(query)
+        images = LabelSet(features, np.random.default_rng(1).random((40, 8)) < 0.3, tuple("abcdefgh"))
+        for name in method_names(ranks="labels"):
+            for settings in ({}, {"k": 2}, {"solver": "subgradient"}, {"unary": "RBF kernel"}):
+                method = make_method(name, max_iterations=3, **settings).fit(images)
+                simulate(method, images, closest_maxima, 1)
+    best_top_k([1.0, 2.0, 3.0], [1], [[0.5, 0.0, 0.0]], 2, inside=[0], outside=[2])
 print(len(recorder.buffer))
 """
 

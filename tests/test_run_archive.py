@@ -158,9 +158,13 @@ def trained_settings(store: Store) -> dict[str, Any]:
 def test_what_cannot_be_exported_is_said(origin: Store, exported: bytes, elsewhere: Store) -> None:
     going = elsewhere.create_run("train", {"set": "x" * 8})
     with pytest.raises(
-        ValueError, match=r"only a training that has ended can be exported; run .* is a queued"
+        ValueError, match=r"only a training that has ended can be exported; run .* is a queued training$"
     ):
         export_run(elsewhere, going.id)
+    of_labels = elsewhere.create_run("label", {"set": "x" * 8})
+    elsewhere.end_run(of_labels.id, "finished")
+    with pytest.raises(ValueError, match=r"run .* is a finished training of labels$"):
+        export_run(elsewhere, of_labels.id)
     run = import_run(elsewhere, exported)
     run.scores_file.unlink()
     with pytest.raises(ValueError, match=rf"scores.npy of training {run.id} is gone from .*; train again"):

@@ -21,7 +21,7 @@ from ranking import home, jobs, run_store, store
 from ranking.datasets import build_image_set, ready_made_folder
 from ranking.home import HomeError
 from ranking.jobs import take_lock
-from ranking.run import Run, State
+from ranking.run import CALLED, Run, State
 from ranking.store import Store
 from ranking.types import SourceBox, SourceImage
 
@@ -282,6 +282,23 @@ def test_a_live_run_must_be_cancelled_before_it_is_deleted(here: Store) -> None:
     ):
         here.delete_run(imported(here).id)
     assert here.runs(deleted=True) == []
+
+
+def test_runs_of_every_kind_but_imports_are_deleted_and_emptied_by_kind(here: Store) -> None:
+    runs = {}
+    for kind in ("train", "label", "asking"):
+        runs[kind] = here.create_run(kind, {"set": "abc"}).id
+        with pytest.raises(ValueError, match=f"{CALLED[kind]} {runs[kind]} is still queued; cancel it first"):
+            here.delete_run(runs[kind])
+        here.end_run(runs[kind], "finished")
+        here.delete_run(runs[kind])
+    assert here.runs() == []
+    assert [run.id for run in here.runs("label", deleted=True)] == [runs["label"]]
+    assert here.empty_deleted("train") == 1
+    assert {run.id for run in here.runs(deleted=True)} == {runs["label"], runs["asking"]}
+    here.restore_run(runs["asking"])
+    assert [run.id for run in here.runs("asking", "abc")] == [runs["asking"]]
+    assert here.empty_deleted() == 1
 
 
 def test_deleted_runs_go_for_good_after_thirty_days_or_at_once(

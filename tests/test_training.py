@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.image_graph import image_graph
 from ranking.metrics import evaluate
-from ranking.run_settings import ImportSettings, TrainSettings
+from ranking.run_settings import TrainSettings
 from ranking.training import graph_in_use, query_of, train, what_is_learnt
 from ranking.types import ImageSet, ProgressEvent
 
@@ -54,36 +53,6 @@ def test_a_training_without_a_store(digits: ImageSet, tmp_path: Path) -> None:
 
 def test_what_is_learnt_tells_every_setting_of_the_features() -> None:
     assert what_is_learnt(SETTINGS) == "AP-SVM of Colour {'space': 'HSV', 'bins': 4}"
-
-
-@pytest.mark.parametrize(
-    "settings", [SETTINGS, ImportSettings("Digits", {"seed": 1}), ImportSettings("Digits")]
-)
-def test_settings_survive_json(settings: TrainSettings | ImportSettings) -> None:
-    written = settings.to_json()
-    assert json.loads(json.dumps(written)) == written
-    assert type(settings).from_json(written) == settings
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        (
-            {"seed": 1},
-            "have an unknown seed; expected set, features, query, method and, where wanted, method_",
-        ),
-        (
-            {"features": "HOG"},
-            r"features must be a list of a name and settings each, as \[\['HOG', {}\]\], got ",
-        ),
-        ({"features": [["HOG", 3]]}, "features must be a list"),
-        ({"features": None}, "features must be a list"),
-        ({"method_settings": None}, "method_settings must be settings by name, as {'seed': 1}, got None"),
-    ],
-)
-def test_settings_of_another_form_say_what_is_expected(changes: dict[str, Any], expected: str) -> None:
-    with pytest.raises(ValueError, match=expected):
-        TrainSettings.from_json({**SETTINGS.to_json(), **changes})
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -10,22 +10,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from labelled_pictures import patches
 from PIL import Image
 
 from ranking import Query, jobs, make_method, method_class, method_names, worker, worker_limits
+from ranking.asking_simulation import simulate_asking
 from ranking.events import Report
 from ranking.features import make_feature
 from ranking.jobs import take_lock
+from ranking.label_training import label_metrics, label_set_of
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
-from ranking.run import ENDED, Run
+from ranking.run import CALLED, ENDED, Kind, Run
+from ranking.run_settings import AskingSettings, LabelTrainSettings
 from ranking.store import Store
 from ranking.types import ImageSet, Problem, SourceBox, SourceImage
 
@@ -527,3 +531,151 @@ def test_the_model_scores_as_the_run_says(store: Store, trained: Run, digits: Im
         [Query(features[~digits.test], digits.relevance("3")[~digits.test])]
     )
     assert alone.certificate.primal == pytest.approx(trained.result["certificate"]["primal"], rel=2e-3)
+
+
+# -------------------------------------------------------------------------------------- rankers of labels
+
+
+@pytest.fixture(scope="module")
+def images(store: Store, tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    folder = tmp_path_factory.mktemp("patches") / "set"
+    patches(folder)
+    return store.image_set(store.adopt(folder, "Patches"))
+
+
+def label_training(images: ImageSet, **method_settings: Any) -> dict[str, Any]:
+    given = {"core_size": 2, "C": 10.0, **method_settings}
+    return LabelTrainSettings(
+        images.key, (("Colour", {"bins": 2}),), "C-star p@k", given, min_images=4
+    ).to_json()
+
+
+def simulation(images: ImageSet, **changes: Any) -> dict[str, Any]:
+    methods = (("Independent p@k", {}), ("C-star p@k", {"core_size": 2}))
+    strategies = ("closest maxima", "core first")
+    settings = AskingSettings(
+        images.key, (("Colour", {"bins": 2}),), methods, strategies, questions=2, folds=3, min_images=4
+    )
+    return replace(settings, **changes).to_json()
+
+
+def test_a_ranker_of_labels_ends_with_its_model_and_how_well_it_ranks(store: Store, images: ImageSet) -> None:
+    run = here(store, label_training(images), "label")
+    assert (run.state, run.reason) == ("finished", "")
+    assert run.result["certificate"]["converged"] is True
+    assert run.result["certificate"]["relative_gap"] <= 1e-2
+    assert run.has_model
+    assert not run.has_scores
+    method = method_class("C-star p@k").load(run.model_file)
+    labels = label_set_of(images, LabelTrainSettings.from_json(run.settings), store.features)
+    for part, rows in (("train", ~labels.test), ("test", labels.test)):
+        assert run.result[part] == label_metrics(method, labels.part(rows))
+        assert run.result[part]["BEP"] > 0.5
+    told = jobs.events(run)[0]
+    steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
+    assert steps == ["Reading the image set", "Colour", "Training", "Saving the weights"]
+    assert any(event["event"] == "iteration" for event in told)
+    assert [one.id for one in store.runs("label", images.key)] == [run.id]
+
+
+def test_a_stopped_ranker_of_labels_keeps_its_best_weights(
+    store: Store, images: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = Report.iteration
+
+    def tell_and_stop(self: Report, event: Any) -> None:
+        if event.iteration >= 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        tell(self, event)
+
+    monkeypatch.setattr(Report, "iteration", tell_and_stop)
+    run = here(store, label_training(images, C=1e5, tolerance=1e-7), "label")
+    assert run.state == "cancelled"
+    assert run.reason.startswith("cancelled; the best weights so far were kept; last heard of: iteration 3")
+    assert run.result["certificate"]["iterations"] == 3
+    assert run.has_model
+    assert method_class("C-star p@k").load(run.model_file).certificate.iterations == 3
+
+
+def test_a_simulation_ends_with_a_curve_for_each_method_and_strategy(store: Store, images: ImageSet) -> None:
+    run = here(store, simulation(images), "asking")
+    assert (run.state, run.reason) == ("finished", "")
+    assert [(curve["method"], curve["strategy"]) for curve in run.result["curves"]] == [
+        ("Independent p@k", "closest maxima"),
+        ("C-star p@k", "closest maxima"),
+        ("C-star p@k", "core first"),
+    ]
+    for curve in run.result["curves"]:
+        assert np.shape(curve["folds"]) == (3, 3)
+        assert curve["mean"] == pytest.approx(np.mean(curve["folds"], axis=0))
+        assert curve["mean"][0] < curve["mean"][-1]
+    expected = simulate_asking(images, AskingSettings.from_json(run.settings), store.features)
+    assert run.result["curves"] == [curve.to_json() for curve in expected]
+    told = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
+    assert told[-1]["done"] == told[-1]["total"] == 3 * 5
+    assert "Fold 2 of 3: training Independent p@k" in {event["what"] for event in told}
+    assert "Fold 3 of 3: asking C-star p@k, core first" in {event["what"] for event in told}
+
+
+@pytest.mark.parametrize("during", ["training", "asking"])
+def test_a_stopped_simulation_keeps_nothing(
+    store: Store, images: ImageSet, monkeypatch: pytest.MonkeyPatch, during: str
+) -> None:
+    tell, heed = Report.progress, Report.heed
+
+    def stop_in_it(self: Report, what: str, done: int, total: int) -> None:
+        tell(self, what, done, total)
+        if f": {during}" in what:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    beats = []
+    monkeypatch.setattr(Report, "progress", stop_in_it)
+    monkeypatch.setattr(Report, "heed", lambda self: beats.append(self.stopped) or heed(self))
+    run = here(store, simulation(images), "asking")
+    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+    assert run.result == {}
+    assert beats[-1] is True
+    last = [event for event in jobs.events(run)[0] if event["event"] == "progress"][-1]
+    assert f"Fold 1 of 3: {during}" in last["what"], "it stopped within that step"
+
+
+def test_a_simulation_in_a_process_of_its_own_stops_soon(store: Store, images: ImageSet) -> None:
+    endless = (("C-star p@k", {"core_size": 2, "C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}),)
+    run = jobs.start_once(store, "asking", simulation(images, methods=endless))
+    heard(run, what="Fold 1 of 3: training C-star p@k")
+    begin = time.monotonic()
+    jobs.cancel(store, run.id)
+    run = ended(store, run)
+    assert time.monotonic() - begin < 2
+    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "reason"),
+    [
+        ("label", {"method": "AP-SVM"}, "AP-SVM ranks samples, not the labels of an image; choose one of: "),
+        ("label", {"min_images": 1000}, "no label of Patches is shown by 1,000 images"),
+        ("asking", {"strategies": ["guess"]}, "no strategy is called 'guess'; choose one of: "),
+        ("asking", {"folds": 100}, "48 images cannot be dealt into 100 folds; choose at most 48 folds"),
+        ("asking", {"sets": 1}, "the settings of a simulation have an unknown sets; expected set, "),
+    ],
+)
+def test_settings_that_rank_no_labels_are_a_plain_reason(
+    store: Store, images: ImageSet, kind: Kind, settings: dict[str, Any], reason: str
+) -> None:
+    asked = label_training(images) if kind == "label" else simulation(images)
+    run = here(store, {**asked, **settings}, kind)
+    assert run.state == "failed"
+    assert run.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("kind", ["label", "asking"])
+def test_weights_of_labels_are_no_beginning_for_a_training(
+    store: Store, digits: ImageSet, kind: Kind
+) -> None:
+    other = store.create_run(kind, {})
+    store.end_run(other.id, "finished")
+    run = here(store, training(digits, warm_start=other.id))
+    assert run.reason == (
+        f"run {other.id} ({CALLED[kind]}, finished) has no weights to start from; choose another"
+    )

@@ -40,6 +40,11 @@ FOLDS = "folds"  # that images are dealt into
 SEED = "seed"  # by which they are dealt
 MIN_IMAGES = "min_images"  # that must show a label
 PANELS = "panels"  # what a panel of the curves shows
+IMAGE = "image"  # id of the image whose labels are asked for
+STRATEGY = "strategy"  # how the next question is chosen
+LABEL_K = "label_k"  # how many labels an image is given
+RIVAL = "rival"  # whether, and how, another model is shown beside
+TRUTH = "truth"  # whether the true labels are shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
@@ -63,8 +68,8 @@ DEPENDENTS = {
         COMPONENTS,
         LIKE,
     ),
-    LABEL_SET: (LABEL_RUN, CORE, SIMULATION),
-    LABEL_RUN: (LABEL_SET, CORE),
+    LABEL_SET: (LABEL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
+    LABEL_RUN: (LABEL_SET, CORE, LABEL_K),
     SIMULATION: (
         LABEL_SET,
         FEATURES,

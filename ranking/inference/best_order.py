@@ -37,7 +37,7 @@ class LinearLoss(NamedTuple):
 def winner_takes_all(relevant: npt.ArrayLike) -> LinearLoss:
     """1 where the first item is irrelevant, else 0."""
     marks = np.asarray(relevant, np.bool_)
-    return LinearLoss(1.0 - marks, np.eye(len(marks))[0])
+    return LinearLoss((~marks).astype(np.float64), np.eye(len(marks))[0])
 
 
 def reciprocal_rank(relevant: npt.ArrayLike) -> LinearLoss:
@@ -56,7 +56,7 @@ def precision_at_k(relevant: npt.ArrayLike, k: int) -> LinearLoss:
     marks = np.asarray(relevant, np.bool_)
     if not 1 <= k <= len(marks):
         raise ValueError(f"k must be between 1 and {len(marks)}, the number of items, got {k}")
-    return LinearLoss(1.0 - marks, (np.arange(len(marks)) < k) / k)
+    return LinearLoss((~marks).astype(np.float64), (np.arange(len(marks)) < k) / k)
 
 
 @dataclass(frozen=True, eq=False)

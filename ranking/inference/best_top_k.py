@@ -5,8 +5,7 @@
 F symmetric with a zero diagonal, and zero outside the rows and columns of the core; t'Ft runs over ordered pairs,
 so a pair in the top k counts twice. For each of the 2^C configurations of the core the other labels count by
 themselves, s_i + 2 sum_c t_c F_ci, and the best of them are selected: O(2^C (L + k log k)), here O(2^C L), since
-nothing needs an order. One core label changes at a time (a Gray code), so that a configuration costs one addition for
-each label and one selection.
+nothing needs an order.
 """
 
 from __future__ import annotations
@@ -15,15 +14,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from ranking.inference import threads
+from ranking.inference.top_k_kernels import fill_best, fill_max_marginals
 from ranking.types import Bools, Floats, Ints
 
 MOST_CORE = 20  # labels in a core: twice the time for each
-MOST_ROUNDS = 40  # of a selection, before it ends in a sort
 A_PART = 500_000  # labels times configurations, below which another thread is not worth waking
 
 
@@ -104,7 +102,7 @@ def best_top_ks(
     members, values = np.zeros(model.unary.shape, np.bool_), np.empty(len(model.unary))
 
     def work(rows: slice) -> None:
-        _best(*model.part(rows), members[rows], values[rows])
+        fill_best(*model.part(rows), members[rows], values[rows])
 
     threads.each(work, model.parts())
     return BestTopKs(members, values)
@@ -130,7 +128,7 @@ def top_k_max_marginals(
     inside, outside = (np.full(model.unary.shape, -np.inf) for _ in range(2))
 
     def work(rows: slice) -> None:
-        _max_marginals(*model.part(rows), inside[rows], outside[rows])
+        fill_max_marginals(*model.part(rows), inside[rows], outside[rows])
 
     threads.each(work, model.parts())
     return TopKMaxMarginals(inside, outside)
@@ -227,272 +225,3 @@ def _places(k: npt.ArrayLike, forced: npt.NDArray[np.int8]) -> npt.NDArray[np.in
             f"got {places[row]} (image {row})"
         )
     return places
-
-
-# ---------------------------------------------------------------------------------------------------------
-# Kernels
-# ---------------------------------------------------------------------------------------------------------
-
-
-@numba.njit(cache=True, nogil=True)
-def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[no-untyped-def]
-    """What is left to decide of an image; counts of free labels, of free core labels, and of labels set inside.
-
-    free: numbers of the labels that are neither forced nor of the core. doubled: (c + 1, L) in row 0 their scores
-    with all that is forced inside, in the others what each free core label adds to them. flips: (c,) places in the
-    core of those that are free. mutual: (c + 1, c) the same for the free core labels; the value is what is sure.
-    """
-    is_core = np.zeros(len(s), np.bool_)
-    for c in core:
-        is_core[c] = True
-    count = turns = sure = 0
-    for i in range(len(s)):
-        if not is_core[i] and forced[i] == 0:
-            free[count] = i
-            doubled[0, count] = s[i]
-            count += 1
-    for j in range(len(core)):
-        if forced[core[j]] == 0:
-            flips[turns] = j
-            mutual[0, turns] = s[core[j]]
-            turns += 1
-    value = 0.0
-    for i in range(len(s)):
-        if forced[i] > 0:
-            value += s[i]
-            sure += 1
-    for j in range(len(core)):
-        if forced[core[j]] > 0:  # its partners that are free
-            for x in range(count):
-                doubled[0, x] += 2.0 * F[j, free[x]]
-            for x in range(turns):
-                mutual[0, x] += 2.0 * F[j, core[flips[x]]]
-            for i in range(
-                len(s)
-            ):  # its partners that are inside for certain: pairs in the core come up twice
-                if forced[i] > 0:
-                    value += (1.0 if is_core[i] else 2.0) * F[j, i]
-    for y in range(turns):
-        j = flips[y]
-        for x in range(count):
-            doubled[1 + y, x] = 2.0 * F[j, free[x]]
-        for x in range(turns):
-            mutual[1 + y, x] = 2.0 * F[j, core[flips[x]]]
-        for i in range(len(s)):  # what is forced inside and not of the core: it knows the core only from here
-            if forced[i] > 0 and not is_core[i]:
-                mutual[0, y] += 2.0 * F[j, i]
-    return count, turns, sure, value
-
-
-@numba.njit(cache=True, nogil=True)
-def _flip(turn, number, turns, on, scores, doubled, mutual):  # type: ignore[no-untyped-def]
-    """Change free core label `turn`; how many more are inside, and what the core gained among itself."""
-    gain = mutual[0, turn]
-    for x in range(turns):
-        if on[x] and x != turn:
-            gain += mutual[1 + turn, x]
-    sign = -1.0 if on[turn] else 1.0
-    on[turn] = not on[turn]
-    row = doubled[1 + turn]
-    for x in range(number):
-        scores[x] += sign * row[x]
-    return (1 if sign > 0 else -1), sign * gain
-
-
-@numba.njit(cache=True, nogil=True)
-def _lowest_bit(number):  # type: ignore[no-untyped-def]
-    """The place of the lowest 1 of a number > 0: which bit a Gray code changes at that step."""
-    place = 0
-    while not (number >> place) & 1:
-        place += 1
-    return place
-
-
-@numba.njit(cache=True, nogil=True)
-def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
-    """The sum of the m greatest of the first n values, and the least of these, 0 < m <= n.
-
-    Quickselect in which no step depends on a guessed branch: values go to either side by counting. guess: a value near
-    the one sought, such as that of the last configuration: it splits first. room: (4, >= n) to work in. Where splits
-    go wrong it ends in a sort, so that no values make it quadratic.
-    """
-    above = below = equal = 0
-    high, low = room[0], room[1]
-    for x in range(n):
-        value = values[x]
-        high[above] = value
-        low[below] = value
-        above += value > guess
-        below += value < guess
-        equal += value == guess
-    total, source, rounds = 0.0, 0, 0
-    pivot, size = guess, n
-    while True:
-        if above >= m:
-            if above == m:
-                return total + _sum(room[source], m), _least(room[source], m)
-            size = above
-        else:
-            total += _sum(room[source], above)
-            m -= above
-            if equal >= m:
-                return total + m * pivot, pivot
-            total += equal * pivot
-            m -= equal
-            source, size = source + 1, below
-        given, rounds = room[source], rounds + 1
-        if rounds > MOST_ROUNDS:
-            ordered = np.sort(given[:size])
-            return total + _sum(ordered[size - m :], m), ordered[size - m]
-        a, b, c = given[0], given[size >> 1], given[size - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
-        target = 2 if source < 2 else 0
-        high, low = room[target], room[target + 1]
-        above = below = equal = 0
-        for x in range(size):
-            value = given[x]
-            high[above] = value
-            low[below] = value
-            above += value > pivot
-            below += value < pivot
-            equal += value == pivot
-        source = target
-
-
-@numba.njit(cache=True, nogil=True)
-def _first_outside(values, n, m, last):  # type: ignore[no-untyped-def]
-    """The greatest of the first n values that is not among the m greatest, whose least is `last`; else -inf."""
-    within, first = 0, -np.inf
-    for x in range(n):
-        within += values[x] >= last
-        first = max(first, values[x] if values[x] < last else -np.inf)
-    return last if within > m else first
-
-
-@numba.njit(cache=True, nogil=True)
-def _sum(values, n):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for x in range(n):
-        total += values[x]
-    return total
-
-
-@numba.njit(cache=True, nogil=True)
-def _least(values, n):  # type: ignore[no-untyped-def]
-    least = values[0]
-    for x in range(1, n):
-        least = min(least, values[x])
-    return least
-
-
-@numba.njit(cache=True, nogil=True)
-def _best(unary, core, F, k, forced, members, values):  # type: ignore[no-untyped-def]
-    """Fill members (M, L) and values (M,)."""
-    L, C = unary.shape[1], len(core)
-    free, flips = np.empty(L, np.int64), np.empty(C, np.int64)
-    doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
-    scores, room, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
-    best_on, best_scores = np.zeros(C, np.bool_), np.empty(L)
-    for image in range(len(unary)):
-        n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
-        scores[:n] = doubled[0, :n]
-        on[:] = False
-        value, places, best, last, chosen = base, k[image] - sure, -np.inf, 0.0, 0
-        for step in range(1 << turns):
-            if step:
-                change, gain = _flip(_lowest_bit(step), n, turns, on, scores, doubled, mutual)
-                places -= change
-                value += gain
-            if places < 0 or places > n:
-                continue
-            total = value
-            if places > 0:
-                gain, last = _top(scores, n, places, last, room)
-                total += gain
-            if total > best:
-                best, chosen = total, places
-                best_on[:turns] = on[:turns]
-                best_scores[:n] = scores[:n]
-        _mark(image, core, forced, free, n, flips, turns, best_on, best_scores, room, chosen, members)
-        values[image] = _value(unary[image], core, F, members[image])
-
-
-@numba.njit(cache=True, nogil=True)
-def _mark(image, core, forced, free, n, flips, turns, on, scores, room, places, members):  # type: ignore[no-untyped-def]
-    """Write the members of the best configuration: of equal scores the labels with the lower numbers."""
-    for i in range(members.shape[1]):
-        members[image, i] = forced[image, i] > 0
-    for x in range(turns):
-        members[image, core[flips[x]]] = on[x]
-    if places == 0:
-        return
-    _, last = _top(scores, n, places, scores[0], room)
-    above = 0
-    for x in range(n):
-        above += scores[x] > last
-    equal = places - above
-    for x in range(n):
-        if scores[x] > last or (scores[x] == last and equal > 0):
-            equal -= scores[x] == last
-            members[image, free[x]] = True
-
-
-@numba.njit(cache=True, nogil=True)
-def _value(s, core, F, t):  # type: ignore[no-untyped-def]
-    """t's + t'Ft from its definition."""
-    total = 0.0
-    for i in range(len(s)):
-        if t[i]:
-            total += s[i]
-    for j in range(len(core)):
-        if t[core[j]]:
-            for i in range(len(s)):
-                if t[i]:
-                    total += 2.0 * F[j, i]
-            for i in core:  # these pairs come up once from either end
-                if t[i]:
-                    total -= F[j, i]
-    return total
-
-
-@numba.njit(cache=True, nogil=True)
-def _max_marginals(unary, core, F, k, forced, inside, outside):  # type: ignore[no-untyped-def]
-    """Raise inside and outside (M, L), -inf at first, to the best values."""
-    L, C = unary.shape[1], len(core)
-    free, flips = np.empty(L, np.int64), np.empty(C, np.int64)
-    doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
-    scores, room, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
-    for image in range(len(unary)):
-        n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
-        scores[:n] = doubled[0, :n]
-        on[:] = False
-        value, places, best, guess = base, k[image] - sure, -np.inf, 0.0
-        within, without = inside[image], outside[image]
-        for step in range(1 << turns):
-            if step:
-                change, gain = _flip(_lowest_bit(step), n, turns, on, scores, doubled, mutual)
-                places -= change
-                value += gain
-            if places < 0 or places > n:
-                continue
-            total, last = value, np.inf
-            if places > 0:
-                gain, last = _top(scores, n, places, guess, room)
-                guess = last
-                total += gain
-            first = _first_outside(scores, n, places, last)
-            best = max(best, total)
-            for x in range(turns):
-                side = within if on[x] else without
-                side[core[flips[x]]] = max(side[core[flips[x]]], total)
-            for x in range(n):
-                i = free[x]
-                if places > 0:
-                    within[i] = max(within[i], total + min(0.0, scores[x] - last))
-                if places < n:
-                    without[i] = max(without[i], total - max(0.0, scores[x] - first))
-        for i in range(L):
-            if forced[image, i] > 0:
-                within[i] = best
-            elif forced[image, i] < 0:
-                without[i] = best

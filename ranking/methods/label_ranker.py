@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.inference import BestTopKs, TopKMaxMarginals, best_top_ks, top_k_max_marginals
 from ranking.methods import saved
 from ranking.methods.label_features import MAPS, LabelFeatures
+from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.linear import penalty
 from ranking.methods.registry import METHODS
 from ranking.optimise.clock import Clock
@@ -27,40 +27,6 @@ from ranking.types import Certificate, Floats, Ints, LabelSet, OnProgress
 
 INNER = 0.3  # of the tolerance: how exactly the convex problems of CCCP are solved
 SOLVERS = ("planes", "subgradient")
-
-Answers = npt.NDArray[np.int8]  # (M, L): 1 the image has the label, -1 it has not, 0 nobody has said
-
-
-@dataclass(frozen=True, eq=False)
-class LabelPrediction:
-    """What a ranker of labels says of M images, given what was answered: the model of each, and its solution.
-
-    unary: (M, L); core: (c,); interactions: (c, L); k: (M,); answers: (M, L).
-    """
-
-    unary: Floats
-    core: Ints
-    interactions: Floats
-    k: Ints
-    answers: Answers
-
-    @property
-    def best(self) -> BestTopKs:
-        """The best top k of each image with the answers forced."""
-        return best_top_ks(self.unary, self.core, self.interactions, self.k, self.answers)
-
-    @property
-    def max_marginals(self) -> TopKMaxMarginals:
-        """The best value with each label inside and with it outside."""
-        return top_k_max_marginals(self.unary, self.core, self.interactions, self.k, self.answers)
-
-    @property
-    def scores(self) -> Floats:
-        """(M, L) inside - outside: labels rank by it, the best top k before all others.
-
-        Infinite where a label is settled: by its answer, or because those given leave it no choice.
-        """
-        return self.max_marginals.difference
 
 
 @dataclass(kw_only=True, eq=False)
@@ -112,7 +78,7 @@ class LabelRanker(ABC):
         advanced=True,
     )
     tolerance: float = setting(
-        1e-2,
+        1e-3,
         label="Stop at this duality gap",
         help="Training ends when the objective is proven to be within this share of the best possible.",
         formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",

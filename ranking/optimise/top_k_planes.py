@@ -18,7 +18,8 @@ from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 from ranking.types import Bools, Floats, Ints, StopTraining, relative_gap
 
 SLOTS = 6  # planes that each image has room for at first
-SWEEPS = 5  # between two rounds of the oracle
+SWEEPS = 2  # over the planes held, in a round
+BATCHES = 16  # in which a round asks for the outputs of all images once more, each at weights of its own
 MOVES = 20  # of shares in one image's turn, at most
 ENOUGH = 0.1  # of what the first move of a turn promised: a move that promises less is left for the next turn
 SAFETY = 0.9  # of the tolerance: what rounding may cost when the gap is recomputed
@@ -43,9 +44,9 @@ class Planes:
         shares[:, 0] = 1.0
         return cls(outputs, shares, np.ones(images, np.int64))
 
-    def add(self, found: Bools) -> None:
-        """Keep the outputs (M, L) where they are new; a plane without a share makes room, else all get more."""
-        while _keep(found, self.outputs, self.shares, self.used):
+    def add(self, rows: Ints, found: Bools) -> None:
+        """Keep outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
+        while _keep(rows, found, self.outputs, self.shares, self.used):
             self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
@@ -104,13 +105,17 @@ def top_k_planes(
             )
             if closed or iteration >= max_iterations or still >= STANDSTILL:
                 break
-            planes.add(found.members)
+            everyone = np.arange(len(planes.used))
+            planes.add(everyone, found.members)
             for _ in range(SWEEPS):
-                planes.sweep(risk, weights, generator.permutation(len(planes.used)))
+                planes.sweep(risk, weights, generator.permutation(everyone))
+            for rows in np.array_split(generator.permutation(everyone), BATCHES):
+                planes.add(rows, risk.most_violated(weights, rows).members)
+                planes.sweep(risk, weights, rows)
             weights, dual = planes.settle(risk)
             asked = weights
             iteration += 1
-            passes += 2 * SWEEPS
+            passes += 2 * SWEEPS + 3
     except StopTraining:
         stopped = True  # what was reached so far is the result, and its certificate says how far that is
     certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
@@ -123,16 +128,16 @@ def top_k_planes(
 
 
 @numba.njit(cache=True, nogil=True)
-def _keep(found, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Write new outputs into free slots; how many had no room."""
-    images, slots, labels = outputs.shape
+def _keep(rows, found, outputs, shares, used):  # type: ignore[no-untyped-def]
+    """Write new outputs of the images `rows` into free slots, or over one without a share; how many had no room."""
+    _, slots, labels = outputs.shape
     full = 0
-    for m in range(images):
-        known, free = False, -1
+    for n in range(len(rows)):
+        m, known, free = rows[n], False, -1
         for r in range(used[m]):
             same = True
             for i in range(labels):
-                if outputs[m, r, i] != found[m, i]:
+                if outputs[m, r, i] != found[n, i]:
                     same = False
                     break
             known = known or same
@@ -146,7 +151,7 @@ def _keep(found, outputs, shares, used):  # type: ignore[no-untyped-def]
         if free < 0:
             full += 1
         else:
-            outputs[m, free] = found[m]
+            outputs[m, free] = found[n]
     return full
 
 

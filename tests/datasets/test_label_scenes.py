@@ -156,7 +156,9 @@ def test_a_concept_is_seen(concept):
 
 def test_what_is_not_shown_leaves_the_rest_as_it_is():
     story = next(one for one in STORIES if {"boat", "beach", "person"} <= one.shows and one.company == "few")
-    with_, without = (compose(one).sketch.shapes for one in (story, replace(story, shows=story.shows - {"boat"})))
+    with_, without = (
+        compose(one).sketch.shapes for one in (story, replace(story, shows=story.shows - {"boat"}))
+    )
     assert 0 < len(with_) - len(without) < 60
     assert [shape for shape in without if shape not in with_] == []
 

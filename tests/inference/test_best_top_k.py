@@ -10,7 +10,7 @@ import pytest
 import reference
 
 from ranking.inference import best_top_k, best_top_ks, threads, top_k_max_marginals
-from ranking.inference.best_top_k import _top
+from ranking.inference.top_k_kernels import _top
 
 SEEDS = range(60)
 

@@ -12,8 +12,15 @@ from checks import LOSSES, PAIRS
 from hard_scores import hard_case, quicksort_killer
 from numba.core.dispatcher import Dispatcher
 from pairwise_models import random_case
+from test_best_top_k import star
 
-from ranking.inference import best_labelling, max_marginals, most_violated_ranking
+from ranking.inference import (
+    best_labelling,
+    best_top_ks,
+    max_marginals,
+    most_violated_ranking,
+    top_k_max_marginals,
+)
 
 CASES = [
     ("gaussian", "a tenth", 400),
@@ -36,6 +43,8 @@ MODULES = [
         "enumeration",
         "dynamic_cuts",
         "max_marginals",
+        "best_top_k",
+        "top_k_kernels",
     )
 ]
 
@@ -78,6 +87,22 @@ def test_compiled_and_interpreted_labellings_agree(n: int, m: int, monkeypatch: 
     interpret(monkeypatch)
     for expected, interpreted in zip(compiled, everything(), strict=True):
         np.testing.assert_allclose(interpreted, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_compiled_and_interpreted_top_ks_agree(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(size)
+    _, core, interactions = star(rng, 12, size)
+    forced = np.where(rng.random((4, 12)) < 0.2, rng.choice([-1, 1], (4, 12)), 0)
+    model = (rng.normal(size=(4, 12)), core, interactions, 5, forced)
+
+    def everything() -> list[Any]:
+        return [*best_top_ks(*model), *top_k_max_marginals(*model)]
+
+    compiled = everything()
+    interpret(monkeypatch)
+    for expected, interpreted in zip(compiled, everything(), strict=True):
+        np.testing.assert_allclose(interpreted, expected, rtol=1e-12)
 
 
 def test_splits_that_go_wrong_end_in_a_sort(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,7 +235,23 @@ def test_what_the_address_gets_wrong_is_said_and_left_out(laboratory, open_page)
 def test_an_import_is_no_training(laboratory, open_page):
     [run, *_] = laboratory.store.runs("import")
     app = open_page("train", run=run.id)
-    assert "expected a training" in app.warning[0].value
+    assert "expected a training that ranks images, got: import" in app.warning[0].value
+
+
+@pytest.mark.parametrize(("kind", "called"), [("label", "training of labels"), ("asking", "simulation")])
+def test_pages_of_trainings_say_what_another_run_is(laboratory, open_page, kind, called):
+    store = laboratory.store
+    listed = [str(item.value) for item in open_page("train", set=laboratory.digits).dataframe]
+    run = store.create_run(kind, {"set": laboratory.digits})
+    store.end_run(run.id, "finished", result={"curves": []})
+    app = open_page("train", run=run.id, set=laboratory.digits)
+    assert f"expected a training that ranks images, got: {called}" in app.warning[0].value
+    assert [str(item.value) for item in app.dataframe] == listed, "it is no row of the table"
+    assert not open_page("image_sets", **{"import": run.id}).exception
+    assert (
+        f"expected an import, got: {called}" in open_page("image_sets", **{"import": run.id}).warning[0].value
+    )
+    assert not open_page("start").exception
 
 
 def test_earlier_trainings_of_this_set_are_listed(laboratory, open_page):

@@ -1,0 +1,292 @@
+"""How fast and how good are rankers of labels: inference, questions, training, and break-even precision in folds?
+
+    python benchmarks/label_ranking.py [--part inference exact training folds] [--folds 5] [--unary linear ...]
+
+- inference: the best top k of random c-star models with L = 93 labels and k = 12, for a core of C = 0 ... 12 labels,
+  one thread, per image in a batch; against the assignment form, in which each of the 2^C configurations of the core is
+  a linear assignment problem of all other labels (scipy), for C up to 5. Then in L at C = 5, the images a second with
+  all threads, and the next question (both maxima of all labels) for one image.
+- exact: equality with exhaustive search over all sets of 4 of 16 labels and its time; with the general form, in which
+  the core is placed everywhere; and the gap of scipy's approximate quadratic assignment.
+- training: Corel5k's 4,500 training images, 499 features, labels with at least 20 images, to a gap of 1e-3. Needs
+  $RANKING_REAL_DATA or ../shared/data, as folds do.
+- folds: break-even precision without questions and after 1, 5 and 10, both models, the mean over folds. C is the same
+  for both models, its default, and not chosen on the test images.
+
+Times are of the processor's own clock where one thread works, so that other programs do not count; medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from timing import machine, table
+
+from ranking import LabelSet, make_method
+from ranking.asking import closest_maxima, make_strategy, next_questions, simulate
+from ranking.inference import best_top_k, best_top_ks, threads
+from ranking.inference.best_order import (
+    APPROXIMATIONS,
+    OrderModel,
+    approximate_order,
+    best_order,
+    top_k_model,
+)
+from ranking.methods.label_prediction import LabelPrediction
+
+LABELS, K, CORE = 93, 12, 5
+QUESTIONS = (0, 1, 5, 10)
+MODELS = ("Independent p@k", "C-star p@k")
+C = 100.0
+
+
+def star(generator: np.random.Generator, labels: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """A core and F[core], weak enough that the scores still matter."""
+    matrix = 0.3 * generator.standard_normal((labels, labels))
+    matrix = matrix + matrix.T
+    np.fill_diagonal(matrix, 0.0)
+    core = generator.permutation(labels)[:size]
+    return core, matrix[core]
+
+
+def processor_seconds(task: Callable[[], object], rounds: int = 7) -> float:
+    """Median of a task in this thread; a first run, not counted, compiles."""
+    task()
+    times = []
+    for _ in range(rounds):
+        start = time.process_time()
+        task()
+        times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Inference
+# ---------------------------------------------------------------------------------------------------------
+
+
+def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray, k: int) -> float:
+    """The best value by a linear assignment of labels to places for each configuration of the core (section 3)."""
+    others, best = np.setdiff1d(np.arange(len(unary)), core), -np.inf
+    for chosen in itertools.product([False, True], repeat=len(core)):
+        inside = core[list(chosen)]
+        places = k - len(inside)
+        if not 0 <= places <= len(others):
+            continue
+        rows = interactions[list(chosen)]
+        scores = unary[others] + 2.0 * rows[:, others].sum(axis=0)
+        gains = np.outer(scores, np.arange(len(others)) < places)
+        found = linear_sum_assignment(gains, maximize=True)
+        best = max(best, gains[found].sum() + unary[inside].sum() + rows[:, inside].sum())
+    return float(best)
+
+
+def show_inference(generator: np.random.Generator) -> None:
+    threads.MOST_PARTS, parts = 1, threads.MOST_PARTS
+    rows, first = [], 0.0
+    for size in range(13):
+        core, interactions = star(generator, LABELS, size)
+        unary = generator.standard_normal((max(10, 4000 >> size), LABELS))
+        seconds = processor_seconds(lambda: best_top_ks(unary, core, interactions, K)) / len(unary)  # noqa: B023
+        slow = "-"
+        if size <= CORE:
+            assigned = processor_seconds(lambda: by_assignment(unary[0], core, interactions, K), 3)  # noqa: B023
+            value = best_top_k(unary[0], core, interactions, K).value
+            assert abs(value - by_assignment(unary[0], core, interactions, K)) < 1e-9
+            slow = f"{1e6 * assigned:,.0f} ({assigned / seconds:,.0f}x)"
+        ratio = f"{seconds / first:.2f}" if size else "-"
+        rows.append([str(size), f"{1e6 * seconds:.1f}", ratio, slow])
+        first = seconds
+    print(f"\nBest top k, L = {LABELS}, k = {K}, microseconds an image in a batch, one thread\n")
+    print(table(["C", "best top k", "of C - 1", "by assignment"], rows))
+    rows = []
+    for labels in (LABELS, 2 * LABELS, 4 * LABELS, 8 * LABELS):
+        core, interactions = star(generator, labels, CORE)
+        unary = generator.standard_normal((200, labels))
+        seconds = processor_seconds(lambda: best_top_ks(unary, core, interactions, K)) / 200  # noqa: B023
+        rows.append([str(labels), f"{1e6 * seconds:.1f}", f"{1e9 * seconds / labels:.0f}"])
+    print(f"\nThe same at C = {CORE}, in L\n")
+    print(table(["L", "best top k", "nanoseconds a label"], rows))
+    threads.MOST_PARTS = parts
+    core, interactions = star(generator, LABELS, CORE)
+    unary = generator.standard_normal((10_000, LABELS))
+    best_top_ks(unary, core, interactions, K)
+    start = time.perf_counter()
+    best_top_ks(unary, core, interactions, K)
+    print(f"\n{1e4 / (time.perf_counter() - start):,.0f} images a second in {parts} threads (wall clock)")
+    prediction = LabelPrediction(unary[:1], core, interactions, np.full(1, K), np.zeros((1, LABELS), np.int8))
+    seconds = processor_seconds(lambda: next_questions(prediction, closest_maxima), 101)
+    print(f"next question for one image, all {LABELS} labels, C = {CORE}: {1e3 * seconds:.3f} ms")
+
+
+def show_exact(generator: np.random.Generator) -> None:
+    labels, k = 16, 4
+    sets = np.array(list(itertools.combinations(range(labels), k)))
+    rows = []
+    for size in (0, 2, CORE):
+        core, interactions = star(generator, labels, size)
+        unary = generator.standard_normal(labels)
+        whole = np.zeros((labels, labels))
+        whole[:, core] = interactions.T
+        whole[core] = interactions
+
+        def exhaustive() -> float:
+            pairs = whole[sets[:, :, None], sets[:, None, :]].sum(axis=(1, 2))  # noqa: B023
+            return float((unary[sets].sum(axis=1) + pairs).max())  # noqa: B023
+
+        best = best_top_k(unary, core, interactions, k).value
+        many = np.repeat(unary[None], 1000, axis=0)
+        fast = processor_seconds(lambda: best_top_ks(many, core, interactions, k)) / 1000  # noqa: B023
+        slow = processor_seconds(exhaustive, 3)
+        rows.append(
+            [str(size), f"{abs(best - exhaustive()):.0e}", f"{1e6 * fast:.1f}", f"{slow / fast:,.0f}"]
+        )
+    print(f"\nAgainst all {len(sets):,} sets of {k} of {labels} labels\n")
+    print(table(["C", "difference", "best top k, us", "exhaustive / best top k"], rows))
+    rows = []
+    for size in (0, 1, 2):
+        core, interactions = star(generator, 12, size)
+        unary = generator.standard_normal(12)
+        model = top_k_model(unary, core, interactions, 4)
+        difference = abs(best_order(model).value - best_top_k(unary, core, interactions, 4).value)
+        seconds = processor_seconds(lambda: best_order(model), 1)  # noqa: B023
+        rows.append([str(size), f"{difference:.0e}", f"{1e3 * seconds:.2f}"])
+    print("\nThe general form, 12 labels, the core placed everywhere: O(N^(C+3))\n")
+    print(table(["C", "difference to best top k", "milliseconds"], rows))
+    rows = []
+    for method in APPROXIMATIONS:
+        gaps, values = [], []
+        for seed in range(50):
+            core, interactions = star(generator, 7, 2)
+            distance = np.abs(np.subtract.outer(np.arange(7.0), np.arange(7.0)))
+            design = 1.0 / np.arange(1, 8)
+            model = OrderModel(generator.standard_normal(7), design, core, interactions, distance)
+            values.append(best_order(model).value)
+            gaps.append(values[-1] - approximate_order(model, method, seed).value)
+        scale, found = float(np.mean(np.abs(values))), float(np.mean(np.array(gaps) < 1e-9))
+        rows.append([method, f"{found:.0%}", f"{np.mean(gaps) / scale:.1%}", f"{max(gaps) / scale:.1%}"])
+    print("\nscipy's approximate quadratic assignment, 7 items, C = 2, 50 random models\n")
+    print(table(["method", "exact", "mean gap, of the mean value", "largest"], rows))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Training
+# ---------------------------------------------------------------------------------------------------------
+
+
+def corel5k() -> LabelSet | None:
+    """Labels with at least 20 images, features L2-normalised; None where the set is absent."""
+    root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not (root / "corel5k" / "corel5k.npz").is_file():
+        return None
+    with np.load(root / "corel5k" / "corel5k.npz", allow_pickle=False) as file:
+        stored = dict(file)
+
+    def dense(name: str, columns: int) -> np.ndarray:
+        starts = stored[f"{name}_indptr"]
+        matrix = np.zeros((len(starts) - 1, columns), np.bool_)
+        matrix[np.repeat(np.arange(len(matrix)), np.diff(starts)), stored[f"{name}_indices"]] = True
+        return matrix
+
+    names = stored["label_names"]
+    features, labels = dense("X", int(stored["n_features"])).astype(np.float32), dense("Y", len(names))
+    features /= np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-6)
+    kept = labels.sum(axis=0) >= 20
+    test = np.arange(len(features)) >= int(stored["n_train"])
+    return LabelSet(features, labels[:, kept], tuple(str(name) for name in names[kept]), test)
+
+
+SETS: dict[str, Callable[[], LabelSet | None]] = {"Corel5k": corel5k}
+
+
+def show_training(label_set: LabelSet, title: str) -> None:
+    training = label_set.part(~label_set.test)
+    rows = []
+    for name in MODELS:
+        method, start = make_method(name, C=C), time.process_time()
+        method.fit(training)
+        seconds, proven = time.process_time() - start, method.certificate
+        rows.append(
+            [name, f"{proven.primal:.4f}", f"{proven.dual:.4f}", f"{proven.relative_gap:.1e}",
+             str(proven.iterations), f"{seconds:.1f}", f"{proven.seconds:.1f}"]
+        )  # fmt: skip
+    (images, columns), labels = training.features.shape, len(training.names)
+    print(f"\nTraining on {title}, {images:,} x {columns}, {labels} labels, C = {C:g}\n")
+    print(table(["method", "primal", "dual", "gap", "rounds", "processor s", "wall s"], rows))
+
+
+def show_folds(
+    label_set: LabelSet, title: str, folds: int, unaries: list[str], strategies: list[str]
+) -> None:
+    fold = np.random.default_rng(0).permutation(len(label_set)) % folds
+    rows = []
+    for unary in unaries:
+        means = {}
+        for name in MODELS:
+            found: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
+            for number in range(folds):
+                training, test = label_set.part(fold != number), label_set.part(fold == number)
+                method = make_method(name, C=C, unary=unary).fit(training)
+                for strategy in strategies:
+                    if strategy == "core first" and not len(method.core):
+                        continue
+                    urgency = make_strategy(strategy, method, training)
+                    found[strategy].append(simulate(method, test, urgency, max(QUESTIONS))[list(QUESTIONS)])
+            for strategy, values in found.items():
+                if values:
+                    means[name, strategy] = 100.0 * np.mean(values, axis=0)
+                    deviation = 100.0 * np.std(values, axis=0)[0]
+                    figures = [f"{value:.2f}" for value in means[name, strategy]]
+                    rows.append([unary, name, strategy, *figures, f"{deviation:.2f}"])
+        gain = means[MODELS[1], strategies[0]] - means[MODELS[0], strategies[0]]
+        rows.append(
+            [unary, "C-star less independent", strategies[0], *(f"{value:+.2f}" for value in gain), ""]
+        )
+        print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {C:g}\n")
+        header = [
+            "scores",
+            "model",
+            "asked by",
+            *("Auto" if q == 0 else f"Q{q}" for q in QUESTIONS),
+            "deviation of Auto",
+        ]
+        print(table(header, rows), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = ("inference", "exact", "training", "folds")
+    parser.add_argument("--part", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
+    parser.add_argument("--strategies", nargs="+", default=["closest maxima"])
+    given = parser.parse_args()
+    print(machine())
+    generator = np.random.default_rng(0)
+    if "inference" in given.part:
+        show_inference(generator)
+    if "exact" in given.part:
+        show_exact(generator)
+    for title, make in SETS.items():
+        label_set = make()
+        if label_set is None:
+            print(f"\n{title} is not there: training and folds on it are left out")
+            continue
+        if "training" in given.part:
+            show_training(label_set, title)
+        if "folds" in given.part:
+            show_folds(label_set, title, given.folds, given.unary, given.strategies)
+
+
+if __name__ == "__main__":
+    main()

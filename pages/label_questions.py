@@ -1,0 +1,259 @@
+"""Label questions: the model asks whether an image shows a label, and its whole ranking moves with the answer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import address, answer_files, cache, frame, keys, label_models, neighbours, own_image
+from pages.parts.frame import escaped
+from pages.parts.interview import Interview, strategies
+from pages.parts.picture import picture
+from pages.parts.questions import questions, sent_before
+from ranking.answers import ImageAnswers, fold
+from ranking.asking import STRATEGIES
+from ranking.run import Run
+from ranking.types import Ints, LabelSet
+
+MOST_K = 100
+RIVALS = {"no": "Alone", "same": "Beside its rival, same answers", "own": "Against its rival's own questions"}
+ON_OFF = {"0": False, "1": True}
+
+
+class Shown(NamedTuple):
+    """The image that is asked about: row `row` of `images`, its picture and size; known: whether its labels are."""
+
+    images: LabelSet
+    row: int
+    source: str
+    size: tuple[int, int]
+    known: bool
+
+
+def steps() -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        row = label_models.choose_set()
+    with right:
+        run = label_models.choose_training(row)
+    try:
+        _, images = cache.label_ranker(run)
+    except cache.NoFeatures:
+        neighbours.offer_features(run, cache.image_set(row.key))
+    strategy, beside = choose_game(run)
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        shown = show_image(run, images)
+        k = choose_k(run, images)
+        truth = choose_truth(shown)
+    own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
+    rival = make_rival(run, shown, strategy, k, beside)
+    with right:
+        ask(own, rival, beside, truth)
+        if truth:
+            show_race(own, rival)
+    take_along(row.key)
+
+
+def choose_game(run: Run) -> tuple[str, str]:
+    """How the next question is chosen, and who plays along."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        names = strategies(run)
+        strategy = st.segmented_control(
+            "The next question",
+            names,
+            required=True,
+            help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
+            **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
+        )
+    with right:
+        beside = st.segmented_control(
+            "The rival",
+            list(RIVALS),
+            format_func=RIVALS.__getitem__,
+            required=True,
+            **address.bound(keys.RIVAL, address.one_of(list(RIVALS)), "no"),
+        )
+    return str(strategy), str(beside)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The image
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_image(run: Run, images: LabelSet) -> Shown:
+    """The image large, and the way to the next one; a person may bring one instead."""
+    place = st.container()
+    queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
+    told = cache.answers().images(run.settings["set"])
+    row = choose_image(images, queue, told)
+    with st.expander("An image of your own", icon=":material/add_photo_alternate:"):
+        brought = own_image.choose(run)
+    if brought is not None:
+        shown = Shown(brought[0], 0, brought[1], brought[2], known=False)
+    else:
+        set_of_images = cache.image_set(run.settings["set"])
+        width, height = (int(side) for side in set_of_images.image_sizes[row])
+        shown = Shown(images, row, cache.whole_image(set_of_images.key, row), (width, height), known=True)
+    with place:
+        name = str(shown.images.ids[shown.row])
+        picture(
+            shown.source,
+            shown.size,
+            [],
+            alt=f"Image {name}, whose labels are asked for",
+            key=keys.widget("asked"),
+        )
+    return shown
+
+
+def choose_image(images: LabelSet, queue: Ints, told: dict[str, ImageAnswers]) -> int:
+    """The image of the address, else the first of the queue without an answer; buttons to its neighbours in the
+    queue."""
+    done = [bool(told[id].answers) if id in told else False for id in map(str, images.ids[queue])]
+    first = done.index(False) if False in done else 0
+    known = {str(id): row for row, id in enumerate(images.ids)}
+    chosen = address.read(keys.IMAGE, lambda text: row_of(known, text), int(queue[first]))
+    if address.get(keys.IMAGE) is None:
+        address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # it stays when it gets its first answer
+    at = int(np.searchsorted(queue, chosen))
+    after = [place for place in (*range(at + 1, len(queue)), *range(at)) if not done[place]]
+    goals = {
+        "Back": at - 1 if at > 0 else None,
+        "Next": at + 1 if at + 1 < len(queue) else None,
+        "Next unanswered": after[0] if after else None,
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, goal in goals.items():
+            st.button(
+                label,
+                key=keys.widget(f"image {label}"),
+                type="primary" if label == "Next unanswered" else "secondary",
+                disabled=goal is None,
+                on_click=go_to,
+                args=(None if goal is None else str(images.ids[queue[goal]]),),
+            )
+        st.caption(
+            f"Image {escaped(str(images.ids[chosen]))} · {sum(done)} of {len(queue)} test images answered",
+            width="content",
+        )
+    return chosen
+
+
+def row_of(known: dict[str, int], text: str) -> int:
+    if text not in known:
+        raise ValueError("expected the name of an image of this set")
+    return known[text]
+
+
+def go_to(image: str | None) -> None:
+    address.put(**{keys.IMAGE: image})
+
+
+def choose_k(run: Run, images: LabelSet) -> int:
+    """How many labels the image is given: the mean of its set, unless a person knows better."""
+    method, _ = cache.label_ranker(run)
+    most = min(MOST_K, len(images.names))
+    bound = address.bound(keys.LABEL_K, address.number(int, 1, most), min(method.usual_k, most))
+    return int(st.slider("k: how many labels the image is given", 1, most, **bound))
+
+
+def choose_truth(shown: Shown) -> bool:
+    """Whether the true labels are shown; there is nothing to show of an image that a person has brought."""
+    parse = address.one_of(list(ON_OFF))
+    bound = address.bound(keys.TRUTH, lambda text: ON_OFF[parse(text)], False, lambda on: str(int(on)))
+    return bool(st.toggle("Show the truth", disabled=not shown.known, **bound)) and shown.known
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Questions
+# ---------------------------------------------------------------------------------------------------------
+
+
+def make_rival(run: Run, shown: Shown, strategy: str, k: int, beside: str) -> Interview | None:
+    """The other model on the same image, where it is asked for and there is one."""
+    if beside == "no":
+        return None
+    other = label_models.rival_of(run)
+    if other is None:
+        label_models.offer_rival(run)
+        return None
+    usual = strategy if strategy in strategies(other) else strategies(other)[0]
+    return Interview.of(other, shown.images, shown.row, usual, k, shown.known)
+
+
+@st.fragment
+def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> None:
+    """What answers to a key, without the rest of the page running again: first of all the disk."""
+    key = keys.widget("questions")
+    with frame.in_place(), cache.or_gone():
+        sent = sent_before(key)
+        store, sessions = cache.answers(), {event.session for event in sent.events}
+        saved = store.saved(sessions)
+        store.append([event for event in sent.events if event.number > saved[event.session]])
+        events = store.events(own.run.settings["set"], own.id)
+        data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
+        told = fold(events)
+        if truth and own.truth is not None:
+            data["truth"] = np.flatnonzero(own.truth).tolist()
+        if rival is not None:
+            data["rival"] = show_rival(rival, told, beside)
+        if questions(data, key) != sent:  # a server that has just started hears of the answers only here
+            st.rerun()
+        if beside == "own" and rival is not None and rival.truth is None:
+            st.caption("Nobody knows the truth about this image: the rival is given your answers.")
+
+
+def show_rival(rival: Interview, told: ImageAnswers, beside: str) -> dict[str, object]:
+    if beside == "own" and rival.truth is not None:
+        return rival.ranking_of_its_own_questions(len(told.answers))
+    before = fold(told.standing[:-1])
+    return {**rival.ranking(rival.position(told), rival.position(before)), "note": "given your answers"}
+
+
+def show_race(own: Interview, rival: Interview | None) -> None:
+    """How many questions each model needs where the truth answers."""
+    said = []
+    for player in (own, rival):
+        if player is not None:
+            count = player.needed()
+            said.append(f"{player.title} needs {'more than all' if count is None else count}")
+    truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)  # type: ignore[arg-type]
+    st.caption(
+        f"●: truly there, {int(np.sum(own.truth))} labels: {escaped(truth)}. Questions until all of them are on top for "
+        f"good, when the truth answers: **{'; '.join(said)}**."
+    )
+
+
+def take_along(key: str) -> None:
+    """All answers of the image set; made when they are asked for."""
+    store = cache.answers()
+    with st.container(horizontal=True):
+        st.download_button(
+            "Answers as CSV",
+            lambda: answer_files.csv_text(store.images(key)),
+            f"answers-{key[:12]}.csv",
+            "text/csv",
+            icon=":material/table_view:",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Every question, as JSON lines",
+            lambda: answer_files.json_lines(store.events(key), store.images(key)),
+            f"answers-{key[:12]}.jsonl",
+            "application/jsonl",
+            icon=":material/list:",
+            on_click="ignore",
+        )
+    st.caption(
+        "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together. Keys: "
+        "1 yes, 0 no, S skip, U undo. The line marks the end of the top k; bars to the right are inside it, by how much "
+        "the best ranking with the label beats the best without. ✓ and ✗: your answers, which stay where you put them."
+    )
+
+
+frame.show_page("label_questions", "One question, one key, and the whole ranking of labels moves.", steps)

@@ -1,0 +1,45 @@
+"""What a ranker of labels says of images: models of their labels, and the answers that were given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.inference import BestTopKs, TopKMaxMarginals, best_top_ks, top_k_max_marginals
+from ranking.types import Floats, Ints
+
+Answers = npt.NDArray[np.int8]  # (M, L): 1 the image has the label, -1 it has not, 0 nobody has said
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPrediction:
+    """What a ranker of labels says of M images, given what was answered: the model of each, and its solution.
+
+    unary: (M, L); core: (c,); interactions: (c, L); k: (M,); answers: (M, L).
+    """
+
+    unary: Floats
+    core: Ints
+    interactions: Floats
+    k: Ints
+    answers: Answers
+
+    @property
+    def best(self) -> BestTopKs:
+        """The best top k of each image with the answers forced."""
+        return best_top_ks(self.unary, self.core, self.interactions, self.k, self.answers)
+
+    @property
+    def max_marginals(self) -> TopKMaxMarginals:
+        """The best value with each label inside and with it outside."""
+        return top_k_max_marginals(self.unary, self.core, self.interactions, self.k, self.answers)
+
+    @property
+    def scores(self) -> Floats:
+        """(M, L) inside - outside: labels rank by it, the best top k before all others.
+
+        Infinite where a label is settled: by its answer, or because those given leave it no choice.
+        """
+        return self.max_marginals.difference

@@ -1,0 +1,179 @@
+"""What answers are worth, by folds: against one whole simulation for each, and what ends it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from labelled_pictures import patches
+
+from ranking import LabelSet, label_training
+from ranking.asking import STRATEGIES, make_strategy, simulate
+from ranking.asking_simulation import AskingCurve, askers_of, asking_curves, deal, simulate_asking
+from ranking.label_training import label_set_of, make_label_ranker
+from ranking.methods.label_ranker import LabelRanker
+from ranking.run_settings import AskingSettings
+from ranking.types import ImageSet
+
+ALONE = ("Independent p@k", {"C": 10.0, "tolerance": 0.05})
+STAR = ("C-star p@k", {"C": 10.0, "tolerance": 0.05, "core_size": 2})
+SETTINGS = AskingSettings(
+    "key", (("Colour", {"bins": 2}),), (ALONE, STAR), tuple(STRATEGIES), questions=2, folds=3, min_images=4
+)
+
+
+@pytest.fixture(scope="module")
+def image_set(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    return patches(tmp_path_factory.mktemp("patches") / "set", 30)
+
+
+@pytest.fixture(scope="module")
+def images(image_set: ImageSet, tmp_path_factory: pytest.TempPathFactory) -> LabelSet:
+    return label_set_of(image_set, SETTINGS, tmp_path_factory.mktemp("features"))
+
+
+def curves_of(images: LabelSet, **changes: Any) -> list[AskingCurve]:
+    settings = replace(SETTINGS, **changes)
+    return asking_curves(images, settings, askers_of(settings))
+
+
+def numbers(curves: list[AskingCurve]) -> list[list[list[float]]]:
+    return [curve.folds.tolist() for curve in curves]
+
+
+def test_images_are_dealt_once_each() -> None:
+    dealt = deal(23, 5, seed=3)
+    assert sorted(map(len, dealt)) == [4, 4, 5, 5, 5]
+    assert sorted(np.concatenate(dealt).tolist()) == list(range(23))
+    assert [rows.tolist() for rows in dealt] == [rows.tolist() for rows in deal(23, 5, seed=3)]
+    assert [rows.tolist() for rows in dealt] != [rows.tolist() for rows in deal(23, 5, seed=4)]
+
+
+def test_curves_are_those_of_each_fold_at_once(images: LabelSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks and folds change nothing: fold by fold, all images asked together, none of them in the training."""
+    monkeypatch.setattr(label_training, "BLOCK", 4)
+    sure = tuple(name for name in STRATEGIES if name != "random")
+    found = curves_of(images, methods=(STAR,), strategies=sure, seed=7)
+    for curve, strategy in zip(found, sure, strict=True):
+        assert (curve.method, curve.settings, curve.strategy) == (*STAR, strategy)
+        assert curve.folds.shape == (3, 3)
+        for fold, rows in enumerate(deal(len(images), 3, seed=7)):
+            training = images.part([row for row in range(len(images)) if row not in rows])
+            method = make_label_ranker(*STAR).fit(training)
+            expected = simulate(method, images.part(rows), make_strategy(strategy, method, training), 2)
+            np.testing.assert_allclose(curve.folds[fold], expected, atol=1e-12)
+        np.testing.assert_allclose(curve.mean, curve.folds.sum(axis=0) / 3)
+        told = curve.to_json()
+        assert (told["mean"], told["folds"]) == (curve.mean.tolist(), curve.folds.tolist())
+
+
+def test_equal_settings_give_equal_curves_and_another_seed_others(images: LabelSet) -> None:
+    asked = {"methods": (ALONE,), "strategies": ("random", "entropy")}
+    first = numbers(curves_of(images, **asked))
+    assert first == numbers(curves_of(images, **asked))
+    other = numbers(curves_of(images, **asked, seed=1))
+    assert first[0] != other[0]
+    assert first[1] != other[1], "another deal"
+
+
+def test_all_answers_make_all_rankings_right(images: LabelSet) -> None:
+    for curve in curves_of(images, questions=len(images.names)):
+        assert curve.folds[:, 0].max() < 1.0
+        assert (curve.folds[:, -1] == 1.0).all()
+
+
+def test_without_a_core_none_is_asked_for_first(images: LabelSet) -> None:
+    pairs = [(curve.method, curve.strategy) for curve in curves_of(images, questions=0)]
+    expected = [(name, strategy) for name in (ALONE[0], STAR[0]) for strategy in STRATEGIES]
+    assert pairs == [pair for pair in expected if pair != (ALONE[0], "core first")]
+
+
+def test_no_method_learns_from_the_images_that_it_is_asked_about(
+    images: LabelSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[set[str], set[str]]] = []
+    fit = LabelRanker.fit
+
+    def spy(self: LabelRanker, learnt: LabelSet, **options: Any) -> LabelRanker:
+        seen.append((set(learnt.ids.tolist()), set()))
+        return fit(self, learnt, **options)
+
+    def asked(method: LabelRanker, block: LabelSet, urgency: Any, questions: int) -> Any:
+        seen[-1][1].update(block.ids.tolist())
+        return np.ones(questions + 1)
+
+    monkeypatch.setattr(LabelRanker, "fit", spy)
+    monkeypatch.setattr("ranking.asking_simulation.simulate", asked)
+    curves_of(images, methods=(ALONE,), strategies=("random",))
+    labelled = set(images.ids[images.labels.any(axis=1)].tolist())
+    assert len(seen) == 3
+    assert all(not learnt & told for learnt, told in seen)
+    assert all((learnt | told) >= labelled for learnt, told in seen)
+    assert sorted(one for _, told in seen for one in told) == sorted(labelled)
+
+
+def test_every_training_and_every_strategy_is_a_step(image_set: ImageSet, tmp_path: Path) -> None:
+    steps: list[tuple[str, int, int]] = []
+    settings = replace(SETTINGS, strategies=("core first", "random"), folds=2, questions=0)
+    simulate_asking(image_set, settings, tmp_path, on_step=lambda *step: steps.append(step))
+    steps = [step for step in steps if step[0].startswith("Fold")]
+    assert steps[:5] == [
+        ("Fold 1 of 2: training Independent p@k", 0, 10),
+        ("Fold 1 of 2: asking Independent p@k, random", 1, 10),
+        ("Fold 1 of 2: training C-star p@k", 2, 10),
+        ("Fold 1 of 2: asking C-star p@k, core first", 3, 10),
+        ("Fold 1 of 2: asking C-star p@k, random", 4, 10),
+    ]
+    assert steps[-1] == ("Fold 2 of 2: asking C-star p@k, random", 10, 10)
+    assert [done for _, done, _ in steps] == list(range(11))
+
+
+@pytest.mark.parametrize("during", ["training", "asking"])
+def test_what_a_beat_raises_ends_it(images: LabelSet, during: str) -> None:
+    now, heard = "", 0
+
+    def step(what: str, done: int, total: int) -> None:
+        nonlocal now
+        now = what
+
+    def beat() -> None:
+        nonlocal heard
+        if during in now:
+            heard += 1
+            raise KeyError(during)
+
+    with pytest.raises(KeyError, match=during):
+        asking_curves(images, SETTINGS, askers_of(SETTINGS), step, beat)
+    assert heard == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"methods": ()}, "expected at least one method, got none"),
+        ({"strategies": ()}, "expected at least one strategy, got none"),
+        ({"methods": (STAR, STAR)}, "every method once, got "),
+        ({"strategies": ("random", "random")}, "every strategy once, got random, random"),
+        ({"methods": (("AP-SVM", {}),)}, "AP-SVM ranks samples, not the labels of an image"),
+        ({"methods": (("C-star p@k", {"D": 1}),)}, "C-star p@k has no setting 'D'"),
+        ({"strategies": ("guess",)}, "no strategy is called 'guess'; choose one of: closest maxima, "),
+        ({"methods": (ALONE,), "strategies": ("core first",)}, "none of the methods has a core"),
+        ({"questions": -1}, "questions must be at least 0, got -1"),
+        ({"folds": 1}, "folds must be at least 2, got 1"),
+        ({"folds": 31}, "30 images cannot be dealt into 31 folds; choose at most 30 folds"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+    ],
+)
+def test_settings_that_make_no_simulation_are_refused(
+    image_set: ImageSet, tmp_path: Path, changes: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ValueError, match=expected):
+        simulate_asking(image_set, replace(SETTINGS, **changes), tmp_path)
+
+
+def test_a_fold_without_labels_is_told(images: LabelSet) -> None:
+    with pytest.raises(ValueError, match="none of the 1 images of a fold has a label; choose fewer folds"):
+        curves_of(images, methods=(ALONE,), strategies=("random",), folds=30, questions=0)
