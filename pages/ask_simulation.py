@@ -17,7 +17,7 @@ from pages.parts import (
     frame,
     jobs_panel,
     keys,
-    label_runs,
+    label_models,
     runs,
 )
 from pages.parts.frame import escaped
@@ -35,14 +35,14 @@ MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000
 
 
 def steps() -> None:
-    asked = label_runs.run_of(keys.SIMULATION, "asking", "simulation")
+    asked = address.read(keys.SIMULATION, simulation, None)
     if asked is not None and not runs.set_is_here(asked):
         frame.way_on(runs.missing_set(asked), "Import images", "image_sets")
     if asked is not None:
         address.imply(given(asked))
     left, right = st.columns(2, gap="medium")
     with left:
-        row = label_runs.choose_set()
+        row = label_models.choose_set()
     with right:
         run = choose_simulation(row)
     view, task = st.container(), st.container()
@@ -55,6 +55,16 @@ def steps() -> None:
             show_ended(run, row)
         else:
             show_live(run)
+
+
+def simulation(run_id: str) -> Run:
+    """The simulation of that id; ValueError where it is none."""
+    run = cache.store().run(run_id)
+    if run.kind != "asking":
+        raise ValueError(f"expected a simulation, got: {run.called}")
+    if run.deleted is not None:
+        raise ValueError("that simulation was deleted")
+    return run
 
 
 def given(run: Run) -> dict[str, str]:

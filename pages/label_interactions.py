@@ -17,7 +17,7 @@ from pages.parts import (
     frame,
     keys,
     label_charts,
-    label_runs,
+    label_models,
     label_words,
     star_picture,
 )
@@ -31,18 +31,17 @@ CSV_COLUMNS = ("core label", "label", "F", "images with both", "expected by chan
 
 
 def steps() -> None:
-    asked = label_runs.run_of(keys.LABEL_RUN, "label", "training of labels")
     left, right = st.columns(2, gap="medium")
     with left:
-        row = label_runs.choose_set()
+        row = label_models.choose_set()
     with right:
-        run = label_runs.choose_training(row, asked)
+        run = label_models.choose_training(row, "Training", (label_models.OWN,))
     pairs = cache.label_pairs(run)
     if not pairs.weight.any():
         frame.way_on(
             "This c-star has no interactions: its core is empty, or nothing was learnt of it",
-            "Train another",
-            "train",
+            "Look at the questions it asks",
+            "label_questions",
         )
     look(run, row.title, pairs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 import streamlit as st
@@ -86,16 +87,21 @@ def _training(run_id: str) -> Run:
     return run
 
 
-def choose_training(row: ImageSetRow) -> Run:
-    """One of the trainings of labels on a set; a button that trains a model and its rival where there is none."""
-    here = cache.store().runs("label", row.key)
-    usable = sorted((run for run in here if run.has_model), key=lambda run: run.settings["method"] != OWN)
+def choose_training(
+    row: ImageSetRow, label: str = "The model that asks", methods: Sequence[str] = (OWN, RIVAL)
+) -> Run:
+    """One of the trainings of labels on a set by one of `methods`, those by the first of them foremost; a button that
+    trains a model and its rival where there is none."""
+    here = [run for run in cache.store().runs("label", row.key) if run.settings["method"] in methods]
+    usable = sorted(
+        (run for run in here if run.has_model), key=lambda run: run.settings["method"] != methods[0]
+    )
     live = [run for run in here if run.state not in ENDED]
     if not usable:
         _train_first(row, live, here)
     bound = address.bound(keys.LABEL_RUN, address.one_of([run.id for run in usable]), usable[0].id)
     names = {run.id: _name(run) for run in usable}
-    chosen = st.selectbox("The model that asks", list(names), format_func=names.__getitem__, **bound)
+    chosen = st.selectbox(label, list(names), format_func=names.__getitem__, **bound)
     if address.get(keys.LABEL_RUN) is None:
         address.amend(
             **{keys.LABEL_RUN: chosen}
