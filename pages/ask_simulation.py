@@ -326,8 +326,8 @@ def in_words(curves: list[FoldCurve]) -> str:
             f"{100 * apart.mean[count]:+.1f}{f' ({between})' if between else ''} at {asking_table.called(count)}"
         )
     return (
-        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} stands {', '.join(said)} points "
-        f"from {escaped(asking_table.BASELINE)}."
+        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
+        f"{escaped(asking_table.BASELINE)} by {' and '.join(said)} points."
     )
 
 

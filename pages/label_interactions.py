@@ -89,9 +89,10 @@ def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
     figure = star_picture.figure_of(star, largest, told)
     said = label_words.strongest(shown)
     charts.show(figure, keys.widget("star"), f"The star. {said}", "star", height=600, top=4)
-    outer, others = len(star.shown) - star.core, len(shown.names) - star.core
+    outer, others = len(star.shown) - star.middle, len(shown.names) - star.middle
+    middle = "the core" if star.middle > 1 else shown.names[int(star.shown[0])]
     caption = (
-        f"In the middle the core, around it the {outer} labels that it joins most strongly, of {others}. "
+        f"In the middle {escaped(middle)}, around it the {outer} labels that it joins most strongly, of {others}. "
         r"The wider a line, the larger |F|; two labels in one top k add 2F to its value $t^\top s+t^\top Ft$. "
         f"**Notice** the extremes: {said}"
     )
@@ -133,8 +134,7 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
 
 def show_against_the_data(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     """All pairs: the learnt against the counted."""
-    furthest = np.argsort(-shown.against, kind="stable")[: label_charts.MOST_NAMED]
-    furthest = furthest[shown.against[furthest] > 0]
+    furthest = label_charts.most_against(shown)
     told = [label_words.told(shown, place) for place in range(len(shown))]
     figure = label_charts.against_the_data(shown, told, furthest)
     said = label_words.compared(shown)

@@ -156,6 +156,20 @@ def against_the_data(pairs: LabelPairs, told: Sequence[str], furthest: Ints) -> 
     return figure
 
 
+def most_against(pairs: LabelPairs) -> Ints:
+    """The places of at most MOST_NAMED pairs that go most against the data, and stand so far apart that all of their
+    names can be read."""
+    named: list[int] = []
+    across, up = (max(1e-9, float(np.ptp(values))) for values in (pairs.log_lift, pairs.weight))
+    for place in np.argsort(-pairs.against, kind="stable"):
+        if len(named) == MOST_NAMED or pairs.against[place] <= 0:
+            break
+        beside = np.abs(pairs.log_lift[named] - pairs.log_lift[place]) < 0.2 * across
+        if not (beside & (np.abs(pairs.weight[named] - pairs.weight[place]) < 0.1 * up)).any():
+            named.append(int(place))
+    return np.array(named, np.int64)
+
+
 def _two(pairs: LabelPairs, place: int) -> str:
     """A pair's name, safe for Plotly."""
     return " · ".join(short(pairs.names[int(column[place])]) for column in (pairs.first, pairs.second))

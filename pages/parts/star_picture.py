@@ -23,12 +23,15 @@ LONGEST = 16  # letters of a name
 
 @dataclass(frozen=True, eq=False)
 class Star:
-    """What is drawn of a c-star: labels `shown` (n,), the core first; their places (n, 2); which `pairs` are ties."""
+    """What is drawn of a c-star: labels `shown` (n,), those in the middle first; their places (n, 2); `pairs`: the ties.
+
+    middle: how many of `shown` stand in the middle.
+    """
 
     pairs: LabelPairs
     shown: Ints
     places: Floats
-    core: int  # how many of `shown` are the core
+    middle: int
 
     def place(self, label: int) -> Floats:
         found: Floats = self.places[int(np.flatnonzero(self.shown == label)[0])]
@@ -36,38 +39,41 @@ class Star:
 
 
 def star_of(pairs: LabelPairs) -> Star:
-    """The strongest ties of the core with others, all ties within the core, and where their labels stand.
-
-    All pairs within `pairs` whose labels are both in the core are ties, however weak.
-    """
-    inner = np.isin(pairs.second, pairs.core)
+    """The labels that come first in `pairs` in the middle, all or one of the core; the others that they have the
+    strongest ties with around them. All pairs within the middle are ties, however weak."""
+    middle = np.array([label for label in pairs.core if label in pairs.first], np.int64)
+    inner = np.isin(pairs.second, middle)
     order = np.argsort(-np.abs(pairs.weight), kind="stable")
     order = order[~inner[order] & (pairs.weight[order] != 0)]
-    outer: list[int] = []
-    for label in pairs.second[order]:
-        if label not in outer and len(outer) < MOST_OUTER:
-            outer.append(int(label))
+    outer = np.array(list(dict.fromkeys(pairs.second[order].tolist()))[:MOST_OUTER], np.int64)
     ties = order[np.isin(pairs.second[order], outer)][:MOST_TIES]
     drawn = pairs.part(np.concatenate([np.flatnonzero(inner), ties]))
-    core = circle(len(pairs.core))
-    around = arcs(towards(drawn, np.array(outer, np.int64), core))
-    shown = np.concatenate([pairs.core, np.array(outer, np.int64)])
-    return Star(drawn, shown, np.concatenate([core, around]), len(pairs.core))
+    places = circle(len(middle))
+    around = arcs(towards(drawn, outer, middle, places))
+    shown = np.concatenate([middle, outer])
+    return Star(drawn, shown, np.concatenate([places, around]), len(middle))
 
 
 def circle(count: int) -> Floats:
-    """(count, 2) the core, clockwise from the top; a single one in the middle."""
+    """(count, 2) labels of the core, clockwise from the top; a single one in the very middle."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
     return (INNER if count > 1 else 0.0) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def towards(pairs: LabelPairs, outer: Ints, core: Floats) -> Floats:
-    """(n, 2) where each label of `outer` would stand nearest to those of the core that it has ties with."""
+def towards(pairs: LabelPairs, outer: Ints, middle: Ints, places: Floats) -> Floats:
+    """(n, 2) where each label of `outer` would stand nearest to those of the `middle` that it has ties with.
+
+    Labels of a single one have no such place: its strongest attractions go to the right, its repulsions to the left.
+    """
     wanted = np.zeros((len(outer), 2))
-    for place, label in enumerate(outer):
+    for at, label in enumerate(outer):
         ties = np.flatnonzero(pairs.second == label)
-        of = [int(np.flatnonzero(pairs.core == one)[0]) for one in pairs.first[ties]]
-        wanted[place] = np.abs(pairs.weight[ties]) @ core[of] / np.abs(pairs.weight[ties]).sum()
+        weight = pairs.weight[ties]
+        if len(middle) == 1:
+            wanted[at] = weight[0], abs(weight[0])
+            continue
+        of = [int(np.flatnonzero(middle == one)[0]) for one in pairs.first[ties]]
+        wanted[at] = np.abs(weight) @ places[of] / np.abs(weight).sum()
     return wanted
 
 
@@ -129,7 +135,8 @@ def figure_of(star: Star, largest: float, told: Sequence[str]) -> go.Figure:
         showlegend=False,
     )
     for number, (label, (x, y)) in enumerate(zip(star.shown, star.places, strict=True)):
-        _add_name(figure, star.pairs.names[int(label)], float(x), float(y), number < star.core)
+        of_core = bool(np.isin(label, star.pairs.core))
+        _add_name(figure, star.pairs.names[int(label)], float(x), float(y), of_core, number < star.middle)
     figure.update_xaxes(range=[-1.22, 1.22], visible=False, fixedrange=True)
     figure.update_yaxes(range=[-1.2, 1.12], visible=False, fixedrange=True)
     return figure
@@ -144,16 +151,16 @@ def short(name: str) -> str:
     return html.escape(name if len(name) <= LONGEST else name[: LONGEST - 1] + "…")
 
 
-def _add_name(figure: go.Figure, name: str, x: float, y: float, core: bool) -> None:
-    """A name in a box: of the core large and blue."""
+def _add_name(figure: go.Figure, name: str, x: float, y: float, core: bool, middle: bool) -> None:
+    """A name in a box: of the core blue, in the middle large."""
     figure.add_annotation(
         x=x,
         y=y,
-        text=f"<b>{short(name)}</b>" if core else short(name),
+        text=f"<b>{short(name)}</b>" if middle else short(name),
         showarrow=False,
-        font={"size": 17 if core else 14, "color": "white"},
+        font={"size": 17 if middle else 14, "color": "white"},
         bgcolor=DARK_BLUE if core else DARK_GREY,
         bordercolor="white",
-        borderwidth=2 if core else 1,
-        borderpad=5 if core else 3,
+        borderwidth=2 if middle else 1,
+        borderpad=5 if middle else 3,
     )
