@@ -244,7 +244,7 @@ def label_pairs(run: Run) -> LabelPairs:
         return _label_pairs(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@st.cache_resource(show_spinner="Counting which labels come together …", max_entries=16)
 def _label_pairs(home: str, run_id: str) -> LabelPairs:
     run = Store(home).run(run_id)
     method = method_class(run.settings["method"]).load(run.model_file)

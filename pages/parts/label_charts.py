@@ -10,14 +10,15 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from pages.parts.colours import BLUE, GREY, VERMILLION
+from pages.parts.label_words import signed
 from pages.parts.star_picture import short
 from ranking.label_pairs import LabelPairs
 from ranking.types import Ints
 
 MOST_NAMED = 5  # pairs that are named in the scatter
+FAINTEST = 0.1  # of what goes most against the data: a pair that goes less is not named
 TICKS = {-6: "1/64", -4: "1/16", -2: "¼", 0: "chance", 2: "4×", 4: "16×", 6: "64×"}
 AGAINST = "rgba(128,128,128,.22)"
-FEW_TICKS = {-4: "1/16", 0: "chance", 4: "16×"}
 
 
 def named(pairs: LabelPairs, place: int) -> str:
@@ -37,12 +38,12 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
         cols=2,
         shared_yaxes=True,
         horizontal_spacing=0.04,
-        column_titles=["learnt: F", "in the data: together"],
+        column_titles=["learnt: F", "data: both vs chance"],
     )
     rows = np.arange(len(pairs))[::-1]
     for column, (values, said) in enumerate(
         (
-            (pairs.weight, [f"{weight:+.2g}" for weight in pairs.weight]),
+            (pairs.weight, [signed(weight) for weight in pairs.weight]),
             (pairs.log_lift, [_count(pairs, place) for place in range(len(pairs))]),
         ),
         start=1,
@@ -68,7 +69,7 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
         figure.update_xaxes(
             range=[low, high], zeroline=True, zerolinecolor=GREY, zerolinewidth=2, row=1, col=column
         )
-    figure.update_xaxes(tickvals=list(FEW_TICKS), ticktext=list(FEW_TICKS.values()), row=1, col=2)
+    figure.update_xaxes(tickvals=[0], ticktext=["chance"], row=1, col=2)  # the numbers stand at the bars
     figure.update_xaxes(nticks=4, tickangle=0)
     figure.update_yaxes(tickvals=rows, ticktext=[short(name) for name in names], showgrid=False)
     figure.update_layout(showlegend=False, bargap=0.25)
@@ -77,7 +78,7 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
 
 def _count(pairs: LabelPairs, place: int) -> str:
     """How many images have both, and how many would by chance."""
-    return f"{pairs.together[place]:,} of {pairs.expected[place]:,.3g}"
+    return f"{pairs.together[place]:,} vs {pairs.expected[place]:,.3g}"
 
 
 def _look(values: np.ndarray) -> dict[str, object]:
@@ -126,7 +127,9 @@ def against_the_data(pairs: LabelPairs, told: Sequence[str], furthest: Ints) -> 
         name="learnt goes against the data",
         marker={"color": AGAINST, "symbol": "square", "size": 18},
     )
+    low, most = float(x.min(initial=0.0)), float(x.max(initial=0.0))
     for place in furthest:
+        left = 2 * x[place] > low + most  # where there is room
         figure.add_annotation(
             x=float(x[place]),
             y=float(y[place]),
@@ -134,12 +137,11 @@ def against_the_data(pairs: LabelPairs, told: Sequence[str], furthest: Ints) -> 
             showarrow=True,
             arrowwidth=2,
             arrowcolor=GREY,
-            ax=-28 if x[place] < 0 else 28,  # outwards: the middle is crowded
+            ax=-28 if left else 28,
             ay=-26 if y[place] > 0 else 26,
-            xanchor="right" if x[place] < 0 else "left",
+            xanchor="right" if left else "left",
             font={"size": 15},
         )
-    low, most = float(x.min(initial=0.0)), float(x.max(initial=0.0))
     shown = {tick: text for tick, text in TICKS.items() if low - 1 <= tick <= most + 1}
     zero = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}
     figure.update_xaxes(
@@ -162,7 +164,7 @@ def most_against(pairs: LabelPairs) -> Ints:
     named: list[int] = []
     across, up = (max(1e-9, float(np.ptp(values))) for values in (pairs.log_lift, pairs.weight))
     for place in np.argsort(-pairs.against, kind="stable"):
-        if len(named) == MOST_NAMED or pairs.against[place] <= 0:
+        if len(named) == MOST_NAMED or pairs.against[place] <= FAINTEST * max(0.0, pairs.against.max()):
             break
         beside = np.abs(pairs.log_lift[named] - pairs.log_lift[place]) < 0.2 * across
         if not (beside & (np.abs(pairs.weight[named] - pairs.weight[place]) < 0.1 * up)).any():

@@ -23,7 +23,7 @@ LONGEST = 16  # letters of a name
 
 @dataclass(frozen=True, eq=False)
 class Star:
-    """What is drawn of a c-star: labels `shown` (n,), those in the middle first; their places (n, 2); `pairs`: the ties.
+    """What is drawn of a c-star: labels `shown` (n,), those in the middle first; their places (n, 2); and ties.
 
     middle: how many of `shown` stand in the middle.
     """
