@@ -125,8 +125,9 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
         goes = "goes" if len(against) == 1 else "go"
         found = f"{len(against)} of these {len(part)} {goes} against the data, most of all {escaped(worst)}"
     caption = (
-        f"At the right the same pairs in the {part.images:,} training images: how many have both, and how many would by "
-        f"chance, were the two independent; bars by the logarithm of their ratio. **Notice** whether both bars point one way: {found}."
+        f"At the right the same pairs in the {part.images:,} training images: how many have both, and how many would "
+        "by chance, were the two independent; bars by the logarithm of their ratio. **Notice** whether both bars "
+        f"point one way: {found}."
     )
     st.caption(caption)
     return figure, listed
