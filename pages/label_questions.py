@@ -224,8 +224,8 @@ def show_race(own: Interview, rival: Interview | None) -> None:
             said.append(f"{player.title} needs {'more than all' if count is None else count}")
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)  # type: ignore[arg-type]
     st.caption(
-        f"●: truly there, {int(np.sum(own.truth))} labels: {escaped(truth)}. Questions until all of them are on top for "
-        f"good, when the truth answers: **{'; '.join(said)}**."
+        f"●: truly there, {int(np.sum(own.truth))} labels: {escaped(truth)}. Questions until all of them are on top "
+        f"for good, when the truth answers: **{'; '.join(said)}**."
     )
 
 
@@ -251,8 +251,8 @@ def take_along(key: str) -> None:
         )
     st.caption(
         "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together. Keys: "
-        "1 yes, 0 no, S skip, U undo. The line marks the end of the top k; bars to the right are inside it, by how much "
-        "the best ranking with the label beats the best without. ✓ and ✗: your answers, which stay where you put them."
+        "1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the best k labels with "
+        "this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, pinned."
     )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.asking import Urgency, next_questions
-from ranking.methods.label_ranker import Answers, LabelPrediction
+from ranking.methods.label_prediction import Answers, LabelPrediction
 from ranking.metrics import break_even_precision
 from ranking.types import Bools, Floats, Ints
 

@@ -8,7 +8,7 @@ import pytest
 from ranking import lookahead
 from ranking.asking import closest_maxima, core_first, next_questions
 from ranking.lookahead import Asker, Position, fixed_order, ranked_labels
-from ranking.methods.label_ranker import LabelPrediction
+from ranking.methods.label_prediction import LabelPrediction
 from ranking.metrics import break_even_precision
 
 LABELS, K = 9, 4
