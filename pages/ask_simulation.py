@@ -44,7 +44,7 @@ def steps() -> None:
     with left:
         row = label_models.choose_set()
     with right:
-        run = choose_simulation(row)
+        run = choose_simulation(row, asked)
     view, task = st.container(), st.container()
     with task, st.expander("A new simulation", icon=":material/science:", expanded=run is None):
         start(row)
@@ -85,9 +85,12 @@ def given(run: Run) -> dict[str, str]:
     return told
 
 
-def choose_simulation(row: ImageSetRow) -> Run | None:
-    """A simulation on a set: that of the address, or the newest; None where there is none."""
-    known = {run.id: run for run in cache.store().runs("asking", row.key)}
+def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
+    """A simulation on a set: the one `asked` for by the address, or the newest that goes on or has an outcome; None
+    where there is none."""
+    listed = cache.store().runs("asking", row.key)
+    named = None if asked is None else asked.id
+    known = {run.id: run for run in listed if run.state not in ("failed", "cancelled") or run.id == named}
     if not known:
         return None
     bound = address.bound(keys.SIMULATION, address.one_of(list(known)), next(iter(known)))
@@ -98,14 +101,13 @@ def choose_simulation(row: ImageSetRow) -> Run | None:
 
 
 def name_of(run: Run) -> str:
-    """One line that tells a simulation from others, by its id at last."""
+    """One line that tells a simulation from others, by its id at last; the same while it goes on."""
     settings = AskingSettings.from_json(run.settings)
     models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
     features = " + ".join(name for name, _ in settings.features)
-    state = "" if run.state == "finished" else f" · {runs.STATES[run.state]}"
     star = "★ " if run.star else ""
     called = run.name or f"{models} · {features} · {settings.questions} questions, {settings.folds} folds"
-    return f"{star}{called} · {runs.when(run)} · {run.id}{state}"
+    return f"{star}{called} · {runs.when(run)} · {run.id}"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -119,8 +121,7 @@ def start(row: ImageSetRow) -> None:
     with left:
         features = choose_features(row)
         strategies = choose_several("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
-        for name in strategies:
-            st.caption(f"**{escaped(name)}**: {escaped(STRATEGIES[name])}")
+        st.caption("  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name])}" for name in strategies))
         questions = choose_number(
             "Questions for each image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions
         )

@@ -189,6 +189,11 @@ def test_ends_without_curves_are_said(labels_here, open_page):
     assert "This simulation failed" in app.error[0].value
     assert "\\*memory\\*" in app.error[0].value
     assert app.button(key="start simulation")
+    finished = simulated(labels_here)
+    labels_here.store.end_run(
+        labels_here.store.create_run("asking", settings.to_json()).id, "cancelled", "cancelled"
+    )
+    assert open_page("ask_simulation").query_params["simulation"] == finished.id, "the newest with an outcome"
     app = open_page("ask_simulation", simulation=labels_here.own)
     assert "expected a simulation, got" in app.warning[0].value.replace("\\", "")
 
