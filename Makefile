@@ -40,4 +40,5 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/label_ranking.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py
+	$(BIN)/python benchmarks/label_scenes.py
 	$(BIN)/python benchmarks/pages.py
