@@ -49,11 +49,9 @@ class Shown(NamedTuple):
 def steps() -> None:
     layout, details = st.container(key="questions-layout"), st.container()
     with details:
-        row, run, strategy = choose_model()
-    try:
-        _, images = cache.label_ranker(run)
-    except cache.NoFeatures:
-        neighbours.offer_features(run, cache.image_set(row.key))
+        row, run = choose_model()
+        images = images_of(run)
+        strategy = choose_strategy(run)
     with layout:  # frame.css places them; on a phone they follow one another
         picture_of, view, game = st.container(), st.container(), st.container()
     with game:
@@ -75,14 +73,27 @@ def steps() -> None:
             show_race(own, rival)
 
 
-def choose_model() -> tuple[ImageSetRow, Run, str]:
-    """What is asked about, by which training, and how the next question is chosen."""
+def choose_model() -> tuple[ImageSetRow, Run]:
+    """What is asked about, and by which training."""
     st.subheader("Who asks, and how", anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
     with right:
         run = label_models.choose_training(row)
+    return row, run
+
+
+def images_of(run: Run) -> LabelSet:
+    """The images as the model of a training sees them."""
+    try:
+        return cache.label_ranker(run)[1]
+    except cache.NoFeatures:
+        neighbours.offer_features(run, cache.image_set(run.settings["set"]))
+
+
+def choose_strategy(run: Run) -> str:
+    """How the next question is chosen."""
     names = strategies(run)
     strategy = st.segmented_control(
         "The next question",
@@ -91,7 +102,7 @@ def choose_model() -> tuple[ImageSetRow, Run, str]:
         help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
         **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
     )
-    return row, run, str(strategy)
+    return str(strategy)
 
 
 def choose_rival() -> str:

@@ -14,6 +14,7 @@ import streamlit as st
 
 from pages.parts import cache
 from ranking.datasets import build_image_set
+from ranking.datasets.build import check
 from ranking.features import load_features
 from ranking.run import Run
 from ranking.store import Store
@@ -69,8 +70,13 @@ def _described(home: str, run_id: str, data: bytes) -> Brought:
     run = Store(home).run(run_id)
     method, _ = cache.label_ranker(run)
     name = f"own-{hashlib.sha256(data).hexdigest()[:16]}"
+    source = OneImage(name, data)
+    outcome = check(next(source.records()))
+    if outcome.image is None:
+        wrong = outcome.problems[0]
+        raise ValueError(f"this file cannot be ranked: expected {wrong.expected}, came: {wrong.came}")
     with tempfile.TemporaryDirectory() as folder:
-        images, _ = build_image_set(OneImage(name, data), Path(folder) / "set")
+        images, _ = build_image_set(source, Path(folder) / "set")
         features = load_features(images, run.settings["features"], Path(folder))
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])
