@@ -41,3 +41,4 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/pages.py
+	$(BIN)/python benchmarks/label_questions.py

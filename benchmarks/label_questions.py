@@ -19,10 +19,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pages import browsing, row, serving, stand_in_for_bundled_sets
 from playwright.sync_api import Page
 from timing import machine, table
 
+from pages import browsing, row, serving, stand_in_for_bundled_sets
 from ranking import worker
 from ranking.answers import AnswerStore, fold
 from ranking.datasets import build_image_set, make_source
@@ -60,7 +60,8 @@ WATCH = """(() => {
             const label = root().state.painted.label;
             const from = performance.now();
             down(key);
-            const painted = await until(() => pinned(".own", label) && root().querySelector(".own").dataset.stale === "false", from);
+            const own = root().querySelector(".own");
+            const painted = await until(() => pinned(".own", label) && own.dataset.stale === "false", from);
             const kept = await until(idle, from);
             const rival = root().querySelector(".rival").hidden ? null : pinned(".rival", label);
             return { painted, kept, rival };

@@ -232,19 +232,22 @@ def make_rival(run: Run, shown: Shown, strategy: str, k: int, beside: str) -> In
 def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> None:
     """What answers to a key, without the rest of the page running again: first of all the disk."""
     key = keys.widget("questions")
-    with frame.in_place(), cache.or_gone():
-        sent = sent_before(key)
+    with frame.in_place():
+        with cache.or_gone():
+            sent = sent_before(key)
         store, sessions = cache.answers(), {event.session for event in sent.events}
         saved = store.saved(sessions)
-        store.append([event for event in sent.events if event.number > saved[event.session]])
+        with frame.in_place():  # a disk that is full is said; the browser keeps its log and sends it again
+            store.append([event for event in sent.events if event.number > saved[event.session]])
         events = store.events(own.run.settings["set"], own.id)
         data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
-        told = fold(events)
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:
-            data["rival"] = show_rival(rival, told, beside)
-        if questions(data, key) != sent:  # a server that has just started hears of the answers only here
+            data["rival"] = show_rival(rival, fold(events), beside)
+        with cache.or_gone():
+            late = questions(data, key)
+        if late != sent:  # a server that has just started hears of the answers only here
             st.rerun()
         if beside == "own" and rival is not None and rival.truth is None:
             st.caption("Nobody knows the truth about this image: the rival is given your answers.")

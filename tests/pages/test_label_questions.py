@@ -18,6 +18,7 @@ from pages.parts import answer_files, cache, label_models, questions
 from pages.parts.interview import Interview
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.asking import answers_of, closest_maxima, next_questions
+from ranking.home import HomeError
 from ranking.lookahead import Position, ranked_labels
 from ranking.metrics import break_even_precision
 

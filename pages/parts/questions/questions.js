@@ -126,7 +126,8 @@ function hear(state, data) {
   if (!now.pending || state.current.label < 0 || closed) {
     const coming = next(state, now);
     const same = coming.label === state.current.label && !closed;
-    state.current = same ? Object.assign(state.current, coming) : coming;
+    const { inside, outside } = coming; // its values now; how it was chosen stays as it was
+    state.current = same ? Object.assign(state.current, { inside, outside }) : coming;
   }
 }
 
