@@ -7,7 +7,17 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, answer_files, cache, frame, keys, label_models, neighbours, own_image
+from pages.parts import (
+    address,
+    answer_files,
+    cache,
+    frame,
+    keys,
+    label_models,
+    label_race,
+    neighbours,
+    own_image,
+)
 from pages.parts.frame import escaped
 from pages.parts.interview import Interview, strategies
 from pages.parts.picture import picture
@@ -15,15 +25,19 @@ from pages.parts.questions import questions, sent_before
 from ranking.answers import ImageAnswers, fold
 from ranking.asking import STRATEGIES
 from ranking.run import Run
+from ranking.store import ImageSetRow
 from ranking.types import Ints, LabelSet
 
 MOST_K = 100
-RIVALS = {"no": "Alone", "same": "Beside its rival, same answers", "own": "Against its rival's own questions"}
+RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}
 ON_OFF = {"0": False, "1": True}
 
 
 class Shown(NamedTuple):
-    """The image that is asked about: row `row` of `images`, its picture and size; known: whether its labels are."""
+    """The image that is asked about: row `row` of `images`, its picture and size.
+
+    known: whether it is known which labels it has; an image without any has no break-even precision.
+    """
 
     images: LabelSet
     row: int
@@ -33,51 +47,75 @@ class Shown(NamedTuple):
 
 
 def steps() -> None:
+    layout, details = st.container(key="questions-layout"), st.container()
+    with details:
+        row, run = choose_model()
+        images = images_of(run)
+        strategy = choose_strategy(run)
+    with layout:  # frame.css places them; on a phone they follow one another
+        picture_of, view, game = st.container(), st.container(), st.container()
+    with game:
+        beside = choose_rival()
+        brought = bring_image(run)
+    with picture_of:
+        shown = show_image(run, images, brought)
+    with game:
+        truth = choose_truth(shown)
+    with details:
+        k = choose_k(run, images)
+        take_along(row.key)
+    own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
+    with view:
+        rival = make_rival(run, shown, strategy, k, beside)
+        ask(own, rival, beside, truth)
+    with game:
+        if truth:
+            show_race(own, rival)
+
+
+def choose_model() -> tuple[ImageSetRow, Run]:
+    """What is asked about, and by which training."""
+    st.subheader("Who asks, and how", anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
     with right:
         run = label_models.choose_training(row)
+    return row, run
+
+
+def images_of(run: Run) -> LabelSet:
+    """The images as the model of a training sees them."""
     try:
-        _, images = cache.label_ranker(run)
+        return cache.label_ranker(run)[1]
     except cache.NoFeatures:
-        neighbours.offer_features(run, cache.image_set(row.key))
-    strategy, beside = choose_game(run)
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        shown = show_image(run, images)
-        k = choose_k(run, images)
-        truth = choose_truth(shown)
-    own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
-    rival = make_rival(run, shown, strategy, k, beside)
-    with right:
-        ask(own, rival, beside, truth)
-        if truth:
-            show_race(own, rival)
-    take_along(row.key)
+        neighbours.offer_features(run, cache.image_set(run.settings["set"]))
 
 
-def choose_game(run: Run) -> tuple[str, str]:
-    """How the next question is chosen, and who plays along."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        names = strategies(run)
-        strategy = st.segmented_control(
-            "The next question",
-            names,
-            required=True,
-            help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
-            **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
-        )
-    with right:
-        beside = st.segmented_control(
-            "The rival",
-            list(RIVALS),
-            format_func=RIVALS.__getitem__,
-            required=True,
-            **address.bound(keys.RIVAL, address.one_of(list(RIVALS)), "no"),
-        )
-    return str(strategy), str(beside)
+def choose_strategy(run: Run) -> str:
+    """How the next question is chosen."""
+    names = strategies(run)
+    strategy = st.segmented_control(
+        "The next question",
+        names,
+        required=True,
+        help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
+        **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
+    )
+    return str(strategy)
+
+
+def choose_rival() -> str:
+    """Who plays along, one of RIVALS."""
+    beside = st.segmented_control(
+        "The rival",
+        list(RIVALS),
+        format_func=RIVALS.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+        **address.bound(keys.RIVAL, address.one_of(list(RIVALS)), "no"),
+    )
+    return str(beside)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -85,30 +123,34 @@ def choose_game(run: Run) -> tuple[str, str]:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_image(run: Run, images: LabelSet) -> Shown:
-    """The image large, and the way to the next one; a person may bring one instead."""
+def bring_image(run: Run) -> own_image.Brought | None:
+    """An image that a person has brought, to be asked about instead of those of the set."""
+    with st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
+        return own_image.choose(run)
+    return None
+
+
+def show_image(run: Run, images: LabelSet, brought: own_image.Brought | None) -> Shown:
+    """The image large, and the way to the next one."""
+    if brought is not None:
+        shown = Shown(*brought, known=False)
+        draw(shown)
+        return shown
     place = st.container()
     queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
-    told = cache.answers().images(run.settings["set"])
-    row = choose_image(images, queue, told)
-    with st.expander("An image of your own", icon=":material/add_photo_alternate:"):
-        brought = own_image.choose(run)
-    if brought is not None:
-        shown = Shown(brought[0], 0, brought[1], brought[2], known=False)
-    else:
-        set_of_images = cache.image_set(run.settings["set"])
-        width, height = (int(side) for side in set_of_images.image_sizes[row])
-        shown = Shown(images, row, cache.whole_image(set_of_images.key, row), (width, height), known=True)
+    row = choose_image(images, queue, cache.answers().images(run.settings["set"]))
+    set_of_images = cache.image_set(run.settings["set"])
+    width, height = (int(side) for side in set_of_images.image_sizes[row])
+    source = cache.whole_image(set_of_images.key, row)
+    shown = Shown(images, row, source, (width, height), bool(images.labels[row].any()))
     with place:
-        name = str(shown.images.ids[shown.row])
-        picture(
-            shown.source,
-            shown.size,
-            [],
-            alt=f"Image {name}, whose labels are asked for",
-            key=keys.widget("asked"),
-        )
+        draw(shown)
     return shown
+
+
+def draw(shown: Shown) -> None:
+    alt = f"Image {shown.images.ids[shown.row]}, whose labels are asked for"
+    picture(shown.source, shown.size, [], alt=alt, key=keys.widget("asked"))
 
 
 def choose_image(images: LabelSet, queue: Ints, told: dict[str, ImageAnswers]) -> int:
@@ -190,19 +232,22 @@ def make_rival(run: Run, shown: Shown, strategy: str, k: int, beside: str) -> In
 def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> None:
     """What answers to a key, without the rest of the page running again: first of all the disk."""
     key = keys.widget("questions")
-    with frame.in_place(), cache.or_gone():
-        sent = sent_before(key)
+    with frame.in_place():
+        with cache.or_gone():
+            sent = sent_before(key)
         store, sessions = cache.answers(), {event.session for event in sent.events}
         saved = store.saved(sessions)
-        store.append([event for event in sent.events if event.number > saved[event.session]])
+        with frame.in_place():  # a disk that is full is said; the browser keeps its log and sends it again
+            store.append([event for event in sent.events if event.number > saved[event.session]])
         events = store.events(own.run.settings["set"], own.id)
         data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
-        told = fold(events)
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:
-            data["rival"] = show_rival(rival, told, beside)
-        if questions(data, key) != sent:  # a server that has just started hears of the answers only here
+            data["rival"] = show_rival(rival, fold(events), beside)
+        with cache.or_gone():
+            late = questions(data, key)
+        if late != sent:  # a server that has just started hears of the answers only here
             st.rerun()
         if beside == "own" and rival is not None and rival.truth is None:
             st.caption("Nobody knows the truth about this image: the rival is given your answers.")
@@ -212,20 +257,19 @@ def show_rival(rival: Interview, told: ImageAnswers, beside: str) -> dict[str, o
     if beside == "own" and rival.truth is not None:
         return rival.ranking_of_its_own_questions(len(told.answers))
     before = fold(told.standing[:-1])
-    return {**rival.ranking(rival.position(told), rival.position(before)), "note": "given your answers"}
+    return {**rival.ranking(rival.position(told), rival.position(before)), "note": "your answers too"}
 
 
 def show_race(own: Interview, rival: Interview | None) -> None:
-    """How many questions each model needs where the truth answers."""
-    said = []
-    for player in (own, rival):
-        if player is not None:
-            count = player.needed()
-            said.append(f"{player.title} needs {'more than all' if count is None else count}")
-    truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)  # type: ignore[arg-type]
+    """How soon each model is right where the truth answers its questions."""
+    played = {player.title: player.played() for player in (own, rival) if player is not None}
+    assert own.truth is not None
+    truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
+    st.markdown("**Precision by the number of questions**, the truth answering")
+    label_race.show(played, keys.widget("race"))
     st.caption(
-        f"●: truly there, {int(np.sum(own.truth))} labels: {escaped(truth)}. Questions until all of them are on top "
-        f"for good, when the truth answers: **{'; '.join(said)}**."
+        f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
+        "which curve is higher after few questions: that model learns more from each answer."
     )
 
 

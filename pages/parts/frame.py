@@ -109,7 +109,7 @@ def in_place() -> Iterator[None]:
 def show_menu() -> None:
     """The menu, which carries the address on. A fragment that changes the address ends with this, for it runs
     again without its page."""
-    with st.session_state[keys.MENU].container(horizontal=True):
+    with st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center"):
         for heading, section in SECTIONS.items():
             with st.popover(heading, type="tertiary") if heading else nullcontext():
                 for name, title in section.items():

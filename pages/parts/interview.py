@@ -12,7 +12,7 @@ import numpy as np
 from pages.parts import cache, label_models
 from ranking.answers import AnswerEvent, ImageAnswers, fold
 from ranking.asking import STRATEGIES, Urgency, make_strategy
-from ranking.lookahead import Asker, Position, Question, fixed_order, needed, ranked_labels
+from ranking.lookahead import Asker, Position, Question, fixed_order, ranked_labels
 from ranking.metrics import break_even_precision
 from ranking.run import Run
 from ranking.types import Bools, Floats, LabelSet
@@ -68,12 +68,11 @@ class Interview:
         """Break-even precision of a ranking; None where nobody knows the truth."""
         return None if self.truth is None else break_even_precision(self.truth, scores)
 
-    def needed(self) -> int | None:
-        """How many questions this model asks of the truth until the image's labels are on top for good."""
+    def played(self) -> list[float]:
+        """Break-even precision before the first and after each question that the truth answers; [] without a truth."""
         if self.truth is None:
-            return None
-        _, precisions = self.asker.play(self._nothing(), self.truth, len(self.names))
-        return needed(precisions)
+            return []
+        return self.asker.play(self._nothing(), self.truth, len(self.names))[1]
 
     def _nothing(self) -> Position:
         return Position.of(self.names, {})
@@ -106,7 +105,7 @@ class Interview:
             "order": self.asker.in_order_of_urgency(position).tolist(),
             "before": self._order(self.asker.scores(before)).tolist(),
             "why": WHY[self.strategy],
-            "own": {"title": self.title},
+            "own": {"title": self.title, "note": "your answers"},
             "truth": None,
             "rival": None,
         }
@@ -131,7 +130,7 @@ class Interview:
             said = {self.names[label]: bool(self.truth[label]) for label in asked[:number]}
             positions.append(Position.of(self.names, said))
         last = f", the last: {self.names[asked[-1]]}" if asked else ""
-        note = f"{len(asked)} of its own questions, answered by the truth{last}"
+        note = f"{len(asked)} own questions ({self.strategy}), answered by the truth{last}"
         return {**self.ranking(*positions), "note": note}
 
     def _node(self, question: Question, position: Position, depth: int) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,7 +127,9 @@ def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again
     server.process.wait(10)
     seen = page.evaluate(PRESS, [["0", "1", "0"], 150])
     assert page.get_by_text("3 on the way to the disk").count()
-    stored = page.evaluate("Object.entries(localStorage).filter(([name]) => name.startsWith('ranking-answers-'))")
+    stored = page.evaluate(
+        "Object.entries(localStorage).filter(([name]) => name.startsWith('ranking-answers-'))"
+    )
     assert [one["label"] for one in json.loads(stored[0][1])] == seen
     server.start()
     page.reload()  # a tab that was closed, and opened again

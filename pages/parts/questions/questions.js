@@ -126,7 +126,8 @@ function hear(state, data) {
   if (!now.pending || state.current.label < 0 || closed) {
     const coming = next(state, now);
     const same = coming.label === state.current.label && !closed;
-    state.current = same ? Object.assign(state.current, coming) : coming;
+    const { inside, outside } = coming; // its values now; how it was chosen stays as it was
+    state.current = same ? Object.assign(state.current, { inside, outside }) : coming;
   }
 }
 
@@ -235,7 +236,7 @@ function paintRanking(root, ranking, state) {
     row.dataset.said = said;
     row.dataset.asked = String(root.classList.contains("own") && label === state.current.label);
     const moved = (old.get(label) ?? place) - place;
-    const [rank, sign, , bar, move, mark] = row.children;
+    const [rank, mark, sign, , bar, move] = row.children;
     rank.textContent = place + 1;
     sign.textContent = { yes: "✓", no: "✗", skip: "?" }[said] ?? "";
     bar.firstChild.style.setProperty("--share", Math.abs(score));
@@ -263,10 +264,10 @@ function spoken(name, place, k, said, moved, isTrue) {
 function newRow(label, name) {
   const row = element("li", "row");
   row.dataset.label = label;
-  row.append(element("span", "rank"), element("span", "sign"), element("span", "name", name));
+  row.append(element("span", "rank"), element("span", "mark"), element("span", "sign"), element("span", "name", name));
   const bar = element("span", "bar");
   bar.append(element("i", ""));
-  row.append(bar, element("span", "move"), element("span", "mark"));
+  row.append(bar, element("span", "move"));
   for (const part of row.children) part.setAttribute("aria-hidden", "true");
   return row;
 }
