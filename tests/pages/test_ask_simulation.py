@@ -100,12 +100,9 @@ def test_curves_are_those_of_the_result_with_bands_of_the_spread(labels_here, op
             assert numbers(line["y"]) == pytest.approx(100 * one.mean)
             upper = 100 * (one.mean + one.folds.std(axis=0, ddof=1))
             assert numbers(band["y"])[: len(upper)] == pytest.approx(upper)
-    looks = {
-        line["name"]: (line["line"]["color"], line["line"]["dash"])
-        for panel in panels
-        for line in panel["data"][1::2]
-    }
-    assert len(set(looks.values())) == len(MODELS), "a model looks alike in all panels"
+    lines = [line for panel in panels for line in panel["data"][1::2]]
+    looks = {(line["name"], line["line"]["color"], line["line"]["dash"]) for line in lines}
+    assert len(looks) == len(MODELS), "a model looks alike in all panels"
     ranges = {tuple(panel["layout"]["yaxis"]["range"]) for panel in panels}
     assert len(ranges) == 1
     assert [line["name"] for line in apart["data"]] == ["closest maxima", "random"]
