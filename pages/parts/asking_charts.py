@@ -30,27 +30,29 @@ def panel(
     the highest value of all panels, which so can be compared.
     """
     figure = go.Figure()
-    for curve, name in zip(curves, names, strict=True):
-        colour, dash, mark = LOOKS[every.index(name) % len(LOOKS)]
-        questions = np.arange(len(curve.mean))
+    looks = [LOOKS[every.index(name) % len(LOOKS)] for name in names]
+    questions = np.arange(len(curves[0].mean))
+    for curve, (colour, _, _) in zip(curves, looks, strict=True):  # all bands below all lines
         mean, spread = 100 * curve.mean, 100 * curve.spread
         figure.add_scatter(
             x=np.concatenate([questions, questions[::-1]]),
             y=np.concatenate([mean + spread, (mean - spread)[::-1]]),
+            mode="lines",
             fill="toself",
             fillcolor=_faint(colour),
             line={"width": 0},
             hoverinfo="skip",
             showlegend=False,
         )
+    for curve, name, (colour, dash, mark) in zip(curves, names, looks, strict=True):
         figure.add_scatter(
             x=questions,
-            y=mean,
+            y=100 * curve.mean,
             name=name,
             mode="lines+markers",
             line={"color": colour, "width": 3, "dash": dash},
             marker={"symbol": mark, "size": 9, "color": colour},
-            customdata=spread,
+            customdata=100 * curve.spread,
             hovertemplate="after %{x} questions %{y:.1f}% ± %{customdata:.1f}<extra></extra>",
         )
     room = 0.04 * (reach[1] - reach[0]) or 1.0
