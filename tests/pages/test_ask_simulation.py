@@ -166,6 +166,7 @@ def test_the_newest_simulation_is_shown_and_others_can_be_chosen(labels_here, op
     old, new = simulated(labels_here), simulated(labels_here, told(questions=2), questions=2)
     app = open_page("ask_simulation")
     assert app.query_params["simulation"] == new.id
+    assert app.number_input(key="widget questions").value == 2, "the form holds what it was asked"
     table = next(one.proto.body for one in app.get("html") if "table-1" in one.proto.body)
     assert "Q2" in table
     assert "Q5" not in table
