@@ -13,7 +13,7 @@
 // in the browser's own storage, and sent again by whichever tab comes next. Texts are set as text, never as markup.
 //
 // data: { token, stamp: { set, image, run, strategy }, names, k, saved: { session: number }, given: [[label, kind]],
-//         counted, tree, order, before, why, truth: [label] | null, own: { title, told }, rival: ranking | null }
+//         counted, tree, order, before, why, truth: [label] | null, own: { title, note }, rival: ranking | null }
 // a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
 
 const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
@@ -176,12 +176,18 @@ function paint(root, state) {
   const rival = root.querySelector(".rival");
   rival.hidden = !data.rival;
   root.dataset.rival = String(Boolean(data.rival));
-  if (data.rival) paintRanking(rival, data.rival, state);
+  if (data.rival) paintRanking(rival, rivalRanking(data, now), state);
   const { current } = state;
   if (state.painted !== current) {
     current.name = data.names[current.label];
     requestAnimationFrame(() => setTimeout(() => state.current === current && (state.painted = current)));
   }
+}
+
+/** Of the rival the rankings after one more answer are known; it waits for the server after two. */
+function rivalRanking({ rival, tree }, { node, pending }) {
+  const branch = pending === 1 && node ? tree.after.indexOf(node) : -1;
+  return rival.after[branch] ?? rival;
 }
 
 function paintQuestion(root, state, now) {
@@ -217,7 +223,7 @@ function paintQuestion(root, state, now) {
 const ahead = (count) =>
   `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} counted: you are fast.`;
 
-/** ranking: { title, told, rows: [[label, score, said]], before: [label], precision, k, note }; said: "yes", "no", "" */
+/** ranking: { title, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
 function paintRanking(root, ranking, state) {
   const { data } = state;
   root.querySelector(".title").textContent = ranking.title;
