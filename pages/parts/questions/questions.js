@@ -29,7 +29,7 @@ const element = (kind, className, text) => {
   if (text !== undefined) made.textContent = text;
   return made;
 };
-const number = (value) => (value === null ? "–" : value.toFixed(2));
+const number = (value) => (value === null ? "–" : value.toFixed(3));
 
 // ------------------------------------------------------------------------------------------------ The log
 
