@@ -51,6 +51,15 @@ def test_a_training_without_a_store(digits: ImageSet, tmp_path: Path) -> None:
     assert np.isfinite(again.scores).all()
 
 
+def test_methods_that_rank_labels_train_on_no_image_set(digits: ImageSet, tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match="C-star p@k ranks the labels of images, not samples; give it a LabelSet"
+    ):
+        train(digits, replace(SETTINGS, method="C-star p@k", method_settings={}), tmp_path)
+    with pytest.raises(ValueError, match="no method is called 'Star'"):
+        train(digits, replace(SETTINGS, method="Star"), tmp_path)
+
+
 def test_what_is_learnt_tells_every_setting_of_the_features() -> None:
     assert what_is_learnt(SETTINGS) == "AP-SVM of Colour {'space': 'HSV', 'bins': 4}"
 

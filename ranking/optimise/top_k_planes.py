@@ -3,7 +3,8 @@
 A round asks for the most violated output of every image, in a few threads, which also measures the gap exactly; the
 outputs found are kept as planes. Sweeps over the images then move shares from the worst plane that has some to the
 best, each move as far as is best: block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps, whose
-oracle chooses among the planes that are held.
+oracle chooses among the planes that are held. Before the round ends, one batch of images after the other is asked for
+its outputs at the weights of that moment and has its turn.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 from ranking.types import Bools, Floats, Ints, StopTraining, relative_gap
 
 SLOTS = 6  # planes that each image has room for at first
-SWEEPS = 2  # over the planes held, in a round
+MOST_SWEEPS = 20  # over the planes held, in a round
+CLOSE = 0.3  # of the gap: what moves among the planes held may still promise when a round asks for new ones
 BATCHES = 16  # in which a round asks for the outputs of all images once more, each at weights of its own
 MOVES = 20  # of shares in one image's turn, at most
 ENOUGH = 0.1  # of what the first move of a turn promised: a move that promises less is left for the next turn
@@ -50,13 +52,14 @@ class Planes:
             self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
-    def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> None:
-        """A turn for each image in `order`; the weights go along, in place."""
+    def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> float:
+        """A turn for each image in `order`, the weights in place; what their first moves promised of the dual."""
         squares = np.einsum("mp,mp->m", risk.shared, risk.shared)
-        _sweep(
+        promise = _sweep(
             order, risk.shared, risk.own, squares, risk.costs, risk.core, risk.once, risk.scale, *weights,
             self.outputs, self.shares, self.used,
         )  # fmt: skip
+        return risk.scale * float(promise)
 
     def settle(self, risk: TopKRisk) -> tuple[TopKWeights, float]:
         """The weights that the shares imply, and the dual there, both from their definitions."""
@@ -107,15 +110,18 @@ def top_k_planes(
                 break
             everyone = np.arange(len(planes.used))
             planes.add(everyone, found.members)
-            for _ in range(SWEEPS):
-                planes.sweep(risk, weights, generator.permutation(everyone))
+            sweeps = 0
+            promise = np.inf
+            while sweeps < MOST_SWEEPS and promise > CLOSE * (best_value - bound):
+                promise = planes.sweep(risk, weights, generator.permutation(everyone))
+                sweeps += 1
             for rows in np.array_split(generator.permutation(everyone), BATCHES):
                 planes.add(rows, risk.most_violated(weights, rows).members)
                 planes.sweep(risk, weights, rows)
             weights, dual = planes.settle(risk)
             asked = weights
             iteration += 1
-            passes += 2 * SWEEPS + 3
+            passes += 2 * sweeps + 3
     except StopTraining:
         stopped = True  # what was reached so far is the result, and its certificate says how far that is
     certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
@@ -207,7 +213,8 @@ def _move(step, x, y, square, core, once, to, off, W, a, F, s):  # type: ignore[
 
 @numba.njit(cache=True, nogil=True)
 def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Pairwise Frank-Wolfe steps for each image in `order` among the planes it holds."""
+    """Pairwise Frank-Wolfe steps for each image in `order` among the planes it holds; the sum of their first gains."""
+    promised = 0.0
     values = np.empty(outputs.shape[1])
     for m in order:
         if used[m] < 2:
@@ -225,6 +232,8 @@ def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, sha
                 if shares[m, r] > 0.0 and (off < 0 or values[r] < values[off]):
                     off = r
             promise = values[to] - values[off]
+            if turn == 0:
+                promised += promise
             first = max(first, promise)
             if (promise <= ENOUGH * first and turn > 0) or promise <= 0.0:
                 break
@@ -239,3 +248,4 @@ def _sweep(order, X, Y, squares, costs, core, once, scale, W, a, F, outputs, sha
             _move(
                 scale * step, X[m], Y[m], squares[m], core, once, outputs[m, to], outputs[m, off], W, a, F, s
             )
+    return promised
