@@ -40,5 +40,6 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/label_ranking.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py
+	$(BIN)/python benchmarks/label_scenes.py
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/label_questions.py

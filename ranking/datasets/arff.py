@@ -32,7 +32,7 @@ class Arff:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int] = 5
+    order: ClassVar[int] = 1
     bundled: ClassVar[bool] = False
 
     file: str = setting(

@@ -74,9 +74,8 @@ def read_arff(data: bytes, file: str) -> Relation:
                 f"{file}: rows times attributes may be {MAX_CELLS:,}, more came by line {number}"
             )
     if not rows:
-        raise ValueError(
-            f"{file}: expected rows after @data, {len(problems)} came that can be read by nobody"
-        )
+        why = f"; of the first: {problems[0].came}" if problems else ""
+        raise ValueError(f"{file}: expected rows after @data, none came that can be read{why}")
     return Relation(name, tuple(attributes), np.stack(rows), problems)
 
 

@@ -35,7 +35,7 @@ class Corel5k:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int] = 3
+    order: ClassVar[int] = 1
     bundled: ClassVar[bool] = False
 
     file: str = setting(

@@ -44,7 +44,7 @@ class LabelCsv:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int] = 4
+    order: ClassVar[int] = 1
     bundled: ClassVar[bool] = False
 
     file: str = setting(

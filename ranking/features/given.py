@@ -22,7 +22,7 @@ class Given:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int] = 0
+    order: ClassVar[int] = 20
     default: ClassVar[bool] = True
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = True

@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+from label_files import some_arff, some_corel5k, some_csv
 from PIL import Image
 from voc_tree import two_images
 
@@ -29,11 +30,17 @@ def voc(tmp_path_factory):
 
 
 @pytest.fixture(params=source_names(), scope="module")
-def make(request, voc):
+def make(request, voc, tmp_path_factory):
     """A maker of one registered source; a source that needs input gets it here."""
-    needed = {"PASCAL VOC": {"folder": str(voc.root)}, "Action figures": {"images": 50}}.get(
-        request.param, {}
-    )
+    folder = tmp_path_factory.mktemp("files")
+    needed = {
+        "PASCAL VOC": lambda: {"folder": str(voc.root)},
+        "Action figures": lambda: {"images": 50},
+        "Label scenes": lambda: {"images": 50},
+        "Corel5k": lambda: {"file": str(some_corel5k(folder))},
+        "ARFF": lambda: {"file": str(some_arff(folder))},
+        "Multi-label CSV": lambda: {"file": str(some_csv(folder))},
+    }.get(request.param, dict)()
     return lambda **settings: make_source(request.param, **needed, **settings)
 
 
@@ -76,7 +83,7 @@ def test_title_and_settings_are_told_to_a_person(make):
 
 
 def test_unknown_setting_lists_what_is_valid(make):
-    with pytest.raises(ValueError, match=r"has no setting 'colour'; its settings are: .*seed"):
+    with pytest.raises(ValueError, match=r"has no setting 'colour'; its settings are: .*(seed|least)"):
         make(colour="red")
 
 
@@ -101,13 +108,14 @@ def test_columns_fit_each_other(built):
 def test_the_key_is_a_hash_of_the_content(make, built, tmp_path):
     again, _ = build_image_set(make(), tmp_path / "again")
     assert again.key == built.key
-    other, _ = build_image_set(make(test_share=0.9, **_all_drawn(make)), tmp_path / "other")
+    other, _ = build_image_set(make(**_changed(make)), tmp_path / "other")
     assert other.key != built.key
 
 
-def _all_drawn(make):
-    """Settings that make the test share count: PASCAL VOC draws only where it has no test list."""
-    return {"test_list": "trainval"} if make().name == "PASCAL VOC" else {}
+def _changed(make):
+    """Settings that change the set. PASCAL VOC draws its test only where it has no test list, Corel5k never."""
+    special = {"PASCAL VOC": {"test_share": 0.9, "test_list": "trainval"}, "Corel5k": {"least": 25}}
+    return special.get(make().name, {"test_share": 0.9})
 
 
 def test_load_gives_what_build_gave(built):
@@ -145,7 +153,7 @@ def test_thumbnails(built):
 def test_unknown_source_lists_the_sources():
     with pytest.raises(
         ValueError,
-        match="no image-set source is called 'COCO'; choose one of: Action figures, Digits, PASCAL VOC",
+        match="no image-set source is called 'COCO'; choose one of: Action figures, ARFF, Corel5k, Digits",
     ):
         source_class("COCO")
 

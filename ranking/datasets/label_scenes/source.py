@@ -26,7 +26,7 @@ class LabelScenes:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int] = 2
+    order: ClassVar[int] = 1
     bundled: ClassVar[bool] = False
 
     images: int = setting(
