@@ -146,7 +146,7 @@ def deal(count: int, folds: int, seed: int) -> list[Ints]:
     """`count` images dealt into `folds` parts of nearly equal size, at random by `seed`; ascending within each.
 
     >>> [rows.tolist() for rows in deal(5, 2, seed=1)]
-    [[2, 3, 4], [0, 1]]
+    [[1, 3, 4], [0, 2]]
     """
     if folds > count:
         raise ValueError(f"{count} images cannot be dealt into {folds} folds; choose at most {count} folds")

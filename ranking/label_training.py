@@ -24,7 +24,7 @@ from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, LabelTrainSettings
 from ranking.types import Certificate, ImageSet, LabelSet, OnProgress
 
-BLOCK = 256  # images that are ranked at a time: what is known of them at once stays small
+BLOCK = 128  # images that are ranked at a time: what is known of them at once stays small
 
 OnStep = Callable[[str, int, int], None]  # (what, done, total)
 

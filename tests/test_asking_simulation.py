@@ -52,22 +52,34 @@ def test_images_are_dealt_once_each() -> None:
     assert [rows.tolist() for rows in dealt] != [rows.tolist() for rows in deal(23, 5, seed=4)]
 
 
+def expected_of(images: LabelSet, strategy: str, fold: int, seed: int) -> Any:
+    """All images of a fold asked together, by a method that was trained on all others."""
+    rows = deal(len(images), 3, seed)[fold]
+    training = images.part([row for row in range(len(images)) if row not in rows])
+    method = make_label_ranker(*STAR).fit(training)
+    return simulate(method, images.part(rows), make_strategy(strategy, method, training, seed + fold), 2)
+
+
 def test_curves_are_those_of_each_fold_at_once(images: LabelSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks and folds change nothing: fold by fold, all images asked together, none of them in the training."""
     monkeypatch.setattr(label_training, "BLOCK", 4)
     sure = tuple(name for name in STRATEGIES if name != "random")
     found = curves_of(images, methods=(STAR,), strategies=sure, seed=7)
     for curve, strategy in zip(found, sure, strict=True):
         assert (curve.method, curve.settings, curve.strategy) == (*STAR, strategy)
         assert curve.folds.shape == (3, 3)
-        for fold, rows in enumerate(deal(len(images), 3, seed=7)):
-            training = images.part([row for row in range(len(images)) if row not in rows])
-            method = make_label_ranker(*STAR).fit(training)
-            expected = simulate(method, images.part(rows), make_strategy(strategy, method, training), 2)
-            np.testing.assert_allclose(curve.folds[fold], expected, atol=1e-12)
+        for fold in range(3):
+            np.testing.assert_allclose(
+                curve.folds[fold], expected_of(images, strategy, fold, seed=7), atol=1e-12
+            )
         np.testing.assert_allclose(curve.mean, curve.folds.sum(axis=0) / 3)
         told = curve.to_json()
         assert (told["mean"], told["folds"]) == (curve.mean.tolist(), curve.folds.tolist())
+
+
+def test_random_questions_follow_from_the_seed_and_the_fold(images: LabelSet) -> None:
+    [curve] = curves_of(images, methods=(STAR,), strategies=("random",), seed=7)
+    for fold in range(3):
+        np.testing.assert_allclose(curve.folds[fold], expected_of(images, "random", fold, seed=7), atol=1e-12)
 
 
 def test_equal_settings_give_equal_curves_and_another_seed_others(images: LabelSet) -> None:

@@ -235,7 +235,8 @@ def test_what_the_address_gets_wrong_is_said_and_left_out(laboratory, open_page)
 def test_an_import_is_no_training(laboratory, open_page):
     [run, *_] = laboratory.store.runs("import")
     app = open_page("train", run=run.id)
-    assert "expected a training that ranks images, got: import" in app.warning[0].value
+    assert "expected a training that ranks images" in app.warning[0].value
+    assert "import" in app.warning[0].value
 
 
 @pytest.mark.parametrize(("kind", "called"), [("label", "training of labels"), ("asking", "simulation")])
@@ -245,12 +246,12 @@ def test_pages_of_trainings_say_what_another_run_is(laboratory, open_page, kind,
     run = store.create_run(kind, {"set": laboratory.digits})
     store.end_run(run.id, "finished", result={"curves": []})
     app = open_page("train", run=run.id, set=laboratory.digits)
-    assert f"expected a training that ranks images, got: {called}" in app.warning[0].value
+    for words in ("expected a training that ranks images", called):
+        assert words in app.warning[0].value
     assert [str(item.value) for item in app.dataframe] == listed, "it is no row of the table"
-    assert not open_page("image_sets", **{"import": run.id}).exception
-    assert (
-        f"expected an import, got: {called}" in open_page("image_sets", **{"import": run.id}).warning[0].value
-    )
+    told = open_page("image_sets", **{"import": run.id}).warning[0].value
+    assert "expected an import" in told
+    assert called in told
     assert not open_page("start").exception
 
 
