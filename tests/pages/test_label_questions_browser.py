@@ -96,7 +96,7 @@ def test_undo_is_unlimited_and_itself_an_event(visit: Visit, server: Server, lab
     page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+04"))
     first = page.locator(".ask b").inner_text()
     page.evaluate(PRESS, [["1", "0", "1", "u", "u", "u", "u"], 200])
-    page.get_by_text("0 questions so far").wait_for()
+    all_on_disk(page, 0)
     assert page.locator(".ask b").inner_text() == first
     events = answers(server).events(label_home.key, "board 04")
     assert [one.kind for one in events] == ["yes", "no", "yes", "undo", "undo", "undo"]

@@ -216,7 +216,7 @@ function paintQuestion(root, state, now) {
   const answers = new Map(now.given).size;
   const waiting = state.log.length;
   const counted = answers === 1 ? "1 question so far" : `${answers} questions so far`;
-  const kept = waiting ? `${waiting} on the way to the disk …` : answers ? "all on disk" : "";
+  const kept = waiting ? `${waiting} on the way to the disk …` : data.counted ? "all on disk" : "";
   root.querySelector(".kept").textContent = [counted, kept].filter(Boolean).join(" · ");
 }
 
