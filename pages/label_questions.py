@@ -24,6 +24,7 @@ from pages.parts.picture import picture
 from pages.parts.questions import questions, sent_before
 from ranking.answers import ImageAnswers, fold
 from ranking.asking import STRATEGIES
+from ranking.lookahead import NO, SKIP, YES
 from ranking.run import Run
 from ranking.store import ImageSetRow
 from ranking.types import Ints, LabelSet
@@ -244,7 +245,7 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:
-            data["rival"] = show_rival(rival, fold(events), beside)
+            data["rival"] = show_rival(rival, fold(events), beside, data["tree"]["label"])
         with cache.or_gone():
             late = questions(data, key)
         if late != sent:  # a server that has just started hears of the answers only here
@@ -253,11 +254,19 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             st.caption("Nobody knows the truth about this image: the rival is given your answers.")
 
 
-def show_rival(rival: Interview, told: ImageAnswers, beside: str) -> dict[str, object]:
+def show_rival(rival: Interview, told: ImageAnswers, beside: str, asked: int) -> dict[str, object]:
+    """The rival's ranking now, and in `after` as it will be when the question about label `asked` is answered."""
     if beside == "own" and rival.truth is not None:
-        return rival.ranking_of_its_own_questions(len(told.answers))
-    before = fold(told.standing[:-1])
-    return {**rival.ranking(rival.position(told), rival.position(before)), "note": "your answers too"}
+        count = len(told.answers)
+        now, then = (rival.ranking_of_its_own_questions(number) for number in (count, count + 1))
+        return {**now, "after": [then, then, now]}
+    position, before = rival.position(told), rival.position(fold(told.standing[:-1]))
+    after = (
+        [rival.ranking(position.after(asked, branch), position) for branch in (YES, NO, SKIP)]
+        if asked >= 0
+        else []
+    )
+    return {**rival.ranking(position, before), "after": after}
 
 
 def show_race(own: Interview, rival: Interview | None) -> None:

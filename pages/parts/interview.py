@@ -119,6 +119,7 @@ class Interview:
             "before": self._order(self.asker.scores(before)).tolist(),
             "precision": self.precision(scores),
             "k": int(self.asker.given(position.answers[None]).k[0]),
+            "note": "your answers too",
         }
 
     def ranking_of_its_own_questions(self, count: int) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from pages.parts import answer_files, cache, label_models, questions
 from pages.parts.interview import Interview
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.asking import answers_of, closest_maxima, next_questions
-from ranking.home import HomeError
 from ranking.lookahead import Position, ranked_labels
 from ranking.metrics import break_even_precision
 
@@ -136,6 +135,9 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
     answers.append([event(labels_here, 1, NAMES_OF[5]), event(labels_here, 2, NAMES_OF[6], "no")])
     same = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same"))["rival"]
     assert {label: kept for label, _, kept in same["rows"] if kept} == {5: "yes", 6: "no"}
+    yes, _, skip = same["after"]
+    assert [label for label, _, _ in skip["rows"]] == [label for label, _, _ in same["rows"]]
+    assert len([kept for _, _, kept in yes["rows"] if kept == "yes"]) == 2
     own = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="own"))["rival"]
     _, images, row = model(labels_here, labels_here.rival)
     interview = Interview.of(

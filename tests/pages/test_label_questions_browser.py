@@ -75,11 +75,28 @@ def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(
     assert any(one.inside is not None for one in events)
 
 
+TWICE = PRESS.replace("setTimeout(() => press(place + 1), interval)", "press(place + 1)")
+
+
+def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(
+    visit: Visit, server: Server, label_home: LabelHome
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+20"))
+    first = page.locator(".ask b").inner_text()
+    seen = page.evaluate(TWICE, [["1", "0"], 0])
+    page.locator(".kept", has_text="all on disk").wait_for()
+    events = answers(server).events(label_home.key, "board 20")
+    assert [(one.label, one.kind) for one in events] == [(first, "yes"), (first, "no")]
+    assert seen == [first, first]
+    assert page.locator(".ask b").inner_text() != first
+    page.locator(".own .row[data-said=no]").wait_for()
+
+
 def test_undo_is_unlimited_and_itself_an_event(visit: Visit, server: Server, label_home: LabelHome) -> None:
     page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+04"))
     first = page.locator(".ask b").inner_text()
     page.evaluate(PRESS, [["1", "0", "1", "u", "u", "u", "u"], 200])
-    page.get_by_text("0 questions so far").wait_for()
+    all_on_disk(page, 0)
     assert page.locator(".ask b").inner_text() == first
     events = answers(server).events(label_home.key, "board 04")
     assert [one.kind for one in events] == ["yes", "no", "yes", "undo", "undo", "undo"]

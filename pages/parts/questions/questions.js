@@ -13,7 +13,7 @@
 // in the browser's own storage, and sent again by whichever tab comes next. Texts are set as text, never as markup.
 //
 // data: { token, stamp: { set, image, run, strategy }, names, k, saved: { session: number }, given: [[label, kind]],
-//         counted, tree, order, before, why, truth: [label] | null, own: { title, told }, rival: ranking | null }
+//         counted, tree, order, before, why, truth: [label] | null, own: { title, note }, rival: ranking | null }
 // a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
 
 const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
@@ -29,7 +29,7 @@ const element = (kind, className, text) => {
   if (text !== undefined) made.textContent = text;
   return made;
 };
-const number = (value) => (value === null ? "–" : value.toFixed(2));
+const number = (value) => (value === null ? "–" : value.toFixed(3));
 
 // ------------------------------------------------------------------------------------------------ The log
 
@@ -176,12 +176,18 @@ function paint(root, state) {
   const rival = root.querySelector(".rival");
   rival.hidden = !data.rival;
   root.dataset.rival = String(Boolean(data.rival));
-  if (data.rival) paintRanking(rival, data.rival, state);
+  if (data.rival) paintRanking(rival, rivalRanking(data, now), state);
   const { current } = state;
   if (state.painted !== current) {
     current.name = data.names[current.label];
     requestAnimationFrame(() => setTimeout(() => state.current === current && (state.painted = current)));
   }
+}
+
+/** Of the rival the rankings after one more answer are known; it waits for the server after two. */
+function rivalRanking({ rival, tree }, { node, pending }) {
+  const branch = pending === 1 && node ? tree.after.indexOf(node) : -1;
+  return rival.after[branch] ?? rival;
 }
 
 function paintQuestion(root, state, now) {
@@ -210,14 +216,14 @@ function paintQuestion(root, state, now) {
   const answers = new Map(now.given).size;
   const waiting = state.log.length;
   const counted = answers === 1 ? "1 question so far" : `${answers} questions so far`;
-  const kept = waiting ? `${waiting} on the way to the disk …` : answers ? "all on disk" : "";
+  const kept = waiting ? `${waiting} on the way to the disk …` : data.counted ? "all on disk" : "";
   root.querySelector(".kept").textContent = [counted, kept].filter(Boolean).join(" · ");
 }
 
 const ahead = (count) =>
   `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} counted: you are fast.`;
 
-/** ranking: { title, told, rows: [[label, score, said]], before: [label], precision, k, note }; said: "yes", "no", "" */
+/** ranking: { title, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
 function paintRanking(root, ranking, state) {
   const { data } = state;
   root.querySelector(".title").textContent = ranking.title;
