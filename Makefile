@@ -42,3 +42,4 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/label_scenes.py
 	$(BIN)/python benchmarks/pages.py
+	$(BIN)/python benchmarks/label_questions.py

@@ -38,6 +38,14 @@ alter table run add column name text not null default '';
 alter table run add column star integer not null default 0;
 alter table run add column deleted real;
 """,
+    """
+create table answer (
+    arrival integer primary key autoincrement, session text not null, number integer not null,
+    "set" text not null, image text not null, label text not null, kind text not null,
+    run text not null, strategy text not null, inside real, outside real, counted integer not null,
+    time real not null, arrived real not null, unique (session, number));
+create index answer_of_image on answer ("set", image, arrival);
+""",
 )
 LAYOUT = len(MIGRATIONS)
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes

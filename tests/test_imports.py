@@ -18,10 +18,11 @@ LAYERS: tuple[set[str], ...] = (
     {"pages.parts"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "asking_simulation", "worker_limits"},
-    {"store", "run_store", "run", "run_settings", "home"},
+    {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
-    {"image_graph", "asking"},
-    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood", "label_sets"},
+    {"image_graph", "asking", "lookahead"},
+    {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
+    | {"label_sets", "label_pairs", "fold_curves"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"},
     {"registry", "settings", "types", "archives", "spreadsheets"},
 )
@@ -44,6 +45,9 @@ SIDEWAYS = {
     ("store", "run_store"),
     ("run_store", "home"),
     ("run_store", "run"),
+    ("lookahead", "asking"),
+    ("answers", "home"),
+    ("answers", "run"),
     ("optimise", "inference"),
     ("optimise", "losses"),
     ("inference", "losses"),

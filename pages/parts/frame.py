@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,16 +17,25 @@ from pages.parts import address, keys
 from pages.parts.cache import Gone
 from ranking.home import HomeError
 
-PAGES = {
-    "start": "Ranking laboratory",  # stands at the bare address
-    "lesson": "Why optimise AP?",
-    "neighbours_lesson": "Do neighbours help?",
-    "image_sets": "Image sets",
-    "train": "Train",
-    "ranked_images": "Ranked images",
-    "max_marginals": "Max-marginals",
-    "sample_graph": "Sample graph",
+# The menu: what stands in it by itself, and what opens from a heading.
+SECTIONS = {
+    "": {
+        "start": "Ranking laboratory",  # stands at the bare address
+        "lesson": "Why optimise AP?",
+        "neighbours_lesson": "Do neighbours help?",
+        "image_sets": "Image sets",
+        "train": "Train",
+        "ranked_images": "Ranked images",
+        "max_marginals": "Max-marginals",
+        "sample_graph": "Sample graph",
+    },
+    "Labels": {
+        "label_questions": "Label questions",
+        "label_interactions": "Label interactions",
+        "ask_simulation": "Ask simulation",
+    },
 }
+PAGES = {name: title for section in SECTIONS.values() for name, title in section.items()}
 
 PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed
 
@@ -100,9 +109,12 @@ def in_place() -> Iterator[None]:
 def show_menu() -> None:
     """The menu, which carries the address on. A fragment that changes the address ends with this, for it runs
     again without its page."""
-    with st.session_state[keys.MENU].container(horizontal=True):
-        for name, title in PAGES.items():
-            st.page_link(f"pages/{name}.py", label=title, query_params=address.changed(), width="content")
+    with st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center"):
+        for heading, section in SECTIONS.items():
+            with st.popover(heading, type="tertiary") if heading else nullcontext():
+                for name, title in section.items():
+                    link = address.changed()
+                    st.page_link(f"pages/{name}.py", label=title, query_params=link, width="content")
 
 
 def _finish(messages: DeltaGenerator) -> None:

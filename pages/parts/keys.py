@@ -29,6 +29,22 @@ COLOUR = "colour"  # what the colours of the sample graph tell
 ORDER = "order"  # of the components of the sample graph
 SIZE = "size"  # of the components that the sample graph shows
 COMPONENTS = "components"  # page of the sample graph, from 1
+LABEL_SET = "label_set"  # key of the image set whose labels are ranked
+LABEL_RUN = "label_run"  # id of the training of labels that is shown
+CORE = "core"  # the label of the core whose interactions are shown
+SIMULATION = "simulation"  # id of the simulation of questions that is shown
+MODELS = "models"  # rankers of labels that a simulation compares, joined by commas
+STRATEGIES = "strategies"  # ways to ask, joined by commas
+QUESTIONS = "questions"  # that an image is asked
+FOLDS = "folds"  # that images are dealt into
+SEED = "seed"  # by which they are dealt
+MIN_IMAGES = "min_images"  # that must show a label
+PANELS = "panels"  # what a panel of the curves shows
+IMAGE = "image"  # id of the image whose labels are asked for
+STRATEGY = "strategy"  # how the next question is chosen
+LABEL_K = "label_k"  # how many labels an image is given
+RIVAL = "rival"  # whether, and how, another model is shown beside
+TRUTH = "truth"  # whether the true labels are shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
@@ -51,6 +67,20 @@ DEPENDENTS = {
         SAMPLE,
         COMPONENTS,
         LIKE,
+    ),
+    LABEL_SET: (LABEL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
+    LABEL_RUN: (LABEL_SET, CORE, LABEL_K),
+    SIMULATION: (
+        LABEL_SET,
+        FEATURES,
+        MODELS,
+        STRATEGIES,
+        QUESTIONS,
+        FOLDS,
+        SEED,
+        MIN_IMAGES,
+        "method.",
+        "feature.",
     ),
     SPLIT: (PAGE, SAMPLE, COMPONENTS),
     SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # where a sample stands follows from which it is

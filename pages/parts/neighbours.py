@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 import streamlit as st
@@ -15,7 +16,6 @@ from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, 
 from ranking.neighbourhood import Neighbourhood
 from ranking.ranked import Ranking
 from ranking.run import Run
-from ranking.run_settings import TrainSettings
 from ranking.types import ImageSet, Ints
 
 
@@ -35,16 +35,21 @@ def of(run: Run, images: ImageSet) -> Neighbourhood:
     try:
         return cache.neighbourhood(run)
     except cache.NoFeatures:
-        with st.container(border=True, horizontal_alignment="center"):
-            st.markdown(
-                "#### The features of this training are not kept here: it was trained elsewhere, or somebody "
-                "tidied up.",
-                text_alignment="center",
-            )
-            if frame.pressed("Compute them once more", keys.widget("compute features"), type="primary"):
-                compute_features(run, images)
-                st.rerun()
-        frame.end_page()
+        offer_features(run, images)
+
+
+def offer_features(run: Run, images: ImageSet) -> NoReturn:
+    """A button that computes the features of a training whose features are not kept here. Ends the page."""
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(
+            "#### The features of this training are not kept here: it was trained elsewhere, or somebody "
+            "tidied up.",
+            text_alignment="center",
+        )
+        if frame.pressed("Compute them once more", keys.widget("compute features"), type="primary"):
+            compute_features(run, images)
+            st.rerun()
+    frame.end_page()
 
 
 def compute_features(run: Run, images: ImageSet) -> None:
@@ -54,9 +59,7 @@ def compute_features(run: Run, images: ImageSet) -> None:
         bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
 
     with cache.or_gone():
-        load_features(
-            images, TrainSettings.from_json(run.settings).features, cache.store().features, on_progress
-        )
+        load_features(images, run.settings["features"], cache.store().features, on_progress)
 
 
 def show_measures(found: Neighbourhood, test: bool) -> None:

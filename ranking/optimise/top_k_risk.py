@@ -108,6 +108,8 @@ class TopKRisk:
         marks = outputs.astype(np.float64)
         weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
         sums = 2.0 * weighted.T @ marks
+        sums[:, self.core] += sums[:, self.core].T  # a product of matrices may round the two differently
+        sums[:, self.core] *= 0.5
         sums[np.arange(len(self.core)), self.core] = 0.0
         return sums
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsing import browser, server, visit  # noqa: F401 (fixtures)
 from filled_home import Laboratory, content_of_sets, copy_home, import_here, train_here, train_settings
+from label_home import LabelHome
+from label_home import fill as fill_with_labels
 from shapes import write_shapes
 from streamlit.testing.v1 import AppTest
 
@@ -70,6 +73,21 @@ def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     copy_home(filled.home, home)
     monkeypatch.setenv("RANKING_HOME", str(home))
     return Laboratory(**{**vars(filled), "home": home})
+
+
+@pytest.fixture(scope="session")
+def label_home(tmp_path_factory: pytest.TempPathFactory) -> LabelHome:
+    """Built once; tests work on copies."""
+    return fill_with_labels(tmp_path_factory.mktemp("labels"), tmp_path_factory.mktemp("boards"))
+
+
+@pytest.fixture
+def labels_here(label_home: LabelHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabelHome:
+    """A copy of the home of labels that this test may change, as the home of the app."""
+    home = tmp_path / "home"
+    copy_home(label_home.home, home)
+    monkeypatch.setenv("RANKING_HOME", str(home))
+    return replace(label_home, home=home)
 
 
 @pytest.fixture

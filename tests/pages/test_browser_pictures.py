@@ -11,7 +11,7 @@ import pytest
 from browsing import FOCUSED, Page, Server, Visit, choose, metric
 from filled_home import Laboratory, copy_home
 
-from pages.parts.frame import PAGES
+from pages.parts.frame import PAGES, SECTIONS
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser at a time
 
@@ -31,7 +31,7 @@ def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def ready(page: Page) -> Page:
     """The page once its last step has run: the menu comes last, and names the page of the address."""
-    page.locator(".st-key-menu a").nth(len(PAGES) - 1).wait_for()
+    page.locator(".st-key-menu a").nth(len(SECTIONS[""]) - 1).wait_for()
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     return page
 

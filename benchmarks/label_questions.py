@@ -1,0 +1,150 @@
+"""How long does one wait for a ranking of labels after a key?
+
+    python benchmarks/label_questions.py [--rounds 25] [--images 200]
+
+A set of label scenes, with C-star p@k and its rival trained on it, is made in a home of its own that is deleted
+afterwards. A server of its own is started, and a headless Chromium measures inside the page: from the press of a key
+until the ranking with that answer is painted (the browser knows it beforehand), and until the server has said that the
+answer is on disk. Beside its rival, both rankings count. Then keys are pressed at intervals of 30 ms, and
+what is on disk is counted. Figures are medians, with the least beside them, for a busy machine makes all of
+them longer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+from timing import machine, table
+
+from pages import browsing, row, serving, stand_in_for_bundled_sets
+from ranking import worker
+from ranking.answers import AnswerStore, fold
+from ranking.datasets import build_image_set, make_source
+from ranking.events import Report
+from ranking.run_settings import LabelTrainSettings
+from ranking.store import Store
+
+FEATURES = (("HOG", {}), ("Colour", {}))
+METHODS = ("C-star p@k", "Independent p@k")
+AT_ONCE = 30  # keys, at intervals of INTERVAL
+INTERVAL = 30  # milliseconds
+MUST = "<= 0.25 s"
+
+WATCH = """(() => {
+    const root = () => [...document.querySelectorAll("*")]
+        .find((one) => one.shadowRoot?.querySelector(".questions"))?.shadowRoot.querySelector(".questions");
+    const until = (holds, from) => new Promise((resolve, reject) => {
+        const begun = performance.now();
+        const look = () => {
+            if (holds()) setTimeout(() => resolve(performance.now() - from));
+            else if (performance.now() - begun > 60000) reject(new Error("nothing happened for 60 s"));
+            else requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+    });
+    const down = (key) => {
+        const event = { key, bubbles: true, composed: true, cancelable: true };
+        document.body.dispatchEvent(new KeyboardEvent("keydown", event));
+    };
+    const pinned = (list, label) => root().querySelector(`${list} .row[data-label="${label}"]`)?.dataset.said;
+    const idle = () => root()?.querySelector(".ask b") && !root().state.log.length && root().state.painted.label >= 0;
+    window.questions = {
+        ready: () => until(idle, 0),
+        press: async (key) => {
+            const label = root().state.painted.label;
+            const from = performance.now();
+            down(key);
+            const own = root().querySelector(".own");
+            const alone = root().querySelector(".rival").hidden;
+            const ranked = () => pinned(".own", label) && (alone || pinned(".rival", label));
+            const painted = await until(() => ranked() && own.dataset.stale === "false", from);
+            return { painted, kept: await until(idle, from) };
+        },
+        burst: async (keys, interval) => {
+            for (const key of keys) {
+                down(key);
+                await new Promise((resolve) => setTimeout(resolve, interval));
+            }
+            return until(idle, performance.now());
+        },
+    };
+})()"""
+
+
+def fill(store: Store, images: int) -> tuple[str, str]:
+    """Draw the scenes and train both methods; the key of the set and the id of the first training."""
+    with tempfile.TemporaryDirectory() as folder:
+        build_image_set(make_source("Label scenes", images=images), Path(folder) / "set")
+        key = store.adopt(Path(folder) / "set", "Label scenes")
+    runs = []
+    for method in METHODS:
+        settings = LabelTrainSettings(key, FEATURES, method, {"C": 10.0, "max_iterations": 60}, min_images=5)
+        run = store.create_run("label", settings.to_json())
+        report = Report(run.folder / "events.jsonl")
+        store.end_run(run.id, "finished", result=worker.train_labels(store, run, report))
+        report.flush()
+        runs.append(run.id)
+    return key, runs[0]
+
+
+def visit(page: Page, url: str, run: str, more: str) -> None:
+    page.goto(f"{url}/label_questions?label_run={run}&{more}", wait_until="commit")
+    page.evaluate("questions.ready()")
+    page.wait_for_timeout(1500)
+
+
+def presses(page: Page, rounds: int) -> list[dict[str, Any]]:
+    found = []
+    for number in range(rounds):
+        found.append(page.evaluate("key => questions.press(key)", "10"[number % 2]))
+        page.wait_for_timeout(400)
+    return found
+
+
+def measured(page: Page, home: Path, store: Store, rounds: int, images: int) -> list[list[str]]:
+    stand_in_for_bundled_sets(store)
+    key, run = fill(store, images)
+    ids = [str(name) for name in store.image_set(key).image_names[store.image_set(key).image_test]]
+    rows = []
+    with serving(home) as server:
+        for place, (beside, words) in enumerate((("no", "alone"), ("same", "beside its rival"))):
+            visit(page, server.url, run, f"rival={beside}&image={ids[place]}")
+            found = presses(page, rounds)
+            for what, said, must in (("painted", "new ranking painted", MUST), ("kept", "all on disk", "")):
+                times = [one[what] / 1000 for one in found]
+                rows.append(row(f"key to {said}, {words}", must, times))
+        visit(page, server.url, run, f"image={ids[2]}")
+        late = page.evaluate(
+            "([keys, ms]) => questions.burst(keys, ms)", [list("10" * (AT_ONCE // 2)), INTERVAL]
+        )
+        events = AnswerStore(home).events(key, ids[2])
+        said = f"{len(events)} of {AT_ONCE}, on {len(fold(events).answers)} labels"
+        rows.append([f"{AT_ONCE} keys at {INTERVAL} ms: events on disk", f"{AT_ONCE}", said, ""])
+        rows.append(row("the same: from the last key to all on disk", "", [late / 1000]))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=25, help="how many keys are measured (default: 25)")
+    parser.add_argument("--images", type=int, default=200, help="how many scenes are drawn (default: 200)")
+    arguments = parser.parse_args()
+    before, begun = os.getloadavg()[0], time.perf_counter()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
+        page.add_init_script(WATCH)
+        home = Path(folder) / "home"
+        rows = measured(page, home, Store(home), arguments.rounds, arguments.images)
+    print(
+        f"{machine()}; load {before:.1f} before, {os.getloadavg()[0]:.1f} after; {time.perf_counter() - begun:.0f} s\n"
+    )
+    print(table(["what", "must reach", "median", "least"], rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""Ask simulation: how much better the ranking of labels becomes with each answer, for each model and way to ask."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import (
+    address,
+    asking_charts,
+    asking_form,
+    asking_table,
+    cache,
+    charts,
+    figures_file,
+    frame,
+    jobs_panel,
+    keys,
+    label_models,
+    runs,
+)
+from pages.parts.frame import escaped
+from ranking.fold_curves import FoldCurve, curves_of
+from ranking.run import ENDED, Run
+from ranking.run_settings import AskingSettings
+from ranking.store import ImageSetRow
+
+PANELS = {"strategy": "Way to ask", "model": "Model"}
+
+
+def steps() -> None:
+    asked = address.read(keys.SIMULATION, simulation, None)
+    if asked is not None and not runs.set_is_here(asked):
+        frame.way_on(runs.missing_set(asked), "Import images", "image_sets")
+    if asked is not None:
+        address.imply(asking_form.given(asked))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        row = label_models.choose_set()
+    with right:
+        run = choose_simulation(row, asked)
+        if run is not None:
+            address.imply(asking_form.given(run))  # also of the newest, which the address did not name yet
+    view, task = st.container(), st.container()
+    with task, st.expander("A new simulation", icon=":material/science:", expanded=run is None):
+        asking_form.show(row)
+    with view:
+        if run is None:
+            invite()
+        elif run.state in ENDED:
+            show_ended(run, row)
+        else:
+            show_live(run)
+
+
+def simulation(run_id: str) -> Run:
+    """The simulation of that id; ValueError where it is none."""
+    run = cache.store().run(run_id)
+    if run.kind != "asking":
+        raise ValueError(f"expected a simulation, got: {run.called}")
+    if run.deleted is not None:
+        raise ValueError("that simulation was deleted")
+    return run
+
+
+def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
+    """A simulation on a set: the one `asked` for by the address, or the newest that goes on or has an outcome; None
+    where there is none."""
+    listed = cache.store().runs("asking", row.key)
+    named = None if asked is None else asked.id
+    known = {run.id: run for run in listed if run.state not in ("failed", "cancelled") or run.id == named}
+    if not known:
+        return None
+    bound = address.bound(keys.SIMULATION, address.one_of(list(known)), next(iter(known)))
+    chosen = st.selectbox("Simulation", list(known), format_func=lambda key: name_of(known[key]), **bound)
+    if address.get(keys.SIMULATION) is None:
+        address.amend(**{keys.SIMULATION: chosen})  # the link shall show it tomorrow
+    return known[chosen]
+
+
+def name_of(run: Run) -> str:
+    """One line that tells a simulation from others, by its id at last; the same while it goes on."""
+    settings = AskingSettings.from_json(run.settings)
+    models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
+    features = " + ".join(name for name, _ in settings.features)
+    star = "★ " if run.star else ""
+    called = run.name or f"{models} · {features} · {settings.questions} questions, {settings.folds} folds"
+    return f"{star}{called} · {runs.when(run)} · {run.id}"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# One that is there
+# ---------------------------------------------------------------------------------------------------------
+
+
+def invite() -> None:
+    st.markdown("#### Ask about labels, and see what each answer is worth")
+    st.caption(
+        "A model asks whether an image shows a label, the ground truth answers, and the model ranks all other labels "
+        "anew. What is measured is the break-even precision (BEP): the share of right labels among the first $k$, "
+        "where the image has $k$ labels. Press **Start the simulation** below."
+    )
+
+
+def show_live(run: Run) -> None:
+    st.markdown("#### Training and asking")
+    jobs_panel.watch(run)
+
+
+def show_ended(run: Run, row: ImageSetRow) -> None:
+    jobs_panel.explain_end(run)
+    if run.state != "finished":
+        return
+    with cache.or_gone():
+        curves = curves_of(run.result.get("curves") or [])
+    show_headline(curves)
+    figures = show_panels(curves)
+    figures += show_differences(curves)
+    st.markdown("### In the form of the paper's Table 1")
+    st.html(asking_table.as_html(curves))
+    folds = len(curves[0].folds)
+    st.caption(
+        f"BEP in percent, the mean of {folds} folds, ± one standard deviation over folds; in bold the best of all "
+        f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. {in_words(curves)}"
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            "All folds as CSV",
+            lambda: asking_table.csv_text(curves),
+            f"simulation-{run.id}.csv",
+            "text/csv",
+            icon=":material/table_view:",
+            on_click="ignore",
+        )
+        figures_file.offer(f"Ask simulation on {row.title}", figures, f"simulation-{run.id}.html")
+
+
+def show_headline(curves: list[FoldCurve]) -> None:
+    """What the first question, and all of them, are worth to the model that ends highest."""
+    best = max(curves, key=lambda one: float(one.mean[-1]))
+    last = len(best.mean) - 1
+    before, after = (100 * float(best.mean[at]) for at in (0, last))
+    st.markdown(
+        f"## {escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {last} answers an image"
+    )
+
+
+def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
+    """A panel for each strategy with a line a model, or the other way round; all on one scale."""
+    bound = address.bound(keys.PANELS, address.one_of(list(PANELS)), "strategy")
+    by = st.segmented_control(
+        "A panel for each", list(PANELS), format_func=PANELS.__getitem__, required=True, **bound
+    )
+    ways, models = asking_table.strategies_of(curves), asking_table.names_of(curves)
+    reach, shown = asking_charts.reach_of(curves), []
+    titles, lines = (ways, models) if by == "strategy" else (models, ways)
+    for column, title in zip(st.columns(len(titles)), titles, strict=True):
+        chosen = [one for one in curves if title == (one.strategy if by == "strategy" else one.name)]
+        chosen.sort(key=lambda one: lines.index(one.name if by == "strategy" else one.strategy))
+        names = [one.name if by == "strategy" else one.strategy for one in chosen]
+        figure = asking_charts.panel(chosen, names, lines, reach)
+        said = "; ".join(
+            f"{name} {100 * one.mean[0]:.1f}% to {100 * one.mean[-1]:.1f}%"
+            for one, name in zip(chosen, names, strict=True)
+        )
+        with column:
+            st.markdown(f"### {escaped(title)}")
+            key = keys.widget(f"panel {by} {title}")
+            charts.show(figure, key, f"{title}: {said}", f"simulation-{title}", height=360, top=8)
+        shown.append((figure, f"{title}: {said}"))
+    st.caption(f"Bands: ± one standard deviation over folds. **Notice** {escaped(notice(curves))}.")
+    return shown
+
+
+def notice(curves: list[FoldCurve]) -> str:
+    """Which way to ask gains most, and least, with the model that ends highest."""
+    best = max(curves, key=lambda one: float(one.mean[-1]))
+    own = [one for one in curves if one.name == best.name]
+    gains = {one.strategy: 100 * float(one.mean[-1] - one.mean[0]) for one in own}
+    least = min(gains, key=gains.__getitem__)
+    if len(gains) < 2:
+        return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points with all questions"
+    return (
+        f"what it is worth to ask well: with {best.name} {best.strategy} gains {gains[best.strategy]:+.1f} points with "
+        f"all questions, {least} {gains[least]:+.1f}"
+    )
+
+
+def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
+    """What each model has above the independent one, on the same folds."""
+    shown = []
+    found = asking_table.compared(curves)
+    for name in dict.fromkeys(name for name, _, _ in found):
+        own = [(strategy, apart) for one, strategy, apart in found if one == name]
+        st.markdown(f"### {escaped(name)} minus {escaped(asking_table.BASELINE)}")
+        figure = asking_charts.differences(own, asking_table.strategies_of(curves))
+        said = "; ".join(
+            f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
+            for strategy, apart in own
+        )
+        charts.show(figure, keys.widget(f"differences of {name}"), said, "differences", height=320, top=8)
+        sure = [
+            (strategy, count)
+            for strategy, apart in own
+            for count in range(len(apart.mean))
+            if apart.low[count] > 0
+        ]
+        everywhere = sum(len(apart.mean) for _, apart in own)
+        st.caption(
+            "The same folds for both, so each fold is compared with itself; bars are 95% intervals over folds, by "
+            "Student's t, approximate, as folds share training images. **Notice** where a bar stays off the zero "
+            f"line: {len(sure)} of {everywhere} lie wholly above it."
+        )
+        shown.append((figure, f"{name} minus {asking_table.BASELINE}: {said}"))
+    return shown
+
+
+def in_words(curves: list[FoldCurve]) -> str:
+    """The paper's comparison on these images: the difference before any question and after the last."""
+    found = asking_table.compared(curves)
+    if not found:
+        return ""
+    name, strategy, apart = max(found, key=lambda one: float(one[2].mean[-1]))
+    last = len(apart.mean) - 1
+    said = []
+    for count in (0, last):
+        between = asking_table.interval(apart, count)
+        said.append(
+            f"{100 * apart.mean[count]:+.1f}{f' ({between})' if between else ''} at {asking_table.called(count)}"
+        )
+    return (
+        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
+        f"{escaped(asking_table.BASELINE)} by {' and '.join(said)} points."
+    )
+
+
+frame.show_page("ask_simulation", "What is an answer worth? Models ask, the ground truth answers.", steps)

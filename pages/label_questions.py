@@ -1,0 +1,312 @@
+"""Label questions: the model asks whether an image shows a label, and its whole ranking moves with the answer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import (
+    address,
+    answer_files,
+    cache,
+    frame,
+    keys,
+    label_models,
+    label_race,
+    neighbours,
+    own_image,
+)
+from pages.parts.frame import escaped
+from pages.parts.interview import Interview, strategies
+from pages.parts.picture import picture
+from pages.parts.questions import questions, sent_before
+from ranking.answers import ImageAnswers, fold
+from ranking.asking import STRATEGIES
+from ranking.lookahead import NO, SKIP, YES
+from ranking.run import Run
+from ranking.store import ImageSetRow
+from ranking.types import Ints, LabelSet
+
+MOST_K = 100
+RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}
+ON_OFF = {"0": False, "1": True}
+
+
+class Shown(NamedTuple):
+    """The image that is asked about: row `row` of `images`, its picture and size.
+
+    known: whether it is known which labels it has; an image without any has no break-even precision.
+    """
+
+    images: LabelSet
+    row: int
+    source: str
+    size: tuple[int, int]
+    known: bool
+
+
+def steps() -> None:
+    layout, details = st.container(key="questions-layout"), st.container()
+    with details:
+        row, run = choose_model()
+        images = images_of(run)
+        strategy = choose_strategy(run)
+    with layout:  # frame.css places them; on a phone they follow one another
+        picture_of, view, game = st.container(), st.container(), st.container()
+    with game:
+        beside = choose_rival()
+        brought = bring_image(run)
+    with picture_of:
+        shown = show_image(run, images, brought)
+    with game:
+        truth = choose_truth(shown)
+    with details:
+        k = choose_k(run, images)
+        take_along(row.key)
+    own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
+    with view:
+        rival = make_rival(run, shown, strategy, k, beside)
+        ask(own, rival, beside, truth)
+    with game:
+        if truth:
+            show_race(own, rival)
+
+
+def choose_model() -> tuple[ImageSetRow, Run]:
+    """What is asked about, and by which training."""
+    st.subheader("Who asks, and how", anchor=False)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        row = label_models.choose_set()
+    with right:
+        run = label_models.choose_training(row)
+    return row, run
+
+
+def images_of(run: Run) -> LabelSet:
+    """The images as the model of a training sees them."""
+    try:
+        return cache.label_ranker(run)[1]
+    except cache.NoFeatures:
+        neighbours.offer_features(run, cache.image_set(run.settings["set"]))
+
+
+def choose_strategy(run: Run) -> str:
+    """How the next question is chosen."""
+    names = strategies(run)
+    strategy = st.segmented_control(
+        "The next question",
+        names,
+        required=True,
+        help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
+        **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
+    )
+    return str(strategy)
+
+
+def choose_rival() -> str:
+    """Who plays along, one of RIVALS."""
+    beside = st.segmented_control(
+        "The rival",
+        list(RIVALS),
+        format_func=RIVALS.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+        **address.bound(keys.RIVAL, address.one_of(list(RIVALS)), "no"),
+    )
+    return str(beside)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The image
+# ---------------------------------------------------------------------------------------------------------
+
+
+def bring_image(run: Run) -> own_image.Brought | None:
+    """An image that a person has brought, to be asked about instead of those of the set."""
+    with st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
+        return own_image.choose(run)
+    return None
+
+
+def show_image(run: Run, images: LabelSet, brought: own_image.Brought | None) -> Shown:
+    """The image large, and the way to the next one."""
+    if brought is not None:
+        shown = Shown(*brought, known=False)
+        draw(shown)
+        return shown
+    place = st.container()
+    queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
+    row = choose_image(images, queue, cache.answers().images(run.settings["set"]))
+    set_of_images = cache.image_set(run.settings["set"])
+    width, height = (int(side) for side in set_of_images.image_sizes[row])
+    source = cache.whole_image(set_of_images.key, row)
+    shown = Shown(images, row, source, (width, height), bool(images.labels[row].any()))
+    with place:
+        draw(shown)
+    return shown
+
+
+def draw(shown: Shown) -> None:
+    alt = f"Image {shown.images.ids[shown.row]}, whose labels are asked for"
+    picture(shown.source, shown.size, [], alt=alt, key=keys.widget("asked"))
+
+
+def choose_image(images: LabelSet, queue: Ints, told: dict[str, ImageAnswers]) -> int:
+    """The image of the address, else the first of the queue without an answer; buttons to its neighbours in the
+    queue."""
+    done = [bool(told[id].answers) if id in told else False for id in map(str, images.ids[queue])]
+    first = done.index(False) if False in done else 0
+    known = {str(id): row for row, id in enumerate(images.ids)}
+    chosen = address.read(keys.IMAGE, lambda text: row_of(known, text), int(queue[first]))
+    if address.get(keys.IMAGE) is None:
+        address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # it stays when it gets its first answer
+    at = int(np.searchsorted(queue, chosen))
+    after = [place for place in (*range(at + 1, len(queue)), *range(at)) if not done[place]]
+    goals = {
+        "Back": at - 1 if at > 0 else None,
+        "Next": at + 1 if at + 1 < len(queue) else None,
+        "Next unanswered": after[0] if after else None,
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, goal in goals.items():
+            st.button(
+                label,
+                key=keys.widget(f"image {label}"),
+                type="primary" if label == "Next unanswered" else "secondary",
+                disabled=goal is None,
+                on_click=go_to,
+                args=(None if goal is None else str(images.ids[queue[goal]]),),
+            )
+        st.caption(
+            f"Image {escaped(str(images.ids[chosen]))} · {sum(done)} of {len(queue)} test images answered",
+            width="content",
+        )
+    return chosen
+
+
+def row_of(known: dict[str, int], text: str) -> int:
+    if text not in known:
+        raise ValueError("expected the name of an image of this set")
+    return known[text]
+
+
+def go_to(image: str | None) -> None:
+    address.put(**{keys.IMAGE: image})
+
+
+def choose_k(run: Run, images: LabelSet) -> int:
+    """How many labels the image is given: the mean of its set, unless a person knows better."""
+    method, _ = cache.label_ranker(run)
+    most = min(MOST_K, len(images.names))
+    bound = address.bound(keys.LABEL_K, address.number(int, 1, most), min(method.usual_k, most))
+    return int(st.slider("k: how many labels the image is given", 1, most, **bound))
+
+
+def choose_truth(shown: Shown) -> bool:
+    """Whether the true labels are shown; there is nothing to show of an image that a person has brought."""
+    parse = address.one_of(list(ON_OFF))
+    bound = address.bound(keys.TRUTH, lambda text: ON_OFF[parse(text)], False, lambda on: str(int(on)))
+    return bool(st.toggle("Show the truth", disabled=not shown.known, **bound)) and shown.known
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Questions
+# ---------------------------------------------------------------------------------------------------------
+
+
+def make_rival(run: Run, shown: Shown, strategy: str, k: int, beside: str) -> Interview | None:
+    """The other model on the same image, where it is asked for and there is one."""
+    if beside == "no":
+        return None
+    other = label_models.rival_of(run)
+    if other is None:
+        label_models.offer_rival(run)
+        return None
+    usual = strategy if strategy in strategies(other) else strategies(other)[0]
+    return Interview.of(other, shown.images, shown.row, usual, k, shown.known)
+
+
+@st.fragment
+def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> None:
+    """What answers to a key, without the rest of the page running again: first of all the disk."""
+    key = keys.widget("questions")
+    with frame.in_place():
+        with cache.or_gone():
+            sent = sent_before(key)
+        store, sessions = cache.answers(), {event.session for event in sent.events}
+        saved = store.saved(sessions)
+        with frame.in_place():  # a disk that is full is said; the browser keeps its log and sends it again
+            store.append([event for event in sent.events if event.number > saved[event.session]])
+        events = store.events(own.run.settings["set"], own.id)
+        data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
+        if truth and own.truth is not None:
+            data["truth"] = np.flatnonzero(own.truth).tolist()
+        if rival is not None:
+            data["rival"] = show_rival(rival, fold(events), beside, data["tree"]["label"])
+        with cache.or_gone():
+            late = questions(data, key)
+        if late != sent:  # a server that has just started hears of the answers only here
+            st.rerun()
+        if beside == "own" and rival is not None and rival.truth is None:
+            st.caption("Nobody knows the truth about this image: the rival is given your answers.")
+
+
+def show_rival(rival: Interview, told: ImageAnswers, beside: str, asked: int) -> dict[str, object]:
+    """The rival's ranking now, and in `after` as it will be when the question about label `asked` is answered."""
+    if beside == "own" and rival.truth is not None:
+        count = len(told.answers)
+        now, then = (rival.ranking_of_its_own_questions(number) for number in (count, count + 1))
+        return {**now, "after": [then, then, now]}
+    position, before = rival.position(told), rival.position(fold(told.standing[:-1]))
+    after = (
+        [rival.ranking(position.after(asked, branch), position) for branch in (YES, NO, SKIP)]
+        if asked >= 0
+        else []
+    )
+    return {**rival.ranking(position, before), "after": after}
+
+
+def show_race(own: Interview, rival: Interview | None) -> None:
+    """How soon each model is right where the truth answers its questions."""
+    played = {player.title: player.played() for player in (own, rival) if player is not None}
+    assert own.truth is not None
+    truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
+    st.markdown("**Precision by the number of questions**, the truth answering")
+    label_race.show(played, keys.widget("race"))
+    st.caption(
+        f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
+        "which curve is higher after few questions: that model learns more from each answer."
+    )
+
+
+def take_along(key: str) -> None:
+    """All answers of the image set; made when they are asked for."""
+    store = cache.answers()
+    with st.container(horizontal=True):
+        st.download_button(
+            "Answers as CSV",
+            lambda: answer_files.csv_text(store.images(key)),
+            f"answers-{key[:12]}.csv",
+            "text/csv",
+            icon=":material/table_view:",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Every question, as JSON lines",
+            lambda: answer_files.json_lines(store.events(key), store.images(key)),
+            f"answers-{key[:12]}.jsonl",
+            "application/jsonl",
+            icon=":material/list:",
+            on_click="ignore",
+        )
+    st.caption(
+        "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together. Keys: "
+        "1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the best k labels with "
+        "this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, pinned."
+    )
+
+
+frame.show_page("label_questions", "One question, one key, and the whole ranking of labels moves.", steps)

@@ -1,0 +1,74 @@
+"""A question about an image, the keys that answer it, and the ranked labels that move with the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import colours
+from pages.parts.tile import COLOURS
+from ranking.answers import AnswerEvent
+
+FOLDER = Path(__file__).parent
+BUTTONS = (("yes", "yes", "1"), ("no", "no", "0"), ("skip", "skip", "S"), ("undo", "undo", "U"))
+MOST_SENT = 10_000  # events in one message; more than a person presses before the server answers
+
+_ranking = (
+    '<section class="ranking {}"><div class="head"><span class="title"></span> <span class="measure"></span></div>'
+    '<ol class="bars"></ol></section>'
+)
+_buttons = "".join(
+    f'<button type="button" data-kind="{kind}">{word}<kbd>{key}</kbd></button>' for kind, word, key in BUTTONS
+)
+_variables = {**COLOURS, "bar": colours.BLUE, "grey": colours.GREY}
+
+_mount = st.components.v2.component(
+    "ranking_questions",
+    html='<div class="questions"><section class="question"><div class="ask" aria-live="polite"></div>'
+    '<div class="why"></div><div class="values"></div>'
+    f'<div class="buttons">{_buttons}<span class="kept" role="status"></span></div></section>'
+    f'<div class="rankings">{_ranking.format("own")}{_ranking.format("rival")}</div></div>',
+    css=f":host {{{''.join(f'--{name}: {colour};' for name, colour in _variables.items())}}}\n"
+    + (FOLDER / "questions.css").read_text(),
+    js=(FOLDER / "questions.js").read_text(),
+)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What the browser sent: all events that it has not heard to be on disk, and what it shows now.
+
+    token: what the question on the screen belongs to; shown: its label, None where there is none.
+    """
+
+    events: tuple[AnswerEvent, ...] = ()
+    token: str = ""
+    shown: str | None = None
+
+    @classmethod
+    def of(cls, value: Any) -> Sent:
+        """`value` of the component; a ValueError says what is wrong with it: a browser may send anything."""
+        if value is None:
+            return cls()
+        if not isinstance(value, Mapping) or not isinstance(value.get("events"), list):
+            raise ValueError(f"the browser must send a log of answers, it sent {value!r:.80}")
+        if len(value["events"]) > MOST_SENT:
+            raise ValueError(f"the browser may send {MOST_SENT:,} answers at once, it sent more")
+        events = tuple(AnswerEvent.from_json(told) for told in value["events"])
+        token, shown = value.get("token"), value.get("shown")
+        return cls(events, token if isinstance(token, str) else "", shown if isinstance(shown, str) else None)
+
+
+def sent_before(key: str) -> Sent:
+    """What the browser had sent when this run of the page began."""
+    return Sent.of(st.session_state[key]["log"]) if key in st.session_state else Sent()
+
+
+def questions(data: dict[str, Any], key: str) -> Sent:
+    """Show `data` (see questions.js); what the browser has sent."""
+    shown = _mount(key=key, data=data, default={"log": None}, on_log_change=lambda: None)
+    return Sent.of(shown.log)

@@ -1,0 +1,339 @@
+// A question about an image, the keys that answer it, and the ranked labels that move with the answer.
+//
+// What a key is for: the question that was painted when it was pressed, and nothing else. A question counts as painted
+// when a frame with it has been shown. A key that comes sooner is for the one before it, as a second answer. No
+// key waits, and none is dropped while a question is on the screen.
+//
+// What comes next is known before the server says so: `tree` has the questions after each of the next answers. Beyond
+// its end the labels come in `order`, the urgency they had when the server last looked; such a question says so.
+// A question that is on the screen stays there until it is answered: the server is told which it is, and goes on
+// from it.
+//
+// The log of answers is cumulative: all that the server has not yet said to be on disk is sent with each key, kept
+// in the browser's own storage, and sent again by whichever tab comes next. Texts are set as text, never as markup.
+//
+// data: { token, stamp: { set, image, run, strategy }, names, k, saved: { session: number }, given: [[label, kind]],
+//         counted, tree, order, before, why, truth: [label] | null, own: { title, note }, rival: ranking | null }
+// a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
+
+const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
+const BRANCH = { yes: 0, no: 1, skip: 2 };
+const STORED = "ranking-answers-";
+const AGAIN = 2000; // milliseconds after which what is not yet on disk is sent once more
+const GLIDE = 350; // milliseconds
+const NONE = { label: -1, inside: null, outside: null, counted: 0, ahead: 0 };
+
+const element = (kind, className, text) => {
+  const made = document.createElement(kind);
+  made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+};
+const number = (value) => (value === null ? "–" : value.toFixed(3));
+
+// ------------------------------------------------------------------------------------------------ The log
+
+/** 32 hexadecimal digits; crypto.randomUUID is there on secure addresses only. */
+function newSession() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((x) => x.toString(16).padStart(2, "0")).join("");
+}
+
+/** The browser's storage, null where a person has switched it off. */
+function storage() {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+}
+
+/** What tabs left that closed before the server had written all of it. */
+function leftBehind() {
+  const kept = storage();
+  if (!kept) return [];
+  const names = Object.keys(kept).filter((name) => name.startsWith(STORED));
+  return names.flatMap((name) => JSON.parse(kept.getItem(name)));
+}
+
+function remember({ log, session }) {
+  const own = log.filter((event) => event.session === session);
+  storage()?.setItem(STORED + session, JSON.stringify(own));
+}
+
+/** Drop what the server has on disk. */
+function acknowledge(state, saved) {
+  const kept = storage();
+  for (const session of Object.keys(saved)) {
+    if (!state.log.some((event) => event.session === session && event.number > saved[session])) {
+      kept?.removeItem(STORED + session);
+    }
+  }
+  state.log = state.log.filter((event) => event.number > (saved[event.session] ?? 0));
+}
+
+function send(state) {
+  clearTimeout(state.timer);
+  state.sendings += 1;
+  const shown = state.current.label < 0 ? null : state.data.names[state.current.label];
+  state.tell({ events: state.log, shown, token: state.token, sendings: state.sendings });
+  if (state.log.length) state.timer = setTimeout(() => state.log.length && send(state), AGAIN);
+}
+
+// ------------------------------------------------------------------------------------ What follows from it
+
+/** The server's position with the answers added that it does not know yet. */
+function position(state) {
+  const { data } = state;
+  const pending = state.log.filter(
+    (event) => event.set === data.stamp.set && event.image === data.stamp.image,
+  );
+  const given = data.given.map((one) => [...one]);
+  let node = data.tree;
+  for (const event of pending) {
+    const label = data.names.indexOf(event.label);
+    const follows = node && event.kind !== "undo" && node.label === label && node.after.length;
+    node = follows ? node.after[BRANCH[event.kind]] : null;
+    if (event.kind !== "undo") given.push([label, event.kind]);
+    else {
+      const last = given.findLastIndex((one) => one[0] === label);
+      if (last >= 0) given.splice(last, 1);
+    }
+  }
+  return { given, node, pending: pending.length };
+}
+
+/** The next question: of the tree, else by the order in which the labels were urgent. */
+function next({ data }, { given, node, pending }) {
+  if (node) {
+    const { label, inside, outside } = node;
+    return { label, inside, outside, counted: data.counted + pending, ahead: 0, stamp: data.stamp };
+  }
+  const closed = new Set(given.map((one) => one[0]));
+  const label = data.order.find((one) => !closed.has(one)) ?? -1;
+  return { label, inside: null, outside: null, counted: data.counted, ahead: pending, stamp: data.stamp };
+}
+
+function hear(state, data) {
+  if (state.token !== data.token) {
+    state.token = data.token;
+    state.current = NONE;
+    state.ranking = null;
+  }
+  state.data = data;
+  acknowledge(state, data.saved);
+  const now = position(state);
+  const closed = now.given.some((one) => one[0] === state.current.label);
+  if (!now.pending || state.current.label < 0 || closed) {
+    const coming = next(state, now);
+    const same = coming.label === state.current.label && !closed;
+    const { inside, outside } = coming; // its values now; how it was chosen stays as it was
+    state.current = same ? Object.assign(state.current, { inside, outside }) : coming;
+  }
+}
+
+function press(state, kind) {
+  const before = position(state);
+  const asked = state.painted;
+  let label = asked.label;
+  let about = asked;
+  if (kind === "undo") {
+    label = before.given.at(-1)?.[0] ?? -1;
+    about = { ...NONE, counted: state.data.counted + before.pending, stamp: state.data.stamp };
+  }
+  if (label < 0) return;
+  state.count += 1;
+  const { inside, outside, counted, stamp } = about;
+  const name = kind === "undo" ? state.data.names[label] : asked.name;
+  const told = { session: state.session, number: state.count, ...stamp, label: name, kind };
+  state.log.push({ ...told, inside, outside, counted, time: Date.now() / 1000 });
+  remember(state);
+  const after = position(state);
+  if (kind === "undo") {
+    state.current = { ...next(state, after), label, inside: null, outside: null, ahead: after.pending };
+  } else if (asked === state.current) {
+    state.current = next(state, after);
+  }
+  send(state);
+}
+
+// ------------------------------------------------------------------------------------------------ Painting
+
+function paint(root, state) {
+  const { data } = state;
+  const now = position(state);
+  paintQuestion(root, state, now);
+  const known = now.node?.ranking && (now.node.label === state.current.label || !now.pending);
+  const key = `${data.counted} ${now.pending}`;
+  if (known && (state.ranking?.key !== key || !now.pending)) {
+    const before = now.pending ? state.ranking?.order : data.before;
+    const order = now.node.ranking.map((one) => one[0]);
+    state.ranking = { key, order, before: before ?? order, rows: now.node.ranking, precision: now.node.precision };
+  }
+  const own = root.querySelector(".own");
+  own.dataset.stale = String(!known);
+  const { rows, before, precision } = state.ranking ?? { rows: [], before: [] };
+  paintRanking(own, { ...data.own, rows, before, precision, k: data.k }, state);
+  const rival = root.querySelector(".rival");
+  rival.hidden = !data.rival;
+  root.dataset.rival = String(Boolean(data.rival));
+  if (data.rival) paintRanking(rival, rivalRanking(data, now), state);
+  const { current } = state;
+  if (state.painted !== current) {
+    current.name = data.names[current.label];
+    requestAnimationFrame(() => setTimeout(() => state.current === current && (state.painted = current)));
+  }
+}
+
+/** Of the rival the rankings after one more answer are known; it waits for the server after two. */
+function rivalRanking({ rival, tree }, { node, pending }) {
+  const branch = pending === 1 && node ? tree.after.indexOf(node) : -1;
+  return rival.after[branch] ?? rival;
+}
+
+function paintQuestion(root, state, now) {
+  const { data, current } = state;
+  const some = current.label >= 0;
+  const ask = root.querySelector(".ask");
+  if (some) {
+    ask.replaceChildren("Does it show ", element("b", "", data.names[current.label]), "?");
+  } else {
+    ask.replaceChildren(now.pending ? "…" : "Every label is answered or skipped.");
+  }
+  root.querySelector(".why").textContent = !some ? "" : current.ahead ? ahead(current.ahead) : data.why;
+  const values = root.querySelector(".values");
+  values.hidden = !some || current.inside === null || current.outside === null;
+  if (!values.hidden) {
+    const apart = Math.abs(current.inside - current.outside);
+    values.replaceChildren(
+      `best ${data.k} with it `, element("b", "", number(current.inside)),
+      ", without it ", element("b", "", number(current.outside)),
+      `: ${number(apart)} apart`,
+    );
+  }
+  for (const button of root.querySelectorAll("button")) {
+    button.disabled = button.dataset.kind === "undo" ? !now.given.length : !some;
+  }
+  const answers = new Map(now.given).size;
+  const waiting = state.log.length;
+  const counted = answers === 1 ? "1 question so far" : `${answers} questions so far`;
+  const kept = waiting ? `${waiting} on the way to the disk …` : data.counted ? "all on disk" : "";
+  root.querySelector(".kept").textContent = [counted, kept].filter(Boolean).join(" · ");
+}
+
+const ahead = (count) =>
+  `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} counted: you are fast.`;
+
+/** ranking: { title, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
+function paintRanking(root, ranking, state) {
+  const { data } = state;
+  root.querySelector(".title").textContent = ranking.title;
+  root.querySelector(".measure").textContent =
+    [data.truth && `break-even precision ${ranking.precision?.toFixed(2) ?? "–"}`, ranking.note].filter(Boolean).join(" · ");
+  const list = root.querySelector(".bars");
+  list.style.setProperty("--rows", Math.ceil(ranking.rows.length / 2));
+  const known = new Map([...list.children].map((row) => [row.dataset.label, row]));
+  const places = new Map([...known].map(([label, row]) => [label, [row.offsetLeft, row.offsetTop]]));
+  const old = new Map(ranking.before.map((label, place) => [label, place]));
+  const truth = data.truth && new Set(data.truth);
+  const rows = ranking.rows.map(([label, score, said], place) => {
+    const row = known.get(String(label)) ?? newRow(label, data.names[label]);
+    row.dataset.top = String(place < ranking.k);
+    row.dataset.last = String(place === ranking.k - 1);
+    row.dataset.said = said;
+    row.dataset.asked = String(root.classList.contains("own") && label === state.current.label);
+    const moved = (old.get(label) ?? place) - place;
+    const [rank, mark, sign, , bar, move] = row.children;
+    rank.textContent = place + 1;
+    sign.textContent = { yes: "✓", no: "✗", skip: "?" }[said] ?? "";
+    bar.firstChild.style.setProperty("--share", Math.abs(score));
+    bar.dataset.side = score >= 0 ? "inside" : "outside";
+    move.textContent = moved ? `${moved > 0 ? "▲" : "▼"}${Math.abs(moved)}` : "";
+    move.dataset.up = String(moved > 0);
+    mark.textContent = truth?.has(label) ? "●" : "";
+    row.setAttribute("aria-label", spoken(data.names[label], place, ranking.k, said, moved, truth?.has(label)));
+    return row;
+  });
+  if (rows.some((row, place) => list.children[place] !== row) || list.children.length !== rows.length) {
+    list.replaceChildren(...rows);
+    glide(rows, places);
+  }
+}
+
+function spoken(name, place, k, said, moved, isTrue) {
+  const parts = [`${place + 1}: ${name}`, place < k ? `in the top ${k}` : ""];
+  if (said) parts.push(said === "skip" ? "skipped" : `answered ${said}`);
+  if (moved) parts.push(`${moved > 0 ? "up" : "down"} ${Math.abs(moved)}`);
+  if (isTrue) parts.push("truly there");
+  return parts.filter(Boolean).join(", ");
+}
+
+function newRow(label, name) {
+  const row = element("li", "row");
+  row.dataset.label = label;
+  row.append(element("span", "rank"), element("span", "mark"), element("span", "sign"), element("span", "name", name));
+  const bar = element("span", "bar");
+  bar.append(element("i", ""));
+  row.append(bar, element("span", "move"));
+  for (const part of row.children) part.setAttribute("aria-hidden", "true");
+  return row;
+}
+
+function glide(rows, before) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const row of rows) {
+    const old = before.get(row.dataset.label);
+    if (!old) continue;
+    const [across, down] = [old[0] - row.offsetLeft, old[1] - row.offsetTop];
+    if (across || down) {
+      const start = { transform: `translate(${across}px, ${down}px)` };
+      row.animate([start, { transform: "none" }], { duration: GLIDE, easing: "ease-out" });
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ Keys
+
+const isTyping = (target) => target.matches?.("input, textarea, select, [contenteditable=true]") ?? false;
+
+function listen(root, state) {
+  const onKey = (event) => {
+    if (!root.isConnected) {
+      document.removeEventListener("keydown", onKey, true);
+      return;
+    }
+    const kind = KINDS[event.key.toLowerCase()];
+    const modified = event.ctrlKey || event.metaKey || event.altKey;
+    if (!kind || modified || event.repeat || isTyping(event.composedPath()[0])) return;
+    event.preventDefault();
+    event.stopPropagation();
+    press(state, kind);
+    paint(root, state);
+  };
+  document.addEventListener("keydown", onKey, true);
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".questions");
+  const fresh = !root.state;
+  const state = (root.state ??= {
+    session: newSession(),
+    count: 0,
+    sendings: 0,
+    log: leftBehind(),
+    current: NONE,
+    painted: NONE,
+  });
+  state.tell = (value) => setStateValue("log", value);
+  hear(state, data);
+  if (fresh) {
+    listen(root, state);
+    if (state.log.length) send(state);
+  }
+  root.onclick = (event) => {
+    const button = event.target.closest("button[data-kind]");
+    if (!button) return;
+    press(state, button.dataset.kind);
+    paint(root, state);
+  };
+  paint(root, state);
+}

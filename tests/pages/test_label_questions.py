@@ -1,0 +1,351 @@
+"""The page Label questions without a browser: what it tells the component, and says where things are missing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from label_home import HOSTILE, NAMES, LabelHome, board
+from test_ranked_images import components
+
+from pages.parts import answer_files, cache, label_models, questions
+from pages.parts.interview import Interview
+from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
+from ranking.asking import answers_of, closest_maxima, next_questions
+from ranking.lookahead import Position, ranked_labels
+from ranking.metrics import break_even_precision
+
+IMAGE = "board 00"
+
+
+def event(
+    home: LabelHome, number: int, label: str, kind: AnswerKind = "yes", image: str = IMAGE
+) -> AnswerEvent:
+    return AnswerEvent(
+        "e" * 32, number, home.key, image, label, kind, home.own, "closest maxima", 1.5, None, number - 1, 1e9
+    )
+
+
+def told(app: Any) -> dict[str, Any]:
+    [data] = [data for data in components(app, "ranking_questions")]
+    return dict(data)
+
+
+def names(rows: list[list[Any]]) -> list[str]:
+    return [NAMES_OF[label] for label, _, _ in rows]
+
+
+NAMES_OF: list[str] = []  # of the method, filled by `model`
+
+
+def model(home: LabelHome, run_id: str | None = None) -> tuple[Any, Any, int]:
+    """The method of a training, the images as it sees them, and the row of IMAGE."""
+    method, images = cache.label_ranker(home.store.run(run_id or home.own))
+    NAMES_OF[:] = images.names
+    return method, images, int(np.flatnonzero(images.ids == IMAGE)[0])
+
+
+def test_the_question_is_the_one_of_the_strategy_and_its_two_values_are_shown(labels_here, open_page):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    assert not app.exception
+    assert not app.error
+    method, images, row = model(labels_here)
+    prediction = method.prediction(images.part([row]))
+    asked = next_questions(prediction, closest_maxima)
+    tree = told(app)["tree"]
+    assert tree["label"] == asked.labels[0]
+    assert (tree["inside"], tree["outside"]) == (asked.inside[0], asked.outside[0])
+    order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
+    assert [label for label, _, _ in tree["ranking"]] == order
+    assert told(app)["k"] == method.usual_k
+    assert len(tree["after"]) == 3
+
+
+def test_answers_on_disk_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labels_here, open_page):
+    answers = AnswerStore(labels_here.home)
+    method, images, row = model(labels_here)
+    said = {images.names[3]: False, images.names[20]: True}
+    answers.append([event(labels_here, 1, images.names[3], "no"), event(labels_here, 2, images.names[20])])
+    data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
+    prediction = method.prediction(images.part([row]), answers=answers_of(images.names, said))
+    order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
+    assert [label for label, _, _ in data["tree"]["ranking"]] == order
+    assert {label: kept for label, _, kept in data["tree"]["ranking"] if kept} == {3: "no", 20: "yes"}
+    first = method.prediction(images.part([row]), answers=answers_of(images.names, {images.names[3]: False}))
+    assert data["before"] == ranked_labels(first.scores[0], first.unary[0]).tolist(), "before the last answer"
+    assert (data["given"], data["counted"]) == ([[3, "no"], [20, "yes"]], 2)
+    assert not {3, 20} & set(data["order"])
+
+
+def test_the_ranking_of_each_coming_answer_is_sent_along(labels_here, open_page):
+    data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
+    method, images, row = model(labels_here)
+    asked = data["tree"]["label"]
+    for branch, has in enumerate((True, False)):
+        after = data["tree"]["after"][branch]
+        prediction = method.prediction(
+            images.part([row]), answers=answers_of(images.names, {images.names[asked]: has})
+        )
+        assert [label for label, _, _ in after["ranking"]] == ranked_labels(
+            prediction.scores[0], prediction.unary[0]
+        ).tolist()
+        assert after["ranking"][0 if has else -1][0] == asked
+    assert data["tree"]["after"][0]["after"][0]["ranking"] is None
+
+
+@pytest.mark.parametrize("strategy", ["entropy", "core first", "random"])
+def test_every_way_to_ask_asks(labels_here, open_page, strategy):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, strategy=strategy)
+    assert not app.exception
+    data, (method, _, _) = told(app), model(labels_here)
+    assert data["stamp"]["strategy"] == strategy
+    if strategy == "core first":
+        assert data["tree"]["label"] == method.core[0]
+    again = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, strategy=strategy))
+    assert again["order"] == data["order"], "also at random: a page that is loaded again asks the same"
+
+
+def test_the_independent_model_has_no_core_to_ask_for_first(labels_here, open_page):
+    app = open_page("label_questions", label_run=labels_here.rival, image=IMAGE, strategy="core first")
+    assert not app.exception
+    assert "strategy" in app.warning[0].value
+    assert told(app)["stamp"]["strategy"] == "closest maxima"
+
+
+def test_the_truth_is_marked_and_measured_on_request_alone(labels_here, open_page):
+    closed = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
+    assert closed["truth"] is None
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1", rival="own")
+    data, (method, images, row) = told(app), model(labels_here)
+    assert data["truth"] == np.flatnonzero(images.labels[row]).tolist()
+    scores = method.scores(images.part([row]))[0]
+    assert data["tree"]["precision"] == break_even_precision(images.labels[row], scores)
+    assert any("Right for good: C-star after" in caption.value for caption in app.caption)
+
+
+def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here, open_page):
+    model(labels_here)
+    answers = AnswerStore(labels_here.home)
+    answers.append([event(labels_here, 1, NAMES_OF[5]), event(labels_here, 2, NAMES_OF[6], "no")])
+    same = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same"))["rival"]
+    assert {label: kept for label, _, kept in same["rows"] if kept} == {5: "yes", 6: "no"}
+    yes, _, skip = same["after"]
+    assert [label for label, _, _ in skip["rows"]] == [label for label, _, _ in same["rows"]]
+    assert len([kept for _, _, kept in yes["rows"] if kept == "yes"]) == 2
+    own = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="own"))["rival"]
+    _, images, row = model(labels_here, labels_here.rival)
+    interview = Interview.of(
+        labels_here.store.run(labels_here.rival), images, row, "closest maxima", 10, True
+    )
+    asked, _ = interview.asker.play(Position.of(images.names, {}), images.labels[row], 2)
+    kept = {label: "yes" if images.labels[row, label] else "no" for label in asked}
+    assert {label: said for label, _, said in own["rows"] if said} == kept
+    assert own["note"].startswith("2 own questions (closest maxima), answered by the truth")
+    assert told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))["rival"] is None
+
+
+def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_here, open_page, monkeypatch):
+    """Also where the server has just started, and hears of the log only when it has shown the component."""
+    model(labels_here)
+    log = {"events": [event(labels_here, 1, NAMES_OF[4]).to_json()], "shown": NAMES_OF[7], "token": ""}
+    seen = []
+
+    def browser(data, key):
+        seen.append((data, AnswerStore(labels_here.home).events(labels_here.key)))
+        log["token"] = data["token"]
+        return questions.Sent.of(log)
+
+    def sent_before(key):
+        return questions.Sent.of(log) if seen else questions.Sent()
+
+    monkeypatch.setattr(questions, "questions", browser)
+    monkeypatch.setattr(questions, "sent_before", sent_before)
+    open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    (first, before), (second, after) = seen
+    assert (first["saved"], before) == ({}, [])
+    assert (second["saved"], [one.label for one in after]) == ({"e" * 32: 1}, [NAMES_OF[4]])
+    assert second["tree"]["label"] == 7, "what is on the screen stays there"
+    assert second["given"] == [[4, "yes"]]
+
+
+@pytest.mark.parametrize(
+    "log", [[], {"events": 1}, {"events": [{"kind": "yes"}]}, {"events": [None] * 10_001}]
+)
+def test_a_log_that_is_none_is_refused_and_said(labels_here, open_page, monkeypatch, log):
+    with pytest.raises(ValueError, match=r"the browser|an answer"):
+        questions.Sent.of(log)
+    monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log))
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    assert not app.exception
+    assert len(app.error) == 1
+
+
+def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_here, open_page):
+    _, images, _ = model(labels_here)
+    queue = [str(id) for id in images.ids[images.test]]
+    answers = AnswerStore(labels_here.home)
+    answers.append([event(labels_here, n, NAMES_OF[0], image=queue[n - 1]) for n in (1, 2)])
+    app = open_page("label_questions", label_run=labels_here.own)
+    assert app.query_params["image"] == queue[2], "the first that nobody has answered"
+    [back] = [button for button in app.button if button.label == "Back"]
+    back.click().run()
+    assert app.query_params["image"] == queue[1]
+    [further] = [button for button in app.button if button.label == "Next unanswered"]
+    further.click().run()
+    assert app.query_params["image"] == queue[2]
+    assert told(app)["stamp"]["image"] == queue[2]
+
+
+def test_an_image_of_ones_own_is_described_and_not_kept(labels_here, open_page):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1")
+    before = sorted(labels_here.home.rglob("*"))
+    _, images, row = model(labels_here)
+    app.file_uploader[0].upload("mine.png", board(images_lit(images, row)), "image/png")
+    app.run()
+    assert not app.exception
+    data = told(app)
+    assert data["stamp"]["image"].startswith("own-")
+    assert data["truth"] is None
+    [usual] = [part for part in components(app, "ranking_picture")]
+    assert (usual["width"], usual["height"]) == (48, 48)
+    method, _, _ = model(labels_here)
+    order = ranked_labels(
+        method.scores(images.part([row]))[0], method.prediction(images.part([row])).unary[0]
+    )
+    assert [label for label, _, _ in data["tree"]["ranking"]] == order.tolist(), (
+        "the same image, the same ranking"
+    )
+    assert [path for path in sorted(labels_here.home.rglob("*")) if path not in before] == []
+
+
+def images_lit(images: Any, row: int) -> Any:
+    shown = {name for name, has in zip(images.names, images.labels[row], strict=True) if has}
+    return np.array([name in shown for name in NAMES])
+
+
+def test_what_is_no_image_is_refused(labels_here, open_page):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    app.file_uploader[0].upload("mine.png", b"no image", "image/png")
+    app.run()
+    assert not app.exception
+    assert "this file cannot be ranked\\: expected an intact JPEG" in app.error[0].value
+    assert told(app)["stamp"]["image"] == IMAGE
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is missing
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_images_of_several_labels_label_scenes_are_offered_and_kept(
+    laboratory, started, open_page, monkeypatch
+):
+    monkeypatch.setattr(label_models, "MOST_LABELS_OF_ONE", 99.0)
+    app = open_page("label_questions")
+    assert not app.exception
+    [draw] = [button for button in app.button if button.label == "Draw label scenes"]
+    draw.click().run()
+    [run] = [run for run in started if run.settings["source"] == "Label scenes"]
+    assert run.kind == "import"
+    assert not app.exception
+    assert [button.label for button in app.button if button.label == "Cancel"] == ["Cancel"]
+
+
+def test_without_a_model_both_are_trained_with_one_press(labels_here, started, open_page):
+    for run_id in (labels_here.own, labels_here.rival):
+        labels_here.store.delete_run(run_id)
+    app = open_page("label_questions")
+    assert not app.exception
+    [train] = [button for button in app.button if button.label == "Train C-star and its rival"]
+    train.click().run()
+    assert not app.exception
+    assert {run.settings["method"] for run in started if run.kind == "label"} == {
+        "C-star p@k",
+        "Independent p@k",
+    }
+    assert {run.settings["set"] for run in started if run.kind == "label"} == {labels_here.key}
+
+
+def test_a_rival_that_is_not_there_is_trained_on_the_same_features(labels_here, started, open_page):
+    labels_here.store.delete_run(labels_here.rival)
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same")
+    [train] = [button for button in app.button if button.label.startswith("Train Independent p@k")]
+    train.click().run()
+    [run] = [run for run in started if run.kind == "label"]
+    asked = labels_here.store.run(labels_here.own).settings
+    assert (run.settings["features"], run.settings["min_images"]) == (asked["features"], asked["min_images"])
+    assert told(app)["rival"] is None
+
+
+def test_features_that_are_gone_are_computed_once_more(labels_here, open_page):
+    for file in labels_here.store.features.iterdir():
+        file.unlink()
+    cache._label_ranker.clear()
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    [compute] = [button for button in app.button if button.label == "Compute them once more"]
+    compute.click().run()
+    assert not app.exception
+    assert told(app)["stamp"]["run"] == labels_here.own
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("label_run", "nonsense"), ("image", "no such"), ("label_k", "0"), ("strategy", "x")]
+)
+def test_an_address_that_is_not_understood_is_said(labels_here, open_page, name, value):
+    app = open_page("label_questions", **{"label_run": labels_here.own, "image": IMAGE, name: value})
+    assert not app.exception
+    assert name.replace("_", "\\_") in app.warning[0].value
+    assert told(app)["tree"]["label"] >= 0
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Files
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_answers_as_a_table_are_guarded_and_exact(labels_here):
+    answers = AnswerStore(labels_here.home)
+    answers.append(
+        [
+            event(labels_here, 1, HOSTILE),
+            event(labels_here, 2, "sea", "no"),
+            event(labels_here, 3, "sea", "undo"),
+        ]
+    )
+    [head, *rows] = csv.reader(io.StringIO(answer_files.csv_text(answers.images(labels_here.key))))
+    assert tuple(head) == answer_files.COLUMNS
+    [row] = [dict(zip(head, row, strict=True)) for row in rows]
+    assert row["label"] == f"'{HOSTILE}"
+    assert (row["image"], row["place"], row["answer"], row["inside"], row["outside"]) == (
+        IMAGE,
+        "1",
+        "yes",
+        "1.5",
+        "",
+    )
+
+
+def test_json_lines_hold_every_event_in_its_order(labels_here):
+    answers = AnswerStore(labels_here.home)
+    kinds: list[AnswerKind] = ["yes", "undo", "skip", "no"]
+    answers.append([event(labels_here, n, "sea", kind) for n, kind in enumerate(kinds, start=1)])
+    answers.append(
+        [replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())]
+    )
+    lines = answer_files.json_lines(
+        answers.events(labels_here.key), answers.images(labels_here.key)
+    ).splitlines()
+    first, second = map(json.loads, lines)
+    assert [one["kind"] for one in first["events"]] == kinds
+    assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
+    assert second["answers"] == {HOSTILE: "yes"}
+    assert first["answers"] == {
+        name: "yes" if has else "no"
+        for name, has in fold(answers.events(labels_here.key, IMAGE)).answers.items()
+    }

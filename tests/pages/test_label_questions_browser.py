@@ -1,0 +1,159 @@
+"""Answering by key in a real browser: nothing that was pressed is lost, and nothing is given to another label."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browsing import MILLISECONDS, Page, Server, Visit, settle
+from label_home import LabelHome
+
+from ranking.answers import AnswerStore, fold
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture(scope="module")
+def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("browser") / "home"
+    shutil.copytree(label_home.home, home)
+    server = Server(home)
+    server.start()
+    yield server
+    server.stop()
+
+
+# Presses keys at an interval inside the page; tells for each what was on the screen.
+PRESS = """([keys, interval]) => new Promise((resolve) => {
+    const root = [...document.querySelectorAll("*")].find((one) => one.shadowRoot?.querySelector(".questions"))
+        .shadowRoot.querySelector(".questions");
+    const seen = [];
+    const press = (place) => {
+        if (place === keys.length) return resolve(seen);
+        seen.push(root.state.painted.name);
+        const event = { key: keys[place], bubbles: true, composed: true, cancelable: true };
+        document.body.dispatchEvent(new KeyboardEvent("keydown", event));
+        setTimeout(() => press(place + 1), interval);
+    };
+    press(0);
+})"""
+
+
+def ready(page: Page) -> Page:
+    page.locator(".ask b").wait_for()
+    settle(page)
+    page.wait_for_timeout(300)
+    return page
+
+
+def all_on_disk(page: Page, count: int) -> None:
+    page.locator(".kept", has_text=re.compile(rf"^{count} questions? so far · all on disk")).wait_for()
+
+
+def answers(server: Server) -> AnswerStore:
+    return AnswerStore(server.home)
+
+
+def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(
+    visit: Visit, server: Server, label_home: LabelHome
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+00"))
+    keys = ["1", "0", "1", "s", "0", "1"] * 5
+    seen: list[Any] = page.evaluate(PRESS, [keys, 30])
+    page.locator(".kept", has_text="all on disk").wait_for()
+    events = answers(server).events(label_home.key, "board 00")
+    assert [one.number for one in events] == list(range(1, 31))
+    assert [one.kind for one in events] == [{"1": "yes", "0": "no", "s": "skip"}[key] for key in keys]
+    assert [one.label for one in events] == seen, "each key is for the label that was on the screen"
+    assert len({one.session for one in events}) == 1
+    told = fold(events)
+    assert len(told.answers) + len(told.skipped) == len({one.label for one in events}) > 15
+    assert any(one.inside is not None for one in events)
+
+
+TWICE = PRESS.replace("setTimeout(() => press(place + 1), interval)", "press(place + 1)")
+
+
+def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(
+    visit: Visit, server: Server, label_home: LabelHome
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+20"))
+    first = page.locator(".ask b").inner_text()
+    seen = page.evaluate(TWICE, [["1", "0"], 0])
+    page.locator(".kept", has_text="all on disk").wait_for()
+    events = answers(server).events(label_home.key, "board 20")
+    assert [(one.label, one.kind) for one in events] == [(first, "yes"), (first, "no")]
+    assert seen == [first, first]
+    assert page.locator(".ask b").inner_text() != first
+    page.locator(".own .row[data-said=no]").wait_for()
+
+
+def test_undo_is_unlimited_and_itself_an_event(visit: Visit, server: Server, label_home: LabelHome) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+04"))
+    first = page.locator(".ask b").inner_text()
+    page.evaluate(PRESS, [["1", "0", "1", "u", "u", "u", "u"], 200])
+    all_on_disk(page, 0)
+    assert page.locator(".ask b").inner_text() == first
+    events = answers(server).events(label_home.key, "board 04")
+    assert [one.kind for one in events] == ["yes", "no", "yes", "undo", "undo", "undo"]
+    assert [one.label for one in events[3:]] == [one.label for one in events[2::-1]]
+    assert not fold(events).standing
+
+
+def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(
+    visit: Visit, label_home: LabelHome
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+08&rival=same"))
+    label = page.locator(".ask b").inner_text()
+    page.keyboard.press("1")
+    all_on_disk(page, 1)
+    pinned = page.locator(".own .row[data-said=yes]")
+    assert pinned.locator(".name").inner_text() == label
+    assert pinned.locator(".sign").inner_text() == "✓"
+    assert page.locator(".rival .row[data-said=yes] .name").inner_text() == label
+    page.reload()
+    ready(page)
+    all_on_disk(page, 1)
+    assert page.locator(".own .row[data-said=yes] .name").inner_text() == label
+
+
+def test_keys_in_a_text_field_answer_nothing(visit: Visit, server: Server, label_home: LabelHome) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+12"))
+    page.locator(".st-key-widget-label_set input").click()
+    page.keyboard.type("10su")
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(500)
+    assert answers(server).events(label_home.key, "board 12") == []
+
+
+def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again(
+    browser: Any, server: Server, label_home: LabelHome
+) -> None:
+    context = browser.new_context()  # not by `visit`: what a browser says of a dead server is expected here
+    page = context.new_page()
+    page.set_default_timeout(MILLISECONDS)
+    page.goto(f"{server.url}/label_questions?label_run={label_home.own}&image=board+16")
+    ready(page)
+    page.keyboard.press("1")
+    all_on_disk(page, 1)
+    server.process.kill()
+    server.process.wait(10)
+    seen = page.evaluate(PRESS, [["0", "1", "0"], 150])
+    assert page.get_by_text("3 on the way to the disk").count()
+    stored = page.evaluate(
+        "Object.entries(localStorage).filter(([name]) => name.startsWith('ranking-answers-'))"
+    )
+    assert [one["label"] for one in json.loads(stored[0][1])] == seen
+    server.start()
+    page.reload()  # a tab that was closed, and opened again
+    ready(page)
+    all_on_disk(page, 4)
+    events = answers(server).events(label_home.key, "board 16")
+    assert [one.label for one in events][1:] == seen
+    assert [one.kind for one in events] == ["yes", "no", "yes", "no"]
+
+    context.close()

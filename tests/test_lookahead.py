@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from ranking import lookahead
+from ranking.asking import closest_maxima, core_first, next_questions
+from ranking.lookahead import Asker, Position, fixed_order, ranked_labels
+from ranking.methods.label_prediction import LabelPrediction
+from ranking.metrics import break_even_precision
+
+LABELS, K = 9, 4
+
+
+def asker(seed: int = 0, core: int = 2, labels: int = LABELS, urgency=closest_maxima) -> Asker:
+    generator = np.random.default_rng(seed)
+    numbers = np.arange(core)
+    interactions = generator.standard_normal((core, labels))
+    interactions[:, :core] = (interactions[:, :core] + interactions[:, :core].T) / 2
+    interactions[numbers, numbers] = 0.0
+    alone = LabelPrediction(
+        generator.standard_normal((1, labels)),
+        numbers,
+        interactions,
+        np.array([K]),
+        np.zeros((1, labels), np.int8),
+    )
+    return Asker(alone, urgency)
+
+
+def nothing(labels: int = LABELS) -> Position:
+    return Position(np.zeros(labels, np.int8), np.zeros(labels, np.bool_))
+
+
+def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[int, float, float, np.ndarray]:
+    """The slow twin: one question after the other, each from a prediction of its own."""
+    answers, skipped = position.answers.copy(), position.skipped.copy()
+    for branch in branches:
+        label = walk(model, (), Position(answers, skipped))[0]
+        if branch == lookahead.SKIP:
+            skipped[label] = True
+        else:
+            answers[label] = 1 if branch == lookahead.YES else -1
+    prediction = model.given(answers[None])
+    found = prediction.max_marginals
+    open_ = [i for i in range(len(answers)) if answers[i] == 0 and not skipped[i]]
+    if not open_:
+        return -1, 0.0, 0.0, prediction.scores[0]
+    label = max(open_, key=lambda i: (model.urgency(prediction)[0, i], -i))
+    return label, float(found.inside[0, label]), float(found.outside[0, label]), prediction.scores[0]
+
+
+@pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(seed: int, urgency) -> None:
+    model = asker(seed, urgency=urgency)
+    position = nothing()
+    position.skipped[3] = True
+    position.answers[5] = 1
+    root = model.ahead(position, depth=3)
+    for length in range(4):
+        for branches in product(range(3), repeat=length):
+            question = root
+            for branch in branches:
+                question = question.after[branch]
+            label, inside, outside, scores = walk(model, branches, position)
+            assert question.label == label
+            np.testing.assert_allclose((question.inside, question.outside), (inside, outside))
+            np.testing.assert_allclose(question.scores, scores)
+
+
+def test_without_skips_the_first_question_is_that_of_the_strategy() -> None:
+    model = asker(1)
+    asked = next_questions(model.alone, closest_maxima)
+    root = model.ahead(nothing())
+    assert (root.label, root.inside, root.outside) == tuple(part[0] for part in asked)
+
+
+def test_what_a_person_sees_already_is_asked_first_unless_it_is_answered() -> None:
+    model = asker()
+    usual = model.ahead(nothing(), depth=0).label
+    other = (usual + 1) % LABELS
+    assert model.ahead(nothing(), first=other, depth=0).label == other
+    position = nothing()
+    position.answers[other] = -1
+    assert model.ahead(position, first=other, depth=0).label != other
+
+
+def test_skipped_labels_are_not_asked_again_though_all_others_are_settled() -> None:
+    model, position = asker(), nothing()
+    position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
+    position.skipped[K] = True
+    asked = []
+    while (label := model.ahead(position, depth=0).label) >= 0:
+        asked.append(label)
+        position.answers[label] = -1
+    assert sorted(asked) == list(range(K + 1, LABELS))
+    assert model.ahead(position).after == []
+
+
+def test_more_answers_inside_than_k_raise_k() -> None:
+    model, position = asker(), nothing()
+    position.answers[: K + 2] = 1
+    prediction = model.given(position.answers[None])
+    assert prediction.k.tolist() == [K + 2]
+    assert set(ranked_labels(prediction.scores[0], prediction.unary[0])[: K + 2]) == set(range(K + 2))
+
+
+def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once() -> None:
+    model, position = asker(2), nothing()
+    position.answers[[1, 4]] = 1, -1
+    position.skipped[6] = True
+    order = model.in_order_of_urgency(position).tolist()
+    assert order[0] == model.ahead(position).label
+    assert sorted(order) == [0, 2, 3, 5, 7, 8]
+
+
+def test_a_large_core_is_looked_ahead_less_deep() -> None:
+    def depth(question: lookahead.Question) -> int:
+        return 1 + max(map(depth, question.after), default=-1)
+
+    assert depth(asker(core=2).ahead(nothing())) == lookahead.DEEPEST
+    assert depth(asker(core=12, labels=100).ahead(nothing(100))) == 1
+    assert asker(core=5, labels=60)._depth() == lookahead.DEEPEST
+
+
+def test_a_play_ends_with_the_truth_on_top() -> None:
+    model = asker(3)
+    truth = np.zeros(LABELS, np.bool_)
+    truth[[0, 4, 7]] = True
+    asked, precisions = model.play(nothing(), truth, 100)
+    assert sorted(asked) == list(range(LABELS))
+    assert len(precisions) == LABELS + 1
+    assert precisions[0] == break_even_precision(truth, model.scores(nothing()))
+    assert precisions[-1] == 1.0
+    assert model.play(nothing(), truth, 2) == (asked[:2], precisions[:3])
