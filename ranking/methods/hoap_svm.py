@@ -68,7 +68,7 @@ class HOAPSVM(HighOrderMethod):
         advanced=True,
     )
     start_C: float = setting(
-        1e-3,
+        1e-2,
         label="C of HOB-SVM where it begins",
         help="What a misclassified image costs in the HOB-SVM that gives the first weights.",
         formula=r"C_0",

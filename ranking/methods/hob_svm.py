@@ -44,7 +44,7 @@ class HOBSVM(HighOrderMethod):
         r"\tfrac12\|w\|^2 + C\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr],\quad w_2 \le 0"
     )
 
-    C: float = penalty(1e-3, "misclassified image")
+    C: float = penalty(1e-2, "misclassified image")
 
     solver: str = setting(
         "auto",

@@ -41,7 +41,7 @@ class SVM(UnaryMethod):
     scale: ClassVar[float] = math.sqrt(2.0)
 
     # Its margins are 1/(2|P|) and 1/(2|N|), thousands of times shorter than those of rankings.
-    C: float = penalty(1e-3, "misclassified image")
+    C: float = penalty(1e-2, "misclassified image")
 
     solver: str = setting(
         "auto",

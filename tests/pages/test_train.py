@@ -68,7 +68,7 @@ def test_settings_that_differ_from_the_training_are_said(laboratory, open_page):
         ({"features": "HOG,Colour"}, "features Colour → HOG \\+ Colour"),
         (
             {"method": "SVM"},
-            "method AP\\-SVM → SVM\\; C 100 → 0\\.001\\; Stop at this duality gap 0\\.01 → 0\\.001",
+            "method AP\\-SVM → SVM\\; C 100 → 0\\.01\\; Stop at this duality gap 0\\.01 → 0\\.001",
         ),
         ({"method.AP-SVM.C": "7"}, "C 100 → 7"),
         ({"query": "7", "method.AP-SVM.C": "1e6"}, "query 3 → 7\\; C 100 → 1e\\+06"),
