@@ -109,7 +109,7 @@ def show_menu() -> None:
     again without its page."""
     with st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center"):
         for heading, section in SECTIONS.items():
-            with st.popover(heading, type="tertiary", key="menu-of-labels") if heading else nullcontext():
+            with st.popover(heading, type="tertiary") if heading else nullcontext():
                 for name, title in section.items():
                     link = address.changed()
                     st.page_link(f"pages/{name}.py", label=title, query_params=link, width="content")
