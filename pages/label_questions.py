@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import streamlit as st
 
 from pages.parts import (
     address,
     answer_files,
+    asked_image,
     cache,
     frame,
     keys,
@@ -20,31 +19,17 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.interview import Interview, strategies
-from pages.parts.picture import picture
 from pages.parts.questions import questions, sent_before
 from ranking.answers import ImageAnswers, fold
 from ranking.asking import STRATEGIES
 from ranking.lookahead import NO, SKIP, YES
 from ranking.run import Run
 from ranking.store import ImageSetRow
-from ranking.types import Ints, LabelSet
+from ranking.types import LabelSet
 
 MOST_K = 100
 RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}
 ON_OFF = {"0": False, "1": True}
-
-
-class Shown(NamedTuple):
-    """The image that is asked about: row `row` of `images`, its picture and size.
-
-    known: whether it is known which labels it has; an image without any has no break-even precision.
-    """
-
-    images: LabelSet
-    row: int
-    source: str
-    size: tuple[int, int]
-    known: bool
 
 
 def steps() -> None:
@@ -59,7 +44,7 @@ def steps() -> None:
         beside = choose_rival()
         brought = bring_image(run)
     with picture_of:
-        shown = show_image(run, images, brought)
+        shown = asked_image.show(run, images, brought)
     with game:
         truth = choose_truth(shown)
     with details:
@@ -119,82 +104,11 @@ def choose_rival() -> str:
     return str(beside)
 
 
-# ---------------------------------------------------------------------------------------------------------
-# The image
-# ---------------------------------------------------------------------------------------------------------
-
-
 def bring_image(run: Run) -> own_image.Brought | None:
     """An image that a person has brought, to be asked about instead of those of the set."""
     with st.expander("An image of your own", icon=":material/add_photo_alternate:"), frame.in_place():
         return own_image.choose(run)
     return None
-
-
-def show_image(run: Run, images: LabelSet, brought: own_image.Brought | None) -> Shown:
-    """The image large, and the way to the next one."""
-    if brought is not None:
-        shown = Shown(*brought, known=False)
-        draw(shown)
-        return shown
-    place = st.container()
-    queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
-    row = choose_image(images, queue, cache.answers().images(run.settings["set"]))
-    set_of_images = cache.image_set(run.settings["set"])
-    width, height = (int(side) for side in set_of_images.image_sizes[row])
-    source = cache.whole_image(set_of_images.key, row)
-    shown = Shown(images, row, source, (width, height), bool(images.labels[row].any()))
-    with place:
-        draw(shown)
-    return shown
-
-
-def draw(shown: Shown) -> None:
-    alt = f"Image {shown.images.ids[shown.row]}, whose labels are asked for"
-    picture(shown.source, shown.size, [], alt=alt, key=keys.widget("asked"))
-
-
-def choose_image(images: LabelSet, queue: Ints, told: dict[str, ImageAnswers]) -> int:
-    """The image of the address, else the first of the queue without an answer; buttons to its neighbours in the
-    queue."""
-    done = [bool(told[id].answers) if id in told else False for id in map(str, images.ids[queue])]
-    first = done.index(False) if False in done else 0
-    known = {str(id): row for row, id in enumerate(images.ids)}
-    chosen = address.read(keys.IMAGE, lambda text: row_of(known, text), int(queue[first]))
-    if address.get(keys.IMAGE) is None:
-        address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # it stays when it gets its first answer
-    at = int(np.searchsorted(queue, chosen))
-    after = [place for place in (*range(at + 1, len(queue)), *range(at)) if not done[place]]
-    goals = {
-        "Back": at - 1 if at > 0 else None,
-        "Next": at + 1 if at + 1 < len(queue) else None,
-        "Next unanswered": after[0] if after else None,
-    }
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for label, goal in goals.items():
-            st.button(
-                label,
-                key=keys.widget(f"image {label}"),
-                type="primary" if label == "Next unanswered" else "secondary",
-                disabled=goal is None,
-                on_click=go_to,
-                args=(None if goal is None else str(images.ids[queue[goal]]),),
-            )
-        st.caption(
-            f"Image {escaped(str(images.ids[chosen]))} · {sum(done)} of {len(queue)} test images answered",
-            width="content",
-        )
-    return chosen
-
-
-def row_of(known: dict[str, int], text: str) -> int:
-    if text not in known:
-        raise ValueError("expected the name of an image of this set")
-    return known[text]
-
-
-def go_to(image: str | None) -> None:
-    address.put(**{keys.IMAGE: image})
 
 
 def choose_k(run: Run, images: LabelSet) -> int:
@@ -205,7 +119,7 @@ def choose_k(run: Run, images: LabelSet) -> int:
     return int(st.slider("k: how many labels the image is given", 1, most, **bound))
 
 
-def choose_truth(shown: Shown) -> bool:
+def choose_truth(shown: asked_image.Shown) -> bool:
     """Whether the true labels are shown; there is nothing to show of an image that a person has brought."""
     parse = address.one_of(list(ON_OFF))
     bound = address.bound(keys.TRUTH, lambda text: ON_OFF[parse(text)], False, lambda on: str(int(on)))
@@ -217,7 +131,7 @@ def choose_truth(shown: Shown) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def make_rival(run: Run, shown: Shown, strategy: str, k: int, beside: str) -> Interview | None:
+def make_rival(run: Run, shown: asked_image.Shown, strategy: str, k: int, beside: str) -> Interview | None:
     """The other model on the same image, where it is asked for and there is one."""
     if beside == "no":
         return None

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from browsing import MILLISECONDS, Page, Server, Visit, settle
 from label_home import LabelHome
+from test_browser_pictures import CONTRASTS, READABLE
 
 from ranking.answers import AnswerStore, fold
 
@@ -157,3 +158,32 @@ def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again
     assert [one.kind for one in events] == ["yes", "no", "yes", "no"]
 
     context.close()
+
+
+@pytest.mark.parametrize(("scheme", "image"), [("dark", "board+24"), ("light", "board+28")])
+def test_all_of_it_can_be_read_and_fits_a_phone(
+    visit: Visit, label_home: LabelHome, scheme: str, image: str
+) -> None:
+    address = f"/label_questions?label_run={label_home.own}&image={image}&rival=own&truth=1"
+    page = ready(visit(address, color_scheme=scheme))
+    page.evaluate(PRESS, [["1", "0", "s"], 200])
+    all_on_disk(page, 3)
+    found = page.evaluate(CONTRASTS)
+    assert len(found) > 100
+    assert [(text, round(contrast, 2)) for text, contrast in found if contrast < READABLE] == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(300)
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
+    wide = "all => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length"
+    assert page.locator(".questions button, .questions .row").evaluate_all(wide) == 0
+
+
+def test_the_menu_opens_the_pages_about_labels_and_carries_the_address(
+    visit: Visit, label_home: LabelHome
+) -> None:
+    page = visit(f"/train?label_run={label_home.own}")
+    page.get_by_role("button", name="Labels").click()
+    page.get_by_role("link", name="Label questions").click()
+    ready(page)
+    assert f"label_run={label_home.own}" in page.url
+    assert page.get_by_role("heading", level=1).inner_text() == "Label questions"
