@@ -86,7 +86,9 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
         "get different labels. **Notice** the first mistake of each, and with neighbours people of one scene side by "
         "side: they share their fate. SVM and HOB-SVM count wrong labels, the other two optimise AP. Of these people "
         f"only {rankings[MODEL].positives} are relevant: differences of a few hundredths may come out otherwise on "
-        "other images. “" + LESSON.query + "” was chosen as an example where neighbours help; for other actions of so "
+        "other images. “"
+        + LESSON.query
+        + "” was chosen as an example where neighbours help; for other actions of so "
         "small a set they may not: try one on the page Train."
     )
 
