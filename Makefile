@@ -14,7 +14,7 @@ test: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadgroup --cov=ranking --cov-report=term --cov-fail-under=95
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov=ranking --cov-report=term --cov-fail-under=95
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

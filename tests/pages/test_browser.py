@@ -12,8 +12,6 @@ from shapes import HOSTILE, write_shapes
 
 from ranking.datasets import load_image_set, ready_made_folder
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser at a time
-
 
 def test_from_an_empty_home_to_a_ranking(visit: Visit) -> None:
     page = visit("/")

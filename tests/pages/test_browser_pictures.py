@@ -13,8 +13,6 @@ from filled_home import Laboratory, copy_home
 
 from pages.parts.frame import PAGES, SECTIONS
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser at a time
-
 READABLE = 4.5  # WCAG 2.2, 1.4.3: contrast of text
 
 

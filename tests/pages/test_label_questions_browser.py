@@ -15,8 +15,6 @@ from test_browser_pictures import CONTRASTS, READABLE
 
 from ranking.answers import AnswerStore, fold
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 @pytest.fixture(scope="module")
 def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
