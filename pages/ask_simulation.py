@@ -116,7 +116,8 @@ def show_ended(run: Run, row: ImageSetRow) -> None:
     figures = show_panels(curves)
     figures += show_differences(curves)
     st.markdown("### In the form of the paper's Table 1")
-    st.html(asking_table.as_html(curves))
+    for title, table in asking_table.as_markdown(curves).items():
+        st.markdown(f"**{escaped(title)}**\n\n{table}")
     folds = len(curves[0].folds)
     st.caption(
         f"BEP in percent, the mean of {folds} folds, ± one standard deviation over folds; in bold the best of all "

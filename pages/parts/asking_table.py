@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 
 from pages.parts import export
+from pages.parts.frame import escaped
 from ranking.asking import STRATEGIES
 from ranking.fold_curves import Difference, FoldCurve, difference
 
@@ -63,34 +63,30 @@ def by_method(curves: Sequence[FoldCurve], name: str) -> str:
     return next(one.method for one in curves if one.name == name)
 
 
-def as_html(curves: Sequence[FoldCurve]) -> str:
-    """A row a strategy; for each model the mean in percent with its standard deviation over folds, the best of each
-    number of questions in bold; then what models have above the independent one, with an interval."""
+def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
+    """A table under each title, with a row a strategy: for each model the mean in percent with its standard deviation
+    over folds, the best of each number of questions in bold; for each but the independent one what it has above that,
+    with an interval."""
     shown, names = columns_of(curves), names_of(curves)
     best = {count: max(float(one.mean[count]) for one in curves) for count in shown}
     apart = {(name, strategy): found for name, strategy, found in compared(curves)}
-    minus = list(dict.fromkeys(name for name, _ in apart))
-    groups = [*names, *(f"{name} − {BASELINE}" for name in minus)]
-    head = _row(f'th colspan="{len(shown)}" scope="colgroup"', [escape(group) for group in groups], 1)
-    under = _row('th scope="col"', [called(count) for _ in groups for count in shown], len(shown))
-    rows = []
-    for strategy in strategies_of(curves):
-        cells = [_mean(by_name(curves, name, strategy), count, best) for name in names for count in shown]
-        cells += [_difference(apart.get((name, strategy)), count) for name in minus for count in shown]
-        rows.append(f'<tr><th scope="row">{escape(strategy)}</th>{_row("td", cells, len(shown))}</tr>')
-    return (
-        f'<div class="table-1" tabindex="0"><table><thead><tr><td></td>{head}</tr><tr><td></td>{under}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    strategies = strategies_of(curves)
+    tables = {}
+    for name in names:
+        rows = {
+            way: [_mean(by_name(curves, name, way), count, best) for count in shown] for way in strategies
+        }
+        tables[name] = _table(shown, rows)
+    for name in dict.fromkeys(name for name, _ in apart):
+        rows = {way: [_difference(apart.get((name, way)), count) for count in shown] for way in strategies}
+        tables[f"{name} − {BASELINE}"] = _table(shown, rows)
+    return tables
 
 
-def _row(tag: str, cells: Sequence[str], group: int) -> str:
-    """Cells, with room before each `group` of them."""
-    name = tag.partition(" ")[0]
-    first = ' class="first"'
-    return "".join(
-        f"<{tag}{'' if place % group else first}>{cell}</{name}>" for place, cell in enumerate(cells)
-    )
+def _table(shown: Sequence[int], rows: Mapping[str, Sequence[str]]) -> str:
+    lines = [["Asked by", *(called(count) for count in shown)], ["---", *("---:" for _ in shown)]]
+    lines += [[escaped(name), *cells] for name, cells in rows.items()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _mean(curve: FoldCurve | None, count: int, best: dict[int, float]) -> str:
@@ -98,14 +94,15 @@ def _mean(curve: FoldCurve | None, count: int, best: dict[int, float]) -> str:
         return NONE
     mean, spread = float(curve.mean[count]), float(curve.spread[count])
     said = f"{100 * mean:.1f}"
-    said = f"<b>{said}</b>" if mean == best[count] else said
-    return f"{said}<small>± {100 * spread:.1f}</small>"
+    said = f"**{said}**" if mean == best[count] else said
+    return f"{said} ± {100 * spread:.1f}"
 
 
 def _difference(found: Difference | None, count: int) -> str:
     if found is None:
         return NONE
-    return f"{_signed(100 * found.mean[count])}<small>{interval(found, count)}</small>"
+    between = interval(found, count)
+    return _signed(100 * found.mean[count]) + (f" ({between})" if between else "")
 
 
 def interval(found: Difference, count: int) -> str:

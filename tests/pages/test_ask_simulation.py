@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from typing import Any
 
 import numpy as np
@@ -123,16 +122,28 @@ def test_panels_by_model_are_in_the_address(labels_here, open_page):
     assert len(app.get("plotly_chart")) == len(MODELS) + 1
 
 
+def tables_of(app):
+    """The cells of each table by its title."""
+    found = {}
+    for one in app.markdown:
+        title, _, table = one.value.partition("\n\n")
+        if table.startswith("| Asked by"):
+            lines = [line.strip("| ").split(" | ") for line in table.splitlines()]
+            found[title.strip("*").replace("\\", "")] = lines
+    return found
+
+
 def test_the_table_has_the_form_of_table_1(labels_here, open_page):
     run = simulated(labels_here)
     app = open_page("ask_simulation", simulation=run.id)
-    [table] = [one.proto.body for one in app.get("html") if "table-1" in one.proto.body]
     curves = curves_of(run.result["curves"])
-    heads = re.findall(r"<th scope=\"col\"[^>]*>(\w+)</th>", table)
-    assert heads == ["Auto", "Q1", "Q5", "Q10"] * 3
-    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</th>(.*?)</tr>", table)
-    assert [name for name, _ in rows] == list(STRATEGIES)
-    cells = {name: re.findall(r"<td[^>]*>(.*?)</td>", row) for name, row in rows}
+    assert list(tables_of(app)) == [*MODELS, f"{MODELS[-1]} − {MODELS[0]}"]
+    cells = {}
+    for lines in tables_of(app).values():
+        assert lines[0] == ["Asked by", "Auto", "Q1", "Q5", "Q10"]
+        assert [name for name, *_ in lines[2:]] == list(STRATEGIES)
+        for name, *row in lines[2:]:
+            cells.setdefault(name, []).extend(row)
     bold = []
     for strategy, row in cells.items():
         for place, (model, count) in enumerate([(m, q) for m in MODELS for q in (0, 1, 5, 10)]):
@@ -141,15 +152,15 @@ def test_the_table_has_the_form_of_table_1(labels_here, open_page):
                 assert row[place] == "–"
                 continue
             mean, spread = 100 * one.folds[:, count].mean(), 100 * one.folds[:, count].std(ddof=1)
-            assert re.sub(r"</?b>", "", row[place]) == f"{mean:.1f}<small>± {spread:.1f}</small>"
-            bold += [(model, strategy, count)] if "<b>" in row[place] else []
+            assert row[place].replace("*", "") == f"{mean:.1f} ± {spread:.1f}"
+            bold += [(model, strategy, count)] if "**" in row[place] else []
     at_auto = [("C-star p@k", strategy, 0) for strategy in STRATEGIES]
     assert sorted(bold) == sorted(at_auto + [("C-star p@k", "closest maxima", count) for count in (1, 5, 10)])
     assert cells["core first"][8:] == ["–"] * 4
     one, other = (asking_table.by_name(curves, model, "random") for model in MODELS[::-1])
     between = stats.ttest_rel(one.folds[:, 5], other.folds[:, 5]).confidence_interval(0.95)
     mean, low, high = 100 * (one.mean - other.mean)[5], 100 * between.low, 100 * between.high
-    assert cells["random"][10] == f"{mean:+.1f}<small>{low:+.1f} to {high:+.1f}</small>"
+    assert cells["random"][10] == f"{mean:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def test_the_form_holds_what_an_opened_simulation_was_asked(labels_here, open_page, started):
@@ -167,9 +178,7 @@ def test_the_newest_simulation_is_shown_and_others_can_be_chosen(labels_here, op
     app = open_page("ask_simulation")
     assert app.query_params["simulation"] == new.id
     assert app.number_input(key="widget questions").value == 2, "the form holds what it was asked"
-    table = next(one.proto.body for one in app.get("html") if "table-1" in one.proto.body)
-    assert "Q2" in table
-    assert "Q5" not in table
+    assert [lines[0] for lines in tables_of(app).values()] == [["Asked by", "Auto", "Q1", "Q2"]] * 3
     app.selectbox(key="widget simulation").set_value(old.id).run()
     assert app.query_params["simulation"] == old.id
     assert not app.exception
@@ -215,8 +224,9 @@ def test_the_file_holds_every_fold_exactly():
 
 def test_one_fold_has_no_interval_and_two_baselines_no_difference():
     single = curves_of(told(folds=1))
-    assert "<small></small>" in asking_table.as_html(single)
-    assert "nan" not in asking_table.as_html(single)
+    text = "".join(asking_table.as_markdown(single).values())
+    assert "(" not in text
+    assert "nan" not in text
     assert asking_charts.differences([("random", asking_table.compared(single)[0][2])], ["random"]).data
     flat = np.full((3, 2), 0.5)
     two = [
@@ -225,4 +235,4 @@ def test_one_fold_has_no_interval_and_two_baselines_no_difference():
         FoldCurve("C-star p@k", "random", flat),
     ]
     assert asking_table.compared(two) == []
-    assert "−" not in asking_table.as_html(two)
+    assert not [title for title in asking_table.as_markdown(two) if "−" in title]
