@@ -46,6 +46,7 @@ def ready(page: Page) -> Page:
     page.locator(".ask b").wait_for()
     settle(page)
     page.wait_for_timeout(300)
+    settle(page)  # an address or a rival may have had the page run once more
     return page
 
 
