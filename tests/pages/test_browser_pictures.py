@@ -68,8 +68,8 @@ def test_from_the_bare_address_to_a_ranked_result(visit: Visit, filled: Laborato
     page.get_by_test_id("stMetric").filter(has_text="P@11").wait_for()
     assert before[0] == metric(page, "AP")
     page.wait_for_url(re.compile("k=11"))
-    assert ranked_grid(page).locator(".below").inner_text() == "k = 11"
-    assert ranked_grid(page).locator(".last .left").inner_text() == "11"
+    ranked_grid(page).locator(".below").filter(has_text=re.compile("^k = 11$")).wait_for()
+    ranked_grid(page).locator(".last .left").filter(has_text=re.compile("^11$")).wait_for()
     page.get_by_role("button", name="at rank").click()
     page.get_by_role("heading", name="✗ not relevant").wait_for()
 
