@@ -210,7 +210,7 @@ def take_along(key: str) -> None:
         )
         st.download_button(
             "Every question, as JSON lines",
-            lambda: answer_files.json_lines(store.events(key), store.images(key)),
+            lambda: answer_files.json_lines(store.events(key)),
             f"answers-{key[:12]}.jsonl",
             "application/jsonl",
             icon=":material/list:",

@@ -338,9 +338,7 @@ def test_json_lines_hold_every_event_in_its_order(labels_here):
     answers.append(
         [replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())]
     )
-    lines = answer_files.json_lines(
-        answers.events(labels_here.key), answers.images(labels_here.key)
-    ).splitlines()
+    lines = answer_files.json_lines(answers.events(labels_here.key)).splitlines()
     first, second = map(json.loads, lines)
     assert [one["kind"] for one in first["events"]] == kinds
     assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
