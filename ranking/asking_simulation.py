@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate
+from ranking.fold_curves import FoldCurve
 from ranking.label_training import OnStep, label_set_of, labelled_blocks, make_label_ranker
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, Settings
@@ -22,25 +22,6 @@ from ranking.types import Floats, ImageSet, Ints, LabelSet
 NEEDS_CORE = "core first"
 
 OnBeat = Callable[[], None]
-
-
-@dataclass(frozen=True, eq=False)
-class AskingCurve:
-    """The break-even precision of a method by a strategy: folds (f, q + 1), after 0, 1, ... q questions."""
-
-    method: str
-    settings: Settings
-    strategy: str
-    folds: Floats
-
-    @property
-    def mean(self) -> Floats:
-        """(q + 1,) over the folds, which count alike."""
-        return np.asarray(self.folds.mean(axis=0))
-
-    def to_json(self) -> dict[str, Any]:
-        named = {"method": self.method, "settings": self.settings, "strategy": self.strategy}
-        return {**named, "mean": self.mean.tolist(), "folds": self.folds.tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +39,7 @@ def simulate_asking(
     feature_cache: Path,
     on_step: OnStep | None = None,
     on_beat: OnBeat | None = None,
-) -> list[AskingCurve]:
+) -> list[FoldCurve]:
     """One curve for each method and strategy, in their order; none for "core first" with a method without a core.
 
     Equal settings give equal curves. on_step hears of the features, then of each training and each strategy of each
@@ -76,7 +57,7 @@ def asking_curves(
     askers: list[Asker],
     on_step: OnStep | None = None,
     on_beat: OnBeat | None = None,
-) -> list[AskingCurve]:
+) -> list[FoldCurve]:
     """`simulate_asking` of images whose features are there; of `settings` only questions, folds and seed count."""
     steps = Steps(settings.folds * sum(1 + len(asker.strategies) for asker in askers), on_step)
     beat = on_beat or (lambda: None)
@@ -97,7 +78,7 @@ def asking_curves(
                 place += 1
     steps.end()
     return [
-        AskingCurve(asker.name, asker.settings, strategy, folds)
+        FoldCurve(asker.name, strategy, folds, asker.settings)
         for (asker, strategy), folds in zip(asks, values, strict=True)
     ]
 
