@@ -85,7 +85,7 @@ def choose_strategy(run: Run) -> str:
         "The next question",
         names,
         required=True,
-        help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
+        help="  \n".join(f"**{name}**: {STRATEGIES[name].summary}" for name in names),
         **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
     )
     return str(strategy)

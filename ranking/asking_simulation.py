@@ -12,14 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate
+from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.fold_curves import FoldCurve
 from ranking.label_training import OnStep, label_set_of, labelled_blocks, make_label_ranker
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, Settings
 from ranking.types import Floats, ImageSet, Ints, LabelSet
-
-NEEDS_CORE = "core first"
 
 OnBeat = Callable[[], None]
 
@@ -40,7 +38,8 @@ def simulate_asking(
     on_step: OnStep | None = None,
     on_beat: OnBeat | None = None,
 ) -> list[FoldCurve]:
-    """One curve for each method and strategy, in their order; none for "core first" with a method without a core.
+    """One curve for each method and strategy, in their order; none for a strategy
+    that needs a core with a method without one.
 
     Equal settings give equal curves. on_step hears of the features, then of each training and each strategy of each
     fold; on_beat is called after every iteration and every block of images, so that what it raises is heard soon. All
@@ -115,10 +114,11 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
     askers = []
     for name, given in settings.methods:
         core = getattr(make_label_ranker(name, given), "core_size", 0)
-        askers.append(Asker(name, given, tuple(s for s in settings.strategies if core or s != NEEDS_CORE)))
+        able = strategies_for(core)
+        askers.append(Asker(name, given, tuple(one for one in settings.strategies if one in able)))
     if not any(asker.strategies for asker in askers):
         raise ValueError(
-            f"none of the methods has a core, which {NEEDS_CORE!r} asks for; choose another strategy"
+            f"none of the methods has a core, which {settings.strategies[0]!r} asks for; choose another strategy"
         )
     return [asker for asker in askers if asker.strategies]
 

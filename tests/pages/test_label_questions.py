@@ -17,7 +17,7 @@ from test_ranked_images import components
 from pages.parts import answer_files, cache, label_models, questions
 from pages.parts.interview import Interview
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.asking import answers_of, closest_maxima, next_questions
+from ranking.asking import closest_maxima, next_questions
 from ranking.lookahead import Position, ranked_labels
 from ranking.metrics import break_even_precision
 
@@ -30,6 +30,10 @@ def event(
     return AnswerEvent(
         "e" * 32, number, home.key, image, label, kind, home.own, "closest maxima", 1.5, None, number - 1, 1e9
     )
+
+
+def answered(names: tuple[str, ...], said: dict[str, bool]) -> Any:
+    return Position.of(names, said).answers[None]
 
 
 def told(app: Any) -> dict[str, Any]:
@@ -73,11 +77,11 @@ def test_answers_on_disk_are_pinned_and_the_ranking_is_that_of_the_model_given_t
     said = {images.names[3]: False, images.names[20]: True}
     answers.append([event(labels_here, 1, images.names[3], "no"), event(labels_here, 2, images.names[20])])
     data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
-    prediction = method.prediction(images.part([row]), answers=answers_of(images.names, said))
+    prediction = method.prediction(images.part([row]), answers=answered(images.names, said))
     order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
     assert [label for label, _, _ in data["tree"]["ranking"]] == order
     assert {label: kept for label, _, kept in data["tree"]["ranking"] if kept} == {3: "no", 20: "yes"}
-    first = method.prediction(images.part([row]), answers=answers_of(images.names, {images.names[3]: False}))
+    first = method.prediction(images.part([row]), answers=answered(images.names, {images.names[3]: False}))
     assert data["before"] == ranked_labels(first.scores[0], first.unary[0]).tolist(), "before the last answer"
     assert (data["given"], data["counted"]) == ([[3, "no"], [20, "yes"]], 2)
     assert not {3, 20} & set(data["order"])
@@ -90,7 +94,7 @@ def test_the_ranking_of_each_coming_answer_is_sent_along(labels_here, open_page)
     for branch, has in enumerate((True, False)):
         after = data["tree"]["after"][branch]
         prediction = method.prediction(
-            images.part([row]), answers=answers_of(images.names, {images.names[asked]: has})
+            images.part([row]), answers=answered(images.names, {images.names[asked]: has})
         )
         assert [label for label, _, _ in after["ranking"]] == ranked_labels(
             prediction.scores[0], prediction.unary[0]
