@@ -11,11 +11,11 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar, NamedTuple
 
 from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, NOTHING, image_name, refusal
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
 from ranking.datasets.text import readable
 from ranking.datasets.typed_path import read_typed, typed_path
-from ranking.datasets.voc_folder import IMAGE_SUFFIXES, INSIDE, VocFolder, image_name
 from ranking.settings import setting
 from ranking.types import Problem, SourceBox, SourceImage
 
@@ -90,26 +90,25 @@ class LabelCsv:
         return read_rows(read_typed(self.file, MAX_BYTES, "a CSV file"), readable(self._path.name))
 
     @cached_property
-    def _images(self) -> VocFolder:
+    def _images(self) -> Path:
         folder = typed_path(self.folder, "a folder of images") if self.folder.strip() else self._path.parent
         if not folder.is_dir():
             raise ValueError(f"no folder {readable(str(folder), 255)}; expected the folder of the images")
-        inside = folder.resolve()
-        return VocFolder(inside, inside, readable(inside.name))
+        return folder.resolve()
 
     def _image(self, row: Row) -> Path | Problem:
         """The file that a row names, with its ending or without."""
         where, named = f"{readable(self._path.name)}, line {row.line}", PurePosixPath(row.name)
         if named.is_absolute() or ".." in named.parts or "\0" in row.name:
             return Problem(where, INSIDE, readable(row.name), LEFT_OUT)
-        path = self._images.root / named
+        path = self._images / named
         for suffix in ("", *IMAGE_SUFFIXES, ".webp"):
             longer = path.with_name(path.name + suffix)
-            refusal = self._images.refusal(longer)
-            if not refusal:
+            wrong = refusal(longer, self._images)
+            if not wrong:
                 return longer
-            if refusal != "no such file":
-                return Problem(where, INSIDE, f"{readable(row.name)}: {refusal}", LEFT_OUT)
+            if wrong != NOTHING:
+                return Problem(where, INSIDE, f"{readable(row.name)}: {wrong}", LEFT_OUT)
         return Problem(where, "an image of that name in the folder", f"no {readable(row.name)}", LEFT_OUT)
 
 
