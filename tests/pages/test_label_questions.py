@@ -6,12 +6,12 @@ import csv
 import io
 import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from label_home import HOSTILE, NAMES, LabelHome, board
+from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
 from test_ranked_images import components
 
 from pages.parts import answer_files, cache, label_models, questions
@@ -19,6 +19,8 @@ from pages.parts.interview import Interview
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.asking import closest_maxima, next_questions
 from ranking.lookahead import Position, ranked_labels
+from ranking.methods.label_ranker import LabelRanker
+from ranking.methods.registry import METHODS
 from ranking.metrics import break_even_precision
 
 IMAGE = "board 00"
@@ -351,3 +353,31 @@ def test_json_lines_hold_every_event_in_its_order(labels_here):
         name: "yes" if has else "no"
         for name, has in fold(answers.events(labels_here.key, IMAGE)).answers.items()
     }
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Methods of tomorrow
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, monkeypatch):
+    """A method is one new file: no list of the page has to be edited."""
+    METHODS.names()  # all are found before one is added
+    known = dict(METHODS._classes)
+    monkeypatch.setattr(METHODS, "_classes", known)
+
+    @METHODS.register("Tomorrow p@k")
+    @dataclass(kw_only=True, eq=False)
+    class Tomorrow(LabelRanker):
+        def choose_core(self, label_set: Any) -> list[int]:
+            return []
+
+    run = train_labels_here(labels_here.store, labels_here.key, "Tomorrow p@k")
+    app = open_page("label_questions", label_run=run.id, image=IMAGE, rival="same")
+    assert not app.exception
+    assert not app.warning
+    data = told(app)
+    assert (data["stamp"]["run"], data["own"]["title"]) == (run.id, "Tomorrow p@k")
+    assert data["rival"]["title"] == "C-star"
+    first = told(open_page("label_questions", image=IMAGE))
+    assert first["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
