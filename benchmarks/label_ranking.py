@@ -31,7 +31,7 @@ from scipy.optimize import linear_sum_assignment
 from timing import machine, table
 
 from ranking import LabelSet, make_method
-from ranking.asking import closest_maxima, make_strategy, next_questions, simulate
+from ranking.asking import closest_maxima, make_strategy, next_questions, simulate, strategies_for
 from ranking.inference import best_top_k, best_top_ks, threads
 from ranking.inference.best_order import (
     APPROXIMATIONS,
@@ -236,7 +236,7 @@ def show_folds(
                 training, test = label_set.part(fold != number), label_set.part(fold == number)
                 method = make_method(name, C=C, unary=unary).fit(training)
                 for strategy in strategies:
-                    if strategy == "core first" and not len(method.core):
+                    if strategy not in strategies_for(len(method.core)):
                         continue
                     urgency = make_strategy(strategy, method, training)
                     found[strategy].append(simulate(method, test, urgency, max(QUESTIONS))[list(QUESTIONS)])

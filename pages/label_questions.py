@@ -85,7 +85,7 @@ def choose_strategy(run: Run) -> str:
         "The next question",
         names,
         required=True,
-        help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
+        help="  \n".join(f"**{name}**: {STRATEGIES[name].summary}" for name in names),
         **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
     )
     return str(strategy)
@@ -210,7 +210,7 @@ def take_along(key: str) -> None:
         )
         st.download_button(
             "Every question, as JSON lines",
-            lambda: answer_files.json_lines(store.events(key), store.images(key)),
+            lambda: answer_files.json_lines(store.events(key)),
             f"answers-{key[:12]}.jsonl",
             "application/jsonl",
             icon=":material/list:",

@@ -11,21 +11,13 @@ import numpy as np
 
 from pages.parts import cache, label_models
 from ranking.answers import AnswerEvent, ImageAnswers, fold
-from ranking.asking import STRATEGIES, Urgency, make_strategy
+from ranking.asking import STRATEGIES, Urgency, make_strategy, strategies_for
 from ranking.lookahead import Asker, Position, Question, fixed_order, ranked_labels
 from ranking.metrics import break_even_precision
 from ranking.run import Run
 from ranking.types import Bools, Floats, LabelSet
 
 WITH_RANKING = 1  # answers ahead whose rankings are sent along; of those after them only the questions
-
-# Why a question is asked, by strategy.
-WHY = {
-    "closest maxima": "The two best rankings are closest here: the model is least sure, so your answer tells most.",
-    "entropy": "By its own score alone, this label is nearest to even odds.",
-    "core first": "The core comes first: its labels draw in or push out all others.",
-    "random": "Drawn by chance, to see what a well-chosen question is worth.",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +96,7 @@ class Interview:
             "tree": self._node(self.asker.ahead(position, first), position, 0),
             "order": self.asker.in_order_of_urgency(position).tolist(),
             "before": self._order(self.asker.scores(before)).tolist(),
-            "why": WHY[self.strategy],
+            "why": STRATEGIES[self.strategy].why,
             "own": {"title": self.title, "note": "your answers"},
             "truth": None,
             "rival": None,
@@ -181,4 +173,4 @@ def _urgency(run: Run, strategy: str, image: str) -> Urgency:
 def strategies(run: Run) -> list[str]:
     """The ways to ask of a training; where it has no core, there is none to ask for first."""
     method, _ = cache.label_ranker(run)
-    return [name for name in STRATEGIES if name != "core first" or len(method.core)]
+    return strategies_for(len(method.core))

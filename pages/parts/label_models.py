@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import address, cache, frame, jobs_panel, keys, runs, sets
 from pages.parts.frame import escaped
-from ranking import jobs
+from ranking import jobs, method_names
 from ranking.features import default_names
 from ranking.run import ENDED, Run
 from ranking.run_settings import ImportSettings, LabelTrainSettings
@@ -88,14 +88,13 @@ def _training(run_id: str) -> Run:
 
 
 def choose_training(
-    row: ImageSetRow, label: str = "The model that asks", methods: Sequence[str] = (OWN, RIVAL)
+    row: ImageSetRow, label: str = "The model that asks", methods: Sequence[str] | None = None
 ) -> Run:
-    """One of the trainings of labels on a set by one of `methods`, those by the first of them foremost; a button that
-    trains a model and its rival where there is none."""
+    """One of the trainings of labels on a set, those by OWN foremost; a button that trains a model and its rival where
+    there is none. methods: by which of them; None: by any that ranks labels."""
+    methods = method_names(ranks="labels") if methods is None else methods
     here = [run for run in cache.store().runs("label", row.key) if run.settings["method"] in methods]
-    usable = sorted(
-        (run for run in here if run.has_model), key=lambda run: run.settings["method"] != methods[0]
-    )
+    usable = sorted((run for run in here if run.has_model), key=lambda run: run.settings["method"] != OWN)
     live = [run for run in here if run.state not in ENDED]
     if not usable:
         _train_first(row, live, here)

@@ -6,19 +6,21 @@ import csv
 import io
 import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from label_home import HOSTILE, NAMES, LabelHome, board
+from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
 from test_ranked_images import components
 
 from pages.parts import answer_files, cache, label_models, questions
 from pages.parts.interview import Interview
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.asking import answers_of, closest_maxima, next_questions
+from ranking.asking import closest_maxima, next_questions
 from ranking.lookahead import Position, ranked_labels
+from ranking.methods.label_ranker import LabelRanker
+from ranking.methods.registry import METHODS
 from ranking.metrics import break_even_precision
 
 IMAGE = "board 00"
@@ -30,6 +32,10 @@ def event(
     return AnswerEvent(
         "e" * 32, number, home.key, image, label, kind, home.own, "closest maxima", 1.5, None, number - 1, 1e9
     )
+
+
+def answered(names: tuple[str, ...], said: dict[str, bool]) -> Any:
+    return Position.of(names, said).answers[None]
 
 
 def told(app: Any) -> dict[str, Any]:
@@ -73,11 +79,11 @@ def test_answers_on_disk_are_pinned_and_the_ranking_is_that_of_the_model_given_t
     said = {images.names[3]: False, images.names[20]: True}
     answers.append([event(labels_here, 1, images.names[3], "no"), event(labels_here, 2, images.names[20])])
     data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
-    prediction = method.prediction(images.part([row]), answers=answers_of(images.names, said))
+    prediction = method.prediction(images.part([row]), answers=answered(images.names, said))
     order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
     assert [label for label, _, _ in data["tree"]["ranking"]] == order
     assert {label: kept for label, _, kept in data["tree"]["ranking"] if kept} == {3: "no", 20: "yes"}
-    first = method.prediction(images.part([row]), answers=answers_of(images.names, {images.names[3]: False}))
+    first = method.prediction(images.part([row]), answers=answered(images.names, {images.names[3]: False}))
     assert data["before"] == ranked_labels(first.scores[0], first.unary[0]).tolist(), "before the last answer"
     assert (data["given"], data["counted"]) == ([[3, "no"], [20, "yes"]], 2)
     assert not {3, 20} & set(data["order"])
@@ -90,7 +96,7 @@ def test_the_ranking_of_each_coming_answer_is_sent_along(labels_here, open_page)
     for branch, has in enumerate((True, False)):
         after = data["tree"]["after"][branch]
         prediction = method.prediction(
-            images.part([row]), answers=answers_of(images.names, {images.names[asked]: has})
+            images.part([row]), answers=answered(images.names, {images.names[asked]: has})
         )
         assert [label for label, _, _ in after["ranking"]] == ranked_labels(
             prediction.scores[0], prediction.unary[0]
@@ -338,9 +344,7 @@ def test_json_lines_hold_every_event_in_its_order(labels_here):
     answers.append(
         [replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())]
     )
-    lines = answer_files.json_lines(
-        answers.events(labels_here.key), answers.images(labels_here.key)
-    ).splitlines()
+    lines = answer_files.json_lines(answers.events(labels_here.key)).splitlines()
     first, second = map(json.loads, lines)
     assert [one["kind"] for one in first["events"]] == kinds
     assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
@@ -349,3 +353,31 @@ def test_json_lines_hold_every_event_in_its_order(labels_here):
         name: "yes" if has else "no"
         for name, has in fold(answers.events(labels_here.key, IMAGE)).answers.items()
     }
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Methods of tomorrow
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, monkeypatch):
+    """A method is one new file: no list of the page has to be edited."""
+    METHODS.names()  # all are found before one is added
+    known = dict(METHODS._classes)
+    monkeypatch.setattr(METHODS, "_classes", known)
+
+    @METHODS.register("Tomorrow p@k")
+    @dataclass(kw_only=True, eq=False)
+    class Tomorrow(LabelRanker):
+        def choose_core(self, label_set: Any) -> list[int]:
+            return []
+
+    run = train_labels_here(labels_here.store, labels_here.key, "Tomorrow p@k")
+    app = open_page("label_questions", label_run=run.id, image=IMAGE, rival="same")
+    assert not app.exception
+    assert not app.warning
+    data = told(app)
+    assert (data["stamp"]["run"], data["own"]["title"]) == (run.id, "Tomorrow p@k")
+    assert data["rival"]["title"] == "C-star"
+    first = told(open_page("label_questions", image=IMAGE))
+    assert first["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
