@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from pages.parts.export import guarded
-from ranking.answers import AnswerEvent, ImageAnswers
+from ranking.answers import AnswerEvent, ImageAnswers, fold
 
 COLUMNS = (
     "image",
@@ -41,20 +41,22 @@ def csv_text(images: Mapping[str, ImageAnswers]) -> str:
     return stream.getvalue()
 
 
-def json_lines(events: Sequence[AnswerEvent], images: Mapping[str, ImageAnswers]) -> str:
+def json_lines(events: Sequence[AnswerEvent]) -> str:
     """One line an image: its answers, and every event in the order of arrival, what was taken back among them."""
     names = [field.name for field in fields(AnswerEvent) if field.name not in ("set", "image")]
+    by_image: dict[str, list[AnswerEvent]] = {}
+    for event in events:
+        by_image.setdefault(event.image, []).append(event)
     lines = []
-    for image, told in images.items():
-        said = [{name: getattr(one, name) for name in names} for one in events if one.image == image]
-        answers = {name: "yes" if has else "no" for name, has in told.answers.items()}
+    for image, of_image in by_image.items():
+        told = fold(of_image)
         lines.append(
             {
-                "set": next(one.set for one in events if one.image == image),
+                "set": of_image[0].set,
                 "image": image,
-                "answers": answers,
+                "answers": {name: "yes" if has else "no" for name, has in told.answers.items()},
                 "skipped": sorted(told.skipped),
-                "events": said,
+                "events": [{name: getattr(one, name) for name in names} for one in of_image],
             }
         )
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

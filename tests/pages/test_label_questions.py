@@ -186,6 +186,15 @@ def test_a_log_that_is_none_is_refused_and_said(labels_here, open_page, monkeypa
     assert len(app.error) == 1
 
 
+def test_an_event_that_cannot_be_kept_holds_up_no_other(labels_here):
+    good, bad = event(labels_here, 2, "sea"), {**event(labels_here, 1, "sea").to_json(), "time": 1e12}
+    sent = questions.Sent.of({"events": [bad, good.to_json()]})
+    assert sent.events == (good,)
+    [(session, number, why)] = sent.refused
+    assert (session, number) == (good.session, 1)
+    assert "time" in why
+
+
 def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_here, open_page):
     _, images, _ = model(labels_here)
     queue = [str(id) for id in images.ids[images.test]]
@@ -338,9 +347,7 @@ def test_json_lines_hold_every_event_in_its_order(labels_here):
     answers.append(
         [replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())]
     )
-    lines = answer_files.json_lines(
-        answers.events(labels_here.key), answers.images(labels_here.key)
-    ).splitlines()
+    lines = answer_files.json_lines(answers.events(labels_here.key)).splitlines()
     first, second = map(json.loads, lines)
     assert [one["kind"] for one in first["events"]] == kinds
     assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
