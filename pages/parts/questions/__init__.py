@@ -42,8 +42,9 @@ _mount = st.components.v2.component(
 class Sent:
     """What the browser sent: all events that it has not heard to be on disk, and what it shows now.
 
-    refused: session, number and what is wrong, of the events that cannot be kept, as an earlier version of the page or
-    a clock that is far off may leave them; they hold up no others. token: what the question on the screen belongs to; shown: its label, None where there is none.
+    token: what the question on the screen belongs to; shown: its label, None where there is none. refused: session,
+    number and what is wrong, of events that cannot be kept, as an earlier version of the page or a clock that is far
+    off may leave them; they hold up no others.
     """
 
     events: tuple[AnswerEvent, ...] = ()
