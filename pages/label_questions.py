@@ -156,6 +156,7 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             store.append([event for event in sent.events if event.number > saved[event.session]])
         events = store.events(own.run.settings["set"], own.id)
         data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
+        data["refused"] = sent.refused
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:

@@ -192,6 +192,15 @@ def test_a_log_that_is_none_is_refused_and_said(labels_here, open_page, monkeypa
     assert len(app.error) == 1
 
 
+def test_an_event_that_cannot_be_kept_holds_up_no_other(labels_here):
+    good, bad = event(labels_here, 2, "sea"), {**event(labels_here, 1, "sea").to_json(), "time": 1e12}
+    sent = questions.Sent.of({"events": [bad, good.to_json()]})
+    assert sent.events == (good,)
+    [(session, number, why)] = sent.refused
+    assert (session, number) == (good.session, 1)
+    assert "time" in why
+
+
 def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_here, open_page):
     _, images, _ = model(labels_here)
     queue = [str(id) for id in images.ids[images.test]]
