@@ -67,7 +67,7 @@ def test_the_question_is_the_one_of_the_strategy_and_its_two_values_are_shown(la
     tree = told(app)["tree"]
     assert tree["label"] == asked.labels[0]
     assert (tree["inside"], tree["outside"]) == (asked.inside[0], asked.outside[0])
-    order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
+    order = ranked_labels(prediction.scores[0], prediction.unary[0], prediction.answers[0]).tolist()
     assert [label for label, _, _ in tree["ranking"]] == order
     assert told(app)["k"] == method.usual_k
     assert len(tree["after"]) == 3
@@ -80,11 +80,12 @@ def test_answers_on_disk_are_pinned_and_the_ranking_is_that_of_the_model_given_t
     answers.append([event(labels_here, 1, images.names[3], "no"), event(labels_here, 2, images.names[20])])
     data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
     prediction = method.prediction(images.part([row]), answers=answered(images.names, said))
-    order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
+    order = ranked_labels(prediction.scores[0], prediction.unary[0], prediction.answers[0]).tolist()
     assert [label for label, _, _ in data["tree"]["ranking"]] == order
     assert {label: kept for label, _, kept in data["tree"]["ranking"] if kept} == {3: "no", 20: "yes"}
     first = method.prediction(images.part([row]), answers=answered(images.names, {images.names[3]: False}))
-    assert data["before"] == ranked_labels(first.scores[0], first.unary[0]).tolist(), "before the last answer"
+    before = ranked_labels(first.scores[0], first.unary[0], first.answers[0]).tolist()
+    assert data["before"] == before, "before the last answer"
     assert (data["given"], data["counted"]) == ([[3, "no"], [20, "yes"]], 2)
     assert not {3, 20} & set(data["order"])
 
@@ -99,7 +100,7 @@ def test_the_ranking_of_each_coming_answer_is_sent_along(labels_here, open_page)
             images.part([row]), answers=answered(images.names, {images.names[asked]: has})
         )
         assert [label for label, _, _ in after["ranking"]] == ranked_labels(
-            prediction.scores[0], prediction.unary[0]
+            prediction.scores[0], prediction.unary[0], prediction.answers[0]
         ).tolist()
         assert after["ranking"][0 if has else -1][0] == asked
     assert data["tree"]["after"][0]["after"][0]["ranking"] is None
@@ -230,9 +231,8 @@ def test_an_image_of_ones_own_is_described_and_not_kept(labels_here, open_page):
     [usual] = [part for part in components(app, "ranking_picture")]
     assert (usual["width"], usual["height"]) == (48, 48)
     method, _, _ = model(labels_here)
-    order = ranked_labels(
-        method.scores(images.part([row]))[0], method.prediction(images.part([row])).unary[0]
-    )
+    alone = method.prediction(images.part([row]))
+    order = ranked_labels(alone.scores[0], alone.unary[0], alone.answers[0])
     assert [label for label, _, _ in data["tree"]["ranking"]] == order.tolist(), (
         "the same image, the same ranking"
     )
