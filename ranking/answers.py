@@ -106,12 +106,12 @@ class ImageAnswers:
 
     @property
     def answers(self) -> dict[str, bool]:
-        """The labels that have an answer; of several answers the last."""
+        """The labels whose last standing event is an answer; a later skip takes an answer back, its event stays."""
         return {name: event.kind == "yes" for name, event in self._last.items() if event.kind != "skip"}
 
     @property
     def skipped(self) -> set[str]:
-        """The labels that were skipped since they had their last answer."""
+        """The labels whose last standing event is a skip."""
         return {name for name, event in self._last.items() if event.kind == "skip"}
 
     @property

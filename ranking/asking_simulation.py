@@ -1,7 +1,8 @@
 """How much answers are worth, for each ranker of labels and each way to ask (c-star, section 5 and table 1).
 
 Images are dealt into folds; each method is trained on all folds but one, and the images of that one are asked about,
-with the ground truth answering. Nothing is told of a test image but what was asked for.
+with the ground truth answering. Nothing is told of a test image but what was asked for and, as in the paper's
+break-even precision, how many labels it has: that is k, and with it answers can settle labels that nobody asked for.
 """
 
 from __future__ import annotations
