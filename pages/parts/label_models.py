@@ -96,8 +96,10 @@ def choose_training(
     here = [run for run in cache.store().runs("label", row.key) if run.settings["method"] in methods]
     usable = sorted((run for run in here if run.has_model), key=lambda run: run.settings["method"] != OWN)
     live = [run for run in here if run.state not in ENDED]
-    if not usable:
-        _train_first(row, live, here)
+    best_there = [run for run in usable if run.settings["method"] == methods[0]]
+    best_live = [run for run in live if run.settings["method"] == methods[0]]
+    if not usable or (best_live and not best_there and address.get(keys.LABEL_RUN) is None):
+        _train_first(row, best_live or live, here)  # a rival that is ready sooner is not what was asked for
     bound = address.bound(keys.LABEL_RUN, address.one_of([run.id for run in usable]), usable[0].id)
     names = {run.id: _name(run) for run in usable}
     chosen = st.selectbox(label, list(names), format_func=names.__getitem__, **bound)
@@ -117,7 +119,7 @@ def _name(run: Run) -> str:
 
 def _train_first(row: ImageSetRow, live: list[Run], here: list[Run]) -> NoReturn:
     with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(f"#### No model ranks the labels of {escaped(row.title)} yet", text_alignment="center")
+        st.markdown(f"#### {escaped(_missing(row, live))}", text_alignment="center")
         if live:
             _watch(live)
             frame.end_page()
@@ -134,11 +136,17 @@ def _train_first(row: ImageSetRow, live: list[Run], here: list[Run]) -> NoReturn
     frame.end_page()
 
 
+def _missing(row: ImageSetRow, live: list[Run]) -> str:
+    if live:
+        return f"{live[-1].settings['method']} learns to rank the labels of {row.title}"
+    return f"No model ranks the labels of {row.title} yet"
+
+
 def _watch(live: list[Run]) -> None:
     """The trainings under way; what they say is kept apart by the panel, one at a time."""
-    run = live[-1]
-    st.caption(f"{run.settings['method']}" + (f", {len(live) - 1} more after it" if len(live) > 1 else ""))
-    jobs_panel.watch(run)
+    if len(live) > 1:
+        st.caption(f"{len(live) - 1} more after it, or at the same time")
+    jobs_panel.watch(live[-1])
 
 
 def start(key: str, method: str, like: Run | None = None) -> Run:
