@@ -50,6 +50,7 @@ def steps() -> None:
     with details:
         k = choose_k(run, images)
         take_along(row.key)
+        explain(run)
     own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
     with view:
         rival = make_rival(run, shown, strategy, k, beside)
@@ -217,10 +218,19 @@ def take_along(key: str) -> None:
             icon=":material/list:",
             on_click="ignore",
         )
+
+
+def explain(run: Run) -> None:
+    """What to look at with this model, and what the signs mean."""
+    notice = (
+        "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
+        if len(cache.label_ranker(run)[0].core)
+        else "**Notice** that no label overtakes another unless you answer it: this model scores each by itself."
+    )
     st.caption(
-        "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together. Keys: "
-        "1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the best k labels with "
-        "this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, pinned."
+        f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the "
+        "best k labels with this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, "
+        "pinned."
     )
 
 

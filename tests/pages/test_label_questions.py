@@ -287,6 +287,30 @@ def test_without_a_model_both_are_trained_with_one_press(labels_here, started, o
     assert {run.settings["set"] for run in started if run.kind == "label"} == {labels_here.key}
 
 
+def test_what_to_notice_is_of_the_model_that_asks(labels_here, open_page):
+    for run_id, moves in ((labels_here.own, True), (labels_here.rival, False)):
+        [said] = [
+            text.value
+            for text in open_page("label_questions", label_run=run_id).caption
+            if "Keys:" in text.value
+        ]
+        assert ("moves that nobody asked for" in said) is moves
+
+
+def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(labels_here, started, open_page):
+    settings = labels_here.store.run(labels_here.own).settings
+    labels_here.store.delete_run(labels_here.own)
+    learning = jobs.start_once(labels_here.store, "label", settings)
+    app = open_page("label_questions")
+    assert not app.exception
+    assert components(app, "ranking_questions") == []
+    assert "learns to rank the labels of Boards" in " ".join(text.value for text in app.markdown)
+    named = open_page("label_questions", label_run=labels_here.rival)
+    assert told(named)["stamp"]["run"] == labels_here.rival, "whoever asks for the rival gets it"
+    labels_here.store.end_run(learning.id, "cancelled", "cancelled before any weights were saved")
+    assert told(open_page("label_questions"))["stamp"]["run"] == labels_here.rival
+
+
 def test_a_rival_that_is_not_there_is_trained_on_the_same_features(labels_here, started, open_page):
     labels_here.store.delete_run(labels_here.rival)
     app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same")
