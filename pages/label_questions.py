@@ -194,7 +194,7 @@ def show_race(own: Interview, rival: Interview | None) -> None:
     label_race.show(played, keys.widget("race"))
     st.caption(
         f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
-        "which curve is higher after few questions: that model learns more from each answer."
+        "which curve rises more over the first questions: that model learns more from each answer."
     )
 
 
