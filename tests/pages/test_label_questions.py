@@ -16,6 +16,7 @@ from test_ranked_images import components
 
 from pages.parts import answer_files, cache, label_models, questions
 from pages.parts.interview import Interview
+from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.asking import closest_maxima, next_questions
 from ranking.lookahead import Position, ranked_labels
