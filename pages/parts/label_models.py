@@ -96,17 +96,17 @@ def choose_training(
     here = [run for run in cache.store().runs("label", row.key) if run.settings["method"] in methods]
     usable = sorted((run for run in here if run.has_model), key=lambda run: run.settings["method"] != OWN)
     live = [run for run in here if run.state not in ENDED]
-    best_there = [run for run in usable if run.settings["method"] == methods[0]]
-    best_live = [run for run in live if run.settings["method"] == methods[0]]
-    if not usable or (best_live and not best_there and address.get(keys.LABEL_RUN) is None):
-        _train_first(row, best_live or live, here)  # a rival that is ready sooner is not what was asked for
+    own_live = [run for run in live if run.settings["method"] == OWN]
+    own_there = bool(usable) and usable[0].settings["method"] == OWN
+    if not usable or (own_live and not own_there and address.get(keys.LABEL_RUN) is None):
+        _train_first(row, own_live or live, here)  # a rival that is ready sooner is not what was asked for
     bound = address.bound(keys.LABEL_RUN, address.one_of([run.id for run in usable]), usable[0].id)
     names = {run.id: _name(run) for run in usable}
     chosen = st.selectbox(label, list(names), format_func=names.__getitem__, **bound)
     if address.get(keys.LABEL_RUN) is None:
         address.amend(
             **{keys.LABEL_RUN: chosen}
-        )  # also where it is only the newest: the link shall show it tomorrow
+        )  # also where it is only the newest: a link shows it tomorrow
     return next(run for run in usable if run.id == chosen)
 
 
