@@ -20,13 +20,17 @@ def penalty(default: float, mistake: str) -> Any:
     )
 
 
-def closed_gap() -> Any:
-    """The setting tolerance, the relative duality gap at which training ends."""
+def closed_gap(
+    default: float = 1e-3,
+    words: str = "Training ends when the objective is proven to be within this share of the best possible.",
+    formula: str = r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
+) -> Any:
+    """The setting tolerance, the duality gap at which training ends as a share of what `words` and `formula` say."""
     return setting(
-        1e-3,
+        default,
         label="Stop at this duality gap",
-        help="Training ends when the objective is proven to be within this share of the best possible.",
-        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
+        help=words,
+        formula=formula,
         minimum=1e-7,
         maximum=0.5,
         log=True,

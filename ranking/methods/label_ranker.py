@@ -77,7 +77,14 @@ class LabelRanker(ABC):
         choices=SOLVERS,
         advanced=True,
     )
-    tolerance: float = closed_gap()
+    # Of what can be gained over weights 0, which is little where labels are hard to tell.
+    tolerance: float = closed_gap(
+        1e-2,
+        "Training ends when the objective is proven to be within this share of the best possible, and of what the "
+        "best possible gains over weights of 0.",
+        r"\frac{\text{primal} - \text{dual}}{\min(\text{primal}, \text{primal at } 0 - \text{dual})}"
+        r" \le \text{tolerance}",
+    )
     max_iterations: int = most_iterations(1000)
     weights: TopKWeights | None = field(default=None, init=False, repr=False)
     certificate: Certificate | None = field(default=None, init=False, repr=False)
