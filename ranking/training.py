@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ranking import make_method, method_class, method_names
 from ranking.features import load_features, make_feature
-from ranking.image_graph import image_graph
+from ranking.image_graph import FIRST_GRAPH, image_graph
 from ranking.metrics import evaluate_or_count
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
@@ -31,8 +31,6 @@ from ranking.types import (
     OnProgress,
     Query,
 )
-
-FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
 
 OnStep = Callable[[str, int, int], None]  # (what, done, total)
 

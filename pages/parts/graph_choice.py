@@ -12,10 +12,9 @@ from pages.parts.frame import escaped
 from ranking import method_class
 from ranking.edge_files import MOST_PAIRS, is_edges_name, kept_edges, short_name
 from ranking.home import HomeError
-from ranking.image_graph import GRAPHS, within
+from ranking.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.similarity import edges_from_csv
 from ranking.spreadsheets import guarded
-from ranking.training import FIRST_GRAPH
 from ranking.types import ImageSet, Ints
 
 SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
@@ -42,7 +41,7 @@ def choose(images: ImageSet, method: str) -> str | None:
 
 
 def words(by: str) -> str:
-    return f"Pairs of {short_name(by)}" if is_edges_name(by) else GRAPHS[by].capitalize()
+    return f"Pairs of {short_name(by)}" if is_edges_name(by) else GRAPHS[by].words.capitalize()
 
 
 def _known(text: str, brought: list[str]) -> str:

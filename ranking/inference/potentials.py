@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from ranking.inference.cliques import Cliques, maximal_cliques
@@ -25,13 +26,19 @@ from ranking.types import Bools, Features, Floats, Ints
 class Potentials(ABC):
     """The terms of a graph of n samples. edges: (m, 2), each unordered pair once.
 
-    highest: what no penalty may exceed. Subclasses say what their terms are.
+    Subclasses say what their terms are. highest: what no penalty may exceed. bounded: whether max-marginals may be
+    upper bounds, not exact. sign: the constraint on the pairwise weights, as LaTeX. pays: what the penalty p of a term
+    is, and width: what the penalty of an edge (`of_edges`) is, in words; markdown.
     """
 
     name: ClassVar[str]
     highest: ClassVar[float] = 0.0
+    bounded: ClassVar[bool] = False
+    sign: ClassVar[str] = r"w_2 \le 0"
+    pays: ClassVar[str]
+    width: ClassVar[str]
 
-    def __init__(self, n: int, edges: Ints) -> None:
+    def __init__(self, n: int, edges: npt.ArrayLike) -> None:
         self.components = Components.of(n, edges)
 
     @abstractmethod
@@ -59,6 +66,8 @@ class AttractivePairs(Potentials):
     """Each edge, whose penalty <= 0 is paid where the labels of its ends differ (high-order, eq. 5). Exact."""
 
     name = "attractive pairs"
+    pays = r"$p\le0$: penalty of a pair whose labels differ"
+    width = "the learned penalty of the pair"
 
     def features(self, affinity: Features) -> Features:
         return affinity
@@ -81,8 +90,12 @@ class PairsOfEitherSign(AttractivePairs):
 
     name = "pairs of either sign"
     highest = np.inf
+    bounded = True
+    sign = r"w_2 \in \mathbb R^{d_2}"
+    pays = "$p$: what a pair whose labels differ pays, or, where it is above 0, gains"
+    width = "what the pair pays, or gains, where its labels differ"
 
-    def __init__(self, n: int, edges: Ints) -> None:
+    def __init__(self, n: int, edges: npt.ArrayLike) -> None:
         super().__init__(n, edges)
         self.doubling = Doubling.of(self.components)
 
@@ -102,8 +115,13 @@ class PottsCliques(Potentials):
     """
 
     name = "P^n Potts cliques"
+    pays = (
+        r"$p\le0$: penalty of a clique, whose samples are all similar, where not all its labels are equal: the sum is "
+        "over cliques"
+    )
+    width = "the learned penalties of the cliques that the pair lies in"
 
-    def __init__(self, n: int, edges: Ints) -> None:
+    def __init__(self, n: int, edges: npt.ArrayLike) -> None:
         super().__init__(n, edges)
         self.cliques = Cliques.of(n, maximal_cliques(n, self.components.edges))
         self.inside = _inside(self.cliques, self.components.edges)

@@ -14,7 +14,6 @@ from ranking.inference import (
     POTENTIALS,
     AttractivePairs,
     MaxMarginals,
-    PairsOfEitherSign,
     Potentials,
     bounds_of,
 )
@@ -161,7 +160,7 @@ class HighOrderMethod(LinearMethod):
 
     def bounds(self, query: Query) -> Bounds | None:
         """How many scores of a query are differences of bounds, and how far off; None where none can be."""
-        return None if self.potentials != PairsOfEitherSign.name else bounds_of(self.max_marginals(query))
+        return bounds_of(self.max_marginals(query)) if POTENTIALS[self.potentials].bounded else None
 
     def max_marginals(self, query: Query) -> MaxMarginals:
         """Of every sample, exact or upper bounds."""

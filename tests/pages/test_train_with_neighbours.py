@@ -40,7 +40,7 @@ def test_a_method_that_uses_neighbours_asks_which(laboratory, started, open_page
     app = open_page("train", set=laboratory.digits, method=method)
     [box] = widget(app, "graph")
     assert box.value == "same image"
-    assert box.options == [words.capitalize() for words in GRAPHS.values()]
+    assert box.options == [graph.words.capitalize() for graph in GRAPHS.values()]
     box.select("nearest").run()
     assert app.query_params["graph"] == "nearest"
     app.button(key="train").click().run()
