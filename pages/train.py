@@ -167,7 +167,7 @@ def invite(method: str) -> None:
             st.caption(
                 "Each round goes down a convex problem that lies above the *objective* and touches it at the weights "
                 "of now; the *dual* proves how low that problem can be brought, not the objective. Training ends "
-                "in a local optimum, where a round can gain less than the tolerance."
+                "where a round can gain less than the tolerance."
             )
         st.latex(certificate.formula(convex))
 
