@@ -82,11 +82,13 @@ def train(
     features = load_features(image_set, settings.features, feature_cache, on_step)
     if on_step is not None:
         on_step("Training", 0, 1)
+    everything = query_of(image_set, settings, features, edges=edges)
+    if hasattr(method, "check_graph"):
+        method.check_graph(everything)  # what could not be scored is not trained
     query = query_of(image_set, settings, features, relevance, learn, edges)
     method.fit([query], on_progress=on_iteration, warm_start=warm_start)
     if on_fitted is not None:
         on_fitted()
-    everything = query_of(image_set, settings, features, edges=edges)
     scores = method.score(everything)
     told = method.bounds(everything) if hasattr(method, "bounds") else None
     metrics = {

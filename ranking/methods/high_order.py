@@ -136,6 +136,10 @@ class HighOrderMethod(LinearMethod):
         """The terms of a query's graph; none where it has no graph."""
         return self._potentials(len(query.features), query.graph)
 
+    def check_graph(self, query: Query) -> None:
+        """ValueError where these potentials could not score a query, whatever its weights: its graph is too large."""
+        self.potentials_of(query)
+
     def model_of(self, query: Query, potentials: Potentials | None = None) -> tuple[Floats, Floats]:
         """Unary scores (n,) and penalties (t,) of a query: what its potentials, and of attractive pairs
         `max_marginals`, are given. No graph: (0,)."""

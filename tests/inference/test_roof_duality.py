@@ -10,7 +10,13 @@ import pytest
 import reference
 from pairwise_models import Case, random_case, random_edges
 
-from ranking.inference import best_labelling, bounded_labelling, bounded_max_marginals, max_marginals
+from ranking.inference import (
+    PairsOfEitherSign,
+    best_labelling,
+    bounded_labelling,
+    bounded_max_marginals,
+    max_marginals,
+)
 from ranking.inference import doubling as doubling_module
 from ranking.inference.components import Components, checked_model
 from ranking.inference.doubling import Doubling, forced_labellings
@@ -248,6 +254,19 @@ def worth_in(part: doubling_module.Network, labels: Bools) -> float:
     sides[len(sides) // 2 :] ^= True
     cut = sides[part.ends[:, 0]] != sides[part.ends[:, 1]]
     return float(part.unary[sides].sum() - part.capacities[cut].sum())
+
+
+def test_a_component_too_large_for_the_memory_is_refused_before_there_are_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doubling_module, "LARGEST_DOUBLED", 20)
+    path = np.stack([np.arange(24), np.arange(1, 25)], axis=1)
+    for edges in (path[:19], np.delete(path, 10, axis=0)):
+        assert PairsOfEitherSign(25, edges).doubling.large > 0
+    with pytest.raises(
+        ValueError, match=r"join 21 samples in one component, expected at most 20, .*; choose neighbours of"
+    ):
+        PairsOfEitherSign(25, path[:20])
 
 
 def test_large_and_small_components_stand_side_by_side() -> None:
