@@ -58,7 +58,7 @@ def summed_up(found: Measured) -> str:
 
 def table(found: Measured, query: str) -> str:
     """The figures as markdown, `query` in bold."""
-    heads = [head for alone, leaning in leanings.PAIRS for head in (alone, leaning, "")]
+    heads = [head for alone, leaning in leanings.PAIRS for head in (alone, leaning, "Change")]
     lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
     for action, by in found.items():
         name = escaped(action)

@@ -17,6 +17,7 @@ from scipy.sparse import coo_array, csr_array
 from ranking.inference.cliques import Cliques, maximal_cliques
 from ranking.inference.components import Components
 from ranking.inference.doubling import Doubling
+from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.inference.flips import MaxMarginals
 from ranking.inference.max_marginals import best_labelling, max_marginals
 from ranking.inference.roof_duality import bounded_labelling, bounded_max_marginals
@@ -27,14 +28,14 @@ class Potentials(ABC):
     """The terms of a graph of n samples. edges: (m, 2), each unordered pair once.
 
     Subclasses say what their terms are. highest: what no penalty may exceed. bounded: whether max-marginals may be
-    upper bounds, not exact. sign: the constraint on the pairwise weights, as LaTeX. pays: what the penalty p of a term
-    is, and width: what the penalty of an edge (`of_edges`) is, in words; markdown.
+    upper bounds, not exact. constraint: on the pairwise weights, and which labellings count, as LaTeX. pays: what the
+    penalty p of a term is, and width: what the penalty of an edge (`of_edges`) is, in words; markdown.
     """
 
     name: ClassVar[str]
     highest: ClassVar[float] = 0.0
     bounded: ClassVar[bool] = False
-    sign: ClassVar[str] = r"w_2 \le 0"
+    constraint: ClassVar[str] = r"w_2 \le 0"
     pays: ClassVar[str]
     width: ClassVar[str]
 
@@ -91,7 +92,11 @@ class PairsOfEitherSign(AttractivePairs):
     name = "pairs of either sign"
     highest = np.inf
     bounded = True
-    sign = r"w_2 \in \mathbb R^{d_2}"
+    constraint = (
+        r"w_2 \in \mathbb R^{d_2},\quad y_i \in \{0, \tfrac12, 1\} \text{ in groups of more than "
+        rf"{LARGEST_ENUMERATED}"
+        r"}"
+    )
     pays = "$p$: what a pair whose labels differ pays, or, where it is above 0, gains"
     width = "what the pair pays, or gains, where its labels differ"
 
@@ -115,6 +120,7 @@ class PottsCliques(Potentials):
     """
 
     name = "P^n Potts cliques"
+    constraint = r"w_2 \le 0,\quad \Psi_2(X, Y) = \eta \sum_c \bar\Phi_c [y_i \ne y_j \text{ for some } i, j \in c]"
     pays = (
         r"$p\le0$: penalty of a clique, whose samples are all similar, where not all its labels are equal: the sum is "
         "over cliques"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class HighOrderMethod(LinearMethod):
     """
 
     uses_graph: ClassVar[bool] = True
+    objective: ClassVar[str]  # with the paper's potentials, as LaTeX
 
     eta: float = setting(
         1.0,
@@ -88,6 +89,12 @@ class HighOrderMethod(LinearMethod):
         choices=tuple(POTENTIALS),
         advanced=True,
     )
+
+    @classmethod
+    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+        """What is minimised with these settings, as LaTeX: `objective` with the constraint of their potentials."""
+        kind = POTENTIALS[settings["potentials"]]
+        return cls.objective.replace(AttractivePairs.constraint, kind.constraint)
 
     def identify(self, samples: TrainingSet) -> int:
         """Of other potentials than the paper's the name counts too."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.inference import MaxMarginals
+from ranking.inference import AttractivePairs, MaxMarginals
 from ranking.methods.ap_svm import APSVM
 from ranking.methods.high_order import SCALE, HighOrderMethod, Neighbours
 from ranking.methods.hob_svm import HOBSVM
@@ -58,7 +58,8 @@ class HOAPSVM(HighOrderMethod):
         "Makes one minus the average precision small as AP-SVM does, and lets similar images share their label."
     )
     objective: ClassVar[str] = (
-        r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad w_2 \le 0"
+        r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad "
+        + AttractivePairs.constraint
     )
 
     start: str = setting(

@@ -94,6 +94,21 @@ def test_a_graph_of_a_method_of_another_version_is_said_as_it_was_told():
     assert runs.neighbours_of(told) == "nearest"
 
 
+@pytest.mark.parametrize(
+    ("label", "title"), [("What neighbours did", "Max-marginals"), ("Who leans on whom", "Sample graph")]
+)
+def test_it_leads_on_to_what_its_neighbours_did(laboratory, on_neighbours, open_page, label, title):
+    app = open_page("train", run=on_neighbours.id)
+    [button] = [button for button in app.button if button.label == label]
+    assert button.proto.type == "secondary", "the ranking is the obvious next step"
+    button.click().run()
+    assert not app.exception
+    assert app.title[0].value == title
+    assert app.query_params["run"] == on_neighbours.id
+    alone = open_page("train", run=laboratory.on_shapes)
+    assert label not in [button.label for button in alone.button]
+
+
 def test_it_leaves_and_comes_back_with_its_neighbours(laboratory, on_neighbours, tmp_path):
     archive = run_archive.export_run(laboratory.store, on_neighbours.id)
     again = run_archive.import_run(laboratory.store, archive)

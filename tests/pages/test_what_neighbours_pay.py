@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from filled_home import train_settings
 from test_train import texts
 
 from pages.parts import cache, certificate
 from ranking import run_archive, worker
 from ranking.events import Report
-from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, bounds_of, potentials
+from ranking.inference import (
+    POTENTIALS,
+    AttractivePairs,
+    PairsOfEitherSign,
+    PottsCliques,
+    bounds_of,
+    potentials,
+)
 from ranking.inference.cliques import maximal_cliques
 from ranking.methods.hob_svm import HOBSVM
 from ranking.store import Store
@@ -44,6 +52,18 @@ def test_the_form_offers_it_and_begins_with_the_papers(laboratory, started, open
     app.button(key="train").click().run()
     assert not app.exception
     assert started[0].settings["method_settings"]["potentials"] == PottsCliques.name
+
+
+@pytest.mark.parametrize("method", ["HOB-SVM", "HOAP-SVM"])
+@pytest.mark.parametrize("kind", POTENTIALS.values())
+def test_the_formula_is_the_one_that_holds(laboratory, open_page, method, kind):
+    app = open_page(
+        "train", set=laboratory.digits, method=method, **{f"method.{method}.potentials": kind.name}
+    )
+    [objective] = [text.value for text in app.markdown if text.value.startswith(r"$\tfrac12")]
+    assert objective.endswith(rf",\quad {kind.constraint}$")
+    assert (r"w_2 \le 0" in objective) == (kind.highest == 0.0)
+    assert (r"\tfrac12, 1" in objective) == kind.bounded
 
 
 def test_bounds_are_said_wherever_they_are_shown(laboratory, open_page, tmp_path):
