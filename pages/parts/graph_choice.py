@@ -18,7 +18,7 @@ from ranking.spreadsheets import guarded
 from ranking.types import ImageSet, Ints
 
 SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
-PENALTY = "Those that are joined here pay a penalty where their labels differ."
+LEAN = "Those that are joined here lean on each other: by η, and by what neighbours pay."
 MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
 
 
@@ -35,7 +35,7 @@ def choose(images: ImageSet, method: str) -> str | None:
     )
     with frame.in_place(), cache.or_gone():
         edges = cache.store().edges_of(images.key, by)
-        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {PENALTY}")
+        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {LEAN}")
     bring(images)
     return by
 

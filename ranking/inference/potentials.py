@@ -23,19 +23,22 @@ from ranking.inference.max_marginals import best_labelling, max_marginals
 from ranking.inference.roof_duality import bounded_labelling, bounded_max_marginals
 from ranking.types import Bools, Features, Floats, Ints
 
+PAIRS = r"\Psi_2(X, Y) = \eta \sum_{(i,j)\in\mathcal E,\, y_i\ne y_j} \Phi(x_i, x_j)"
+
 
 class Potentials(ABC):
     """The terms of a graph of n samples. edges: (m, 2), each unordered pair once.
 
     Subclasses say what their terms are. highest: what no penalty may exceed. bounded: whether max-marginals may be
-    upper bounds, not exact. constraint: on the pairwise weights, and which labellings count, as LaTeX. pays: what the
-    penalty p of a term is, and width: what the penalty of an edge (`of_edges`) is, in words; markdown.
+    upper bounds, not exact. constraint: on the pairwise weights, what they weigh, and which labellings count, as
+    LaTeX. pays: what the penalty p of a term is, and width: what the penalty of an edge (`of_edges`) is, in words;
+    markdown.
     """
 
     name: ClassVar[str]
     highest: ClassVar[float] = 0.0
     bounded: ClassVar[bool] = False
-    constraint: ClassVar[str] = r"w_2 \le 0"
+    constraint: ClassVar[str]
     pays: ClassVar[str]
     width: ClassVar[str]
 
@@ -67,6 +70,7 @@ class AttractivePairs(Potentials):
     """Each edge, whose penalty <= 0 is paid where the labels of its ends differ (high-order, eq. 5). Exact."""
 
     name = "attractive pairs"
+    constraint = rf"w_2 \le 0,\quad {PAIRS}"
     pays = r"$p\le0$: penalty of a pair whose labels differ"
     width = "the learned penalty of the pair"
 
@@ -93,7 +97,8 @@ class PairsOfEitherSign(AttractivePairs):
     highest = np.inf
     bounded = True
     constraint = (
-        r"w_2 \in \mathbb R^{d_2},\quad y_i \in \{0, \tfrac12, 1\} \text{ in groups of more than "
+        rf"w_2 \in \mathbb R^{{d_2}},\quad {PAIRS},\quad "
+        r"y_i \in \{0, \tfrac12, 1\} \text{ in groups of more than "
         rf"{LARGEST_ENUMERATED}"
         r"}"
     )
@@ -120,7 +125,9 @@ class PottsCliques(Potentials):
     """
 
     name = "P^n Potts cliques"
-    constraint = r"w_2 \le 0,\quad \Psi_2(X, Y) = \eta \sum_c \bar\Phi_c [y_i \ne y_j \text{ for some } i, j \in c]"
+    constraint = (
+        r"w_2 \le 0,\quad \Psi_2(X, Y) = \eta \sum_c \bar\Phi_c [y_i \ne y_j \text{ for some } i, j \in c]"
+    )
     pays = (
         r"$p\le0$: penalty of a clique, whose samples are all similar, where not all its labels are equal: the sum is "
         "over cliques"

@@ -72,7 +72,7 @@ class HighOrderMethod(LinearMethod):
         1.0,
         label="η: how much neighbours count",
         help="Scales the affinities of similar samples. Small: nearly none. Large: neighbours decide.",
-        formula=r"\Psi_2(X, Y) = \eta \sum_{(i,j)\in\mathcal E,\, y_i\ne y_j} \Phi(x_i, x_j)",
+        formula=r"\eta\,\Phi(x_i, x_j),\quad (i, j)\in\mathcal E",
         minimum=1e-6,
         maximum=1e6,
         log=True,
