@@ -35,6 +35,8 @@ def steps() -> None:
         st.markdown("### Begin here: two minutes")
         st.markdown("Two methods rank the same people. Which mistake costs what?")
         frame.next_step("Why optimise AP?", "lesson")
+        st.markdown("Then: do people of one scene help each other?")
+        frame.next_step("Do neighbours help?", "neighbours_lesson", obvious=False)
     with frame.in_place():
         show_ranking()
     with st.container(horizontal=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -31,6 +32,9 @@ from ranking.store import ImageSetRow
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
 FIRST_METHOD = "AP-SVM"
 FIRST_QUERY = "8"
+
+# Where to look besides at a ranking whose method leans on neighbours.
+WITH_NEIGHBOURS = {"What neighbours did": "max_marginals", "Who leans on whom": "sample_graph"}
 
 # What to notice in the curve of a training, by whether its objective is convex.
 NOTICE = {
@@ -95,9 +99,11 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
         selection_mode="multi",
         **address.bound(keys.FEATURES, address.some_of(names), usual, ",".join),
     )
-    describe(method_class(method))
+    told = st.container()  # above the settings on which it depends
     graph = graph_choice.choose(cache.image_set(row.key), method)
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+    with told:
+        describe(method_class(method), values[method])
     described = forms.settings_form(
         "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
     )
@@ -110,9 +116,11 @@ def preferred(name: str, among: Sequence[str]) -> str:
     return name if name in among else among[0]
 
 
-def describe(method: type) -> None:
-    """One sentence about a method and what it minimises, where its class says so."""
+def describe(method: type, settings: Mapping[str, Any]) -> None:
+    """One sentence about a method and what it minimises with these settings, where its class says so."""
     summary, objective = getattr(method, "summary", ""), getattr(method, "objective", "")
+    if hasattr(method, "objective_of"):
+        objective = method.objective_of(settings)
     if summary:
         st.caption(escaped(summary))
     if objective:
@@ -167,7 +175,7 @@ def invite(method: str) -> None:
             st.caption(
                 "Each round goes down a convex problem that lies above the *objective* and touches it at the weights "
                 "of now; the *dual* proves how low that problem can be brought, not the objective. Training ends "
-                "in a local optimum, where a round can gain less than the tolerance."
+                "where a round can gain less than the tolerance."
             )
         st.latex(certificate.formula(convex))
 
@@ -247,6 +255,9 @@ def show_ended(run: Run, obvious: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if run.has_scores:
             frame.next_step("Look at the ranked images", "ranked_images", obvious=obvious, run=run.id)
+            if runs.leans_on_neighbours(run):
+                for label, page in WITH_NEIGHBOURS.items():
+                    frame.next_step(label, page, obvious=False, run=run.id)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and log_choice()
     draw(run, seen, logarithmic)
     if run.state == "failed":

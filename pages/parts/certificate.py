@@ -16,9 +16,9 @@ LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lve
 CLAIMED = "says the laboratory that trained it"
 
 LOCAL = (
-    "**Ends in a local optimum.** This objective is not convex. Each round bounds it from above by a convex problem "
-    "that touches it at the weights of now, and goes down that: the objective never rises, and where training begins "
-    "decides where it ends."
+    "**Ends where no round goes lower.** This objective is not convex. Each round bounds it from above by a convex "
+    "problem that touches it at the weights of now, and goes down that: the objective never rises, and where training "
+    "begins decides where it ends."
 )
 
 
@@ -120,7 +120,7 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
     else:
         _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
         _number(
-            "Local dual",
+            "Dual of the last round",
             proof["dual"],
             ".4g",
             "No weights can bring the convex problem that touches the objective at these weights below this. "
@@ -132,9 +132,10 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
 
 
 def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, convex: bool) -> None:
-    """Converged or not, and what that proves: of the optimum, or of a local one where it is not `convex`."""
+    """Converged or not, and what that proves: of the optimum, or, where it is not `convex`, of the round that begins
+    here."""
     gap = proof["relative_gap"]
-    where = "Converged" if convex else "Converged to a local optimum"
+    where = "Converged" if convex else "Converged: no round goes lower"
     bound = "" if tolerance is None else f", below the tolerance of {percent(tolerance)}"
     if proof["converged"] and imported:
         st.info(
@@ -159,7 +160,8 @@ def _proven(gap: str, bound: str, convex: bool) -> str:
         return f"The gap is {gap} of the objective{bound}: this is proof that no weights do better by more than that."
     return (
         f"The convex bound that touches the objective here falls no further than {gap} of it{bound}: another round "
-        "would gain no more. This is no proof of the best weights there are; another beginning may end lower."
+        "would gain no more. This is no proof of the best weights, not even of those nearby: another beginning may end "
+        "lower."
     )
 
 

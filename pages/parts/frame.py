@@ -67,6 +67,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     with st.container(key="menu", gap=None):
         st.session_state[keys.MENU] = st.empty()
         _mount_style(key="style", height=1)
+    show_menu()  # what follows may take long, and may change the address: it is drawn again when all is done
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")

@@ -224,7 +224,8 @@ def telling(run: Run) -> str:
 
 
 def is_convex(run: Run) -> bool:
-    """Whether a training's certificate bounds the optimum; where not, it is one of a local optimum."""
+    """Whether a training's certificate bounds the optimum; where not, how far one more round could go
+    down."""
     return bool(getattr(_method(run.settings["method"]), "convex", True))
 
 

@@ -46,7 +46,7 @@ class LabelRanker(ABC):
         0,
         label="k: how many labels an image is given",
         help="0: as many as each image has (break-even). Another number is the same for all images; then several sets "
-        "have the least loss, the objective is not convex, and a local optimum is found.",
+        "have the least loss, the objective is not convex, and training ends where no round lowers it further.",
         formula=r"\Delta(t, z) = \tfrac1k\, t^\top (1 - z)",
         minimum=0,
         maximum=10_000,

@@ -64,11 +64,15 @@ def test_there_is_one_obvious_next_step(empty_home, started, open_page):
     kinds = {button.label: button.proto.type for button in app.button}
     assert kinds == {
         "Why optimise AP?": "primary",
+        "Do neighbours help?": "secondary",
         "Train a method": "secondary",
         "Look at the images": "secondary",
     }
     next(button for button in app.button if button.label == "Why optimise AP?").click().run()
     assert app.title[0].value == "Why optimise AP?"
+    app = open_page("start")
+    next(button for button in app.button if button.label == "Do neighbours help?").click().run()
+    assert app.title[0].value == "Do neighbours help?"
 
 
 def test_whoever_comes_first_begins_the_trainings_of_the_lesson_and_nobody_else(
