@@ -24,7 +24,8 @@ def show(images: ImageSet, query: str) -> None:
     st.markdown(table(found, query))
     st.caption(
         "Test AP of all actions of the same scenes, every method with its own settings, none chosen; ▲ and ▼: what it "
-        "gains and loses with neighbours. **Notice** how far they differ: a single action proves little."
+        "gains and loses with neighbours. **Notice** how far they differ: a single action proves little. HOAP-SVM's "
+        "rounds may end elsewhere on another machine, for its objective is not convex."
     )
 
 
