@@ -47,9 +47,11 @@ def steps() -> None:
         if run is None:
             invite()
         elif run.state in ENDED:
-            show_ended(run, row)
+            jobs_panel.explain_end(run)
+            show_measured(run, row)
         else:
             show_live(run)
+            show_measured(run, row)
 
 
 def simulation(run_id: str) -> Run:
@@ -67,7 +69,11 @@ def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
     where there is none."""
     listed = cache.store().runs("asking", row.key)
     named = None if asked is None else asked.id
-    known = {run.id: run for run in listed if run.state not in ("failed", "cancelled") or run.id == named}
+    known = {
+        run.id: run
+        for run in listed
+        if run.state not in ("failed", "cancelled") or run.folds_done or run.id == named
+    }
     if not known:
         return None
     bound = address.bound(keys.SIMULATION, address.one_of(list(known)), next(iter(known)))
@@ -102,16 +108,42 @@ def invite() -> None:
 
 
 def show_live(run: Run) -> None:
+    """Its progress; the page runs again when one more fold is measured, and shows its curves below."""
     st.markdown("#### Training and asking")
-    jobs_panel.watch(run)
+    jobs_panel.watch(run, lambda seen: say_how_long(run, seen))
 
 
-def show_ended(run: Run, row: ImageSetRow) -> None:
-    jobs_panel.explain_end(run)
-    if run.state != "finished":
+def say_how_long(run: Run, seen: list[jobs_panel.Event]) -> None:
+    """Roughly how long it still takes, by the folds that are done; before the first one nothing is known."""
+    if cache.store().run(run.id).folds_done != run.folds_done:
+        st.rerun()
+    if (left := seconds_left(run, seen)) is None:
+        st.caption("How long it takes is known after the first fold, and its curves are shown then.")
+    else:
+        st.caption(f"Roughly {jobs_panel.in_minutes(left)} to go, by the folds that are done.")
+
+
+def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
+    """The mean time of a fold for each that is not done, of the one under way for what is left of it; None before
+    there is one."""
+    took = [float(seconds) for seconds in run.result.get("seconds") or []]
+    told = [event for event in seen if event["event"] == "progress"]
+    if not took or not told:
+        return None
+    return max(0.0, told[-1]["total"] - told[-1]["done"]) * sum(took) / len(took)
+
+
+def show_measured(run: Run, row: ImageSetRow) -> None:
+    """What the folds that are done have shown; of a simulation without any only what is wrong with it."""
+    if run.state != "finished" and not run.folds_done:
         return
     with cache.or_gone():
         curves = curves_of(run.result.get("curves") or [])
+    if run.state != "finished":
+        st.info(
+            f"**{folds_in_words(run)}** With all of them means and intervals will be others.",
+            icon=":material/info:",
+        )
     show_headline(curves)
     figures = show_panels(curves)
     figures += show_differences(curves)
@@ -133,6 +165,12 @@ def show_ended(run: Run, row: ImageSetRow) -> None:
             on_click="ignore",
         )
         figures_file.offer(f"Ask simulation on {row.title}", figures, f"simulation-{run.id}.html")
+
+
+def folds_in_words(run: Run) -> str:
+    """How far a simulation has come that has not finished: "3 of 5 folds, cancelled." """
+    how = run.state if run.state in ENDED else "so far"
+    return f"{run.folds_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
 
 
 def show_headline(curves: list[FoldCurve]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from label_home import LabelHome
 from scipy import stats
 from test_label_interactions import numbers
 
-from pages.parts import asking_charts, asking_table
+from pages.parts import asking_charts, asking_table, jobs_panel
+from ranking import jobs
+from ranking.events import Report, said_of_cancelled
 from ranking.fold_curves import FoldCurve, curves_of
-from ranking.run import Run
+from ranking.run import Run, State
 from ranking.run_settings import AskingSettings
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or simulated beside
@@ -48,13 +51,17 @@ def told(questions: int = 10, folds: int = 5) -> list[dict[str, Any]]:
     return curves
 
 
-def simulated(home: LabelHome, curves: list[dict[str, Any]] | None = None, **asked: Any) -> Run:
-    """A simulation that has finished."""
+def simulated(
+    home: LabelHome, curves: list[dict[str, Any]] | None = None, state: State = "finished", **asked: Any
+) -> Run:
+    """A simulation that has ended."""
     settings = AskingSettings(
         home.key, (("HOG", {}),), tuple((name, {}) for name in MODELS), STRATEGIES, **asked
     )
     run = home.store.create_run("asking", settings.to_json())
-    home.store.end_run(run.id, "finished", result={"curves": told() if curves is None else curves})
+    home.store.update_run(run.id, result={"curves": told() if curves is None else curves})
+    reason = "" if state == "finished" else said_of_cancelled(home.store.run(run.id))
+    home.store.end_run(run.id, state, reason)
     return home.store.run(run.id)
 
 
@@ -184,6 +191,45 @@ def test_the_newest_simulation_is_shown_and_others_can_be_chosen(labels_here, op
     assert not app.exception
 
 
+def test_a_simulation_that_was_cancelled_shows_its_finished_folds(labels_here, open_page):
+    run = simulated(labels_here, told(folds=3), state="cancelled")
+    app = open_page("ask_simulation")
+    assert app.query_params["simulation"] == run.id, "it has an outcome"
+    assert not app.exception
+    assert "cancelled; the finished folds" in app.warning[0].value.replace("\\", "")
+    assert any("3 of 5 folds, cancelled" in info.value for info in app.info)
+    assert len(app.get("plotly_chart")) == len(STRATEGIES) + 1
+    assert any("the mean of 3 folds" in text.value for text in app.caption)
+
+
+def test_a_simulation_that_goes_on_shows_its_folds_and_how_long_it_takes(labels_here, open_page, started):
+    settings = AskingSettings(
+        labels_here.key, (("HOG", {}),), tuple((name, {}) for name in MODELS), STRATEGIES
+    )
+    run = jobs.start_once(labels_here.store, "asking", settings.to_json())
+    labels_here.store.update_run(run.id, state="running", started=time.time())
+    report = Report(run.events_file)
+    report.progress("Fold 1 of 5: training C-star p@k", 0.4, 5)
+    app = open_page("ask_simulation", simulation=run.id)
+    assert any("known after the first fold" in text.value for text in app.caption)
+    assert not app.get("plotly_chart")
+    labels_here.store.update_run(run.id, result={"curves": told(folds=2), "seconds": [50.0, 70.0]})
+    report.progress("Fold 3 of 5: training C-star p@k", 2.5, 5)
+    app.run()
+    assert not app.exception
+    assert any("Roughly 2.5 minutes to go" in text.value for text in app.caption), "2.5 folds of a minute"
+    assert any("2 of 5 folds, so far" in info.value for info in app.info)
+    assert len(app.get("plotly_chart")) == len(STRATEGIES) + 1
+
+
+@pytest.mark.parametrize("state", ["finished", "cancelled"])
+def test_one_fold_alone_can_be_shown(labels_here, open_page, state):
+    run = simulated(labels_here, told(folds=1), state=state)
+    app = open_page("ask_simulation", simulation=run.id)
+    assert not app.exception
+    assert not app.error
+
+
 def test_ends_without_curves_are_said(labels_here, open_page):
     failed = simulated(labels_here, [])
     app = open_page("ask_simulation", simulation=failed.id)
@@ -236,3 +282,11 @@ def test_one_fold_has_no_interval_and_two_baselines_no_difference():
     ]
     assert asking_table.compared(two) == []
     assert not [title for title in asking_table.as_markdown(two) if "−" in title]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "5 seconds"), (48, "50 seconds"), (80, "1.5 minutes"), (599, "10 minutes"), (9000, "2.5 hours")],
+)
+def test_a_time_that_is_roughly_known_is_rounded(seconds, said):
+    assert jobs_panel.in_minutes(seconds) == said
