@@ -9,16 +9,19 @@ from pages.parts import (
     asking_charts,
     asking_form,
     asking_table,
+    asking_words,
     cache,
     charts,
     figures_file,
     frame,
     jobs_panel,
     keys,
+    label_looks,
     label_models,
     runs,
 )
 from pages.parts.frame import escaped
+from pages.parts.label_looks import Look
 from ranking.fold_curves import FoldCurve, curves_of
 from ranking.run import ENDED, Run
 from ranking.run_settings import AskingSettings
@@ -144,7 +147,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
             f"**{folds_in_words(run)}** With all of them means and intervals will be others.",
             icon=":material/info:",
         )
-    show_headline(curves)
+    st.markdown(f"## {asking_words.headline(curves)}")
     figures = show_panels(curves)
     figures += show_differences(curves)
     st.markdown("### In the form of the paper's Table 1")
@@ -153,7 +156,8 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
     folds = len(curves[0].folds)
     st.caption(
         f"BEP in percent, the mean of {folds} folds, ± one standard deviation over folds; in bold the best of all "
-        f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. {in_words(curves)}"
+        f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. "
+        f"{asking_words.interactions_add(curves)}"
     )
     with st.container(horizontal=True):
         st.download_button(
@@ -173,16 +177,6 @@ def folds_in_words(run: Run) -> str:
     return f"{run.folds_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
 
 
-def show_headline(curves: list[FoldCurve]) -> None:
-    """What the first question, and all of them, are worth to the model that ends highest."""
-    best = max(curves, key=lambda one: float(one.mean[-1]))
-    last = len(best.mean) - 1
-    before, after = (100 * float(best.mean[at]) for at in (0, last))
-    st.markdown(
-        f"## {escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {last} answers an image"
-    )
-
-
 def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     """A panel for each strategy with a line a model, or the other way round; all on one scale."""
     bound = address.bound(keys.PANELS, address.one_of(list(PANELS)), "strategy")
@@ -192,11 +186,12 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     ways, models = asking_table.strategies_of(curves), asking_table.names_of(curves)
     reach, shown = asking_charts.reach_of(curves), []
     titles, lines = (ways, models) if by == "strategy" else (models, ways)
+    looks = looks_of(curves) if by == "strategy" else label_looks.of_ways(ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
         chosen = [one for one in curves if title == (one.strategy if by == "strategy" else one.name)]
         chosen.sort(key=lambda one: lines.index(one.name if by == "strategy" else one.strategy))
         names = [one.name if by == "strategy" else one.strategy for one in chosen]
-        figure = asking_charts.panel(chosen, names, lines, reach)
+        figure = asking_charts.panel(chosen, names, looks, reach)
         said = "; ".join(
             f"{name} {100 * one.mean[0]:.1f}% to {100 * one.mean[-1]:.1f}%"
             for one, name in zip(chosen, names, strict=True)
@@ -206,22 +201,22 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             key = keys.widget(f"panel {by} {title}")
             charts.show(figure, key, f"{title}: {said}", f"simulation-{title}", height=360, top=8)
         shown.append((figure, f"{title}: {said}"))
-    st.caption(f"Bands: ± one standard deviation over folds. **Notice** {escaped(notice(curves))}.")
+    st.caption(
+        f"Bands: ± one standard deviation over folds. **Notice** {escaped(asking_words.notice(curves))}."
+    )
     return shown
 
 
-def notice(curves: list[FoldCurve]) -> str:
-    """Which way to ask gains most, and least, with the model that ends highest."""
-    best = max(curves, key=lambda one: float(one.mean[-1]))
-    own = [one for one in curves if one.name == best.name]
-    gains = {one.strategy: 100 * float(one.mean[-1] - one.mean[0]) for one in own}
-    least = min(gains, key=gains.__getitem__)
-    if len(gains) < 2:
-        return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points with all questions"
-    return (
-        f"what it is worth to ask well: with {best.name} {best.strategy} gains {gains[best.strategy]:+.1f} points with "
-        f"all questions, {least} {gains[least]:+.1f}"
+def looks_of(curves: list[FoldCurve]) -> dict[str, Look]:
+    """How the lines of the models look, by their names: that of the method, where one is there with other settings
+    too that of the first of them."""
+    called, first = (
+        {one.name: one.method for one in curves},
+        {one.method: one.name for one in reversed(curves)},
     )
+    telling = {name: method if first[method] == name else name for name, method in called.items()}
+    looks = label_looks.of_models(list(telling.values()))
+    return {name: looks[told] for name, told in telling.items()}
 
 
 def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
@@ -231,7 +226,7 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     for name in dict.fromkeys(name for name, _, _ in found):
         own = [(strategy, apart) for one, strategy, apart in found if one == name]
         st.markdown(f"### {escaped(name)} minus {escaped(asking_table.BASELINE)}")
-        figure = asking_charts.differences(own, asking_table.strategies_of(curves))
+        figure = asking_charts.differences(own, label_looks.of_ways(asking_table.strategies_of(curves)))
         said = "; ".join(
             f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
             for strategy, apart in own
@@ -251,25 +246,6 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
         )
         shown.append((figure, f"{name} minus {asking_table.BASELINE}: {said}"))
     return shown
-
-
-def in_words(curves: list[FoldCurve]) -> str:
-    """The paper's comparison on these images: the difference before any question and after the last."""
-    found = asking_table.compared(curves)
-    if not found:
-        return ""
-    name, strategy, apart = max(found, key=lambda one: float(one[2].mean[-1]))
-    last = len(apart.mean) - 1
-    said = []
-    for count in (0, last):
-        between = asking_table.interval(apart, count)
-        said.append(
-            f"{100 * apart.mean[count]:+.1f}{f' ({between})' if between else ''} at {asking_table.called(count)}"
-        )
-    return (
-        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
-        f"{escaped(asking_table.BASELINE)} by {' and '.join(said)} points."
-    )
 
 
 frame.show_page("ask_simulation", "What is an answer worth? Models ask, the ground truth answers.", steps)

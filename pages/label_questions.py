@@ -187,11 +187,12 @@ def show_rival(rival: Interview, told: ImageAnswers, beside: str, asked: int) ->
 
 def show_race(own: Interview, rival: Interview | None) -> None:
     """How soon each model is right where the truth answers its questions."""
-    played = {player.title: player.played() for player in (own, rival) if player is not None}
+    players = [player for player in (own, rival) if player is not None]
     assert own.truth is not None
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
     st.markdown("**Precision by the number of questions**, the truth answering")
-    label_race.show(played, keys.widget("race"))
+    played = {player.title: player.played() for player in players}
+    label_race.show(played, {player.title: player.look for player in players}, keys.widget("race"))
     st.caption(
         f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
         "which curve rises more over the first questions: that model learns more from each answer."

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pages.parts import cache, label_models
+from pages.parts.label_looks import Look, of_models
 from ranking.answers import AnswerEvent, ImageAnswers, fold
 from ranking.asking import STRATEGIES, Urgency, make_strategy, strategies_for
 from ranking.lookahead import Asker, Position, Question, fixed_order
@@ -46,6 +47,11 @@ class Interview:
     @property
     def title(self) -> str:
         return label_models.NAMES.get(self.run.settings["method"], self.run.settings["method"])
+
+    @property
+    def look(self) -> Look:
+        method = self.run.settings["method"]
+        return of_models([method])[method]
 
     @property
     def token(self) -> str:
@@ -96,7 +102,7 @@ class Interview:
             "order": self.asker.in_order_of_urgency(position).tolist(),
             "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "why": STRATEGIES[self.strategy].why,
-            "own": {"title": self.title, "note": "your answers"},
+            "own": {"title": self.title, "colour": self.look.colour, "note": "your answers"},
             "truth": None,
             "rival": None,
         }
@@ -106,6 +112,7 @@ class Interview:
         scores = self.asker.scores(position)
         return {
             "title": self.title,
+            "colour": self.look.colour,
             "rows": self._rows(scores, position),
             "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "precision": self.precision(scores, position),

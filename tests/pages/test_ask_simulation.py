@@ -14,8 +14,9 @@ from label_home import LabelHome
 from scipy import stats
 from test_label_interactions import numbers
 
-from pages.parts import asking_charts, asking_table, jobs_panel
+from pages.parts import asking_charts, asking_table, asking_words, jobs_panel, label_looks
 from ranking import jobs
+from ranking.asking import STRATEGIES as STRATEGIES_KNOWN
 from ranking.events import Report, said_of_cancelled
 from ranking.fold_curves import FoldCurve, curves_of
 from ranking.run import Run, State
@@ -108,7 +109,8 @@ def test_curves_are_those_of_the_result_with_bands_of_the_spread(labels_here, op
             assert numbers(band["y"])[: len(upper)] == pytest.approx(upper)
     lines = [line for panel in panels for line in panel["data"] if "name" in line]
     looks = {(line["name"], line["line"]["color"], line["line"]["dash"]) for line in lines}
-    assert len(looks) == len(MODELS), "a model looks alike in all panels"
+    star, alone = label_looks.MODELS[:2]
+    assert looks == {("C-star p@k", star.colour, star.dash), ("Independent p@k", alone.colour, alone.dash)}
     ranges = {tuple(panel["layout"]["yaxis"]["range"]) for panel in panels}
     assert len(ranges) == 1
     assert [line["name"] for line in apart["data"]] == ["closest maxima", "random"]
@@ -273,7 +275,8 @@ def test_one_fold_has_no_interval_and_two_baselines_no_difference():
     text = "".join(asking_table.as_markdown(single).values())
     assert "(" not in text
     assert "nan" not in text
-    assert asking_charts.differences([("random", asking_table.compared(single)[0][2])], ["random"]).data
+    apart = asking_table.compared(single)[0][2]
+    assert asking_charts.differences([("random", apart)], label_looks.of_ways(["random"])).data
     flat = np.full((3, 2), 0.5)
     two = [
         FoldCurve("Independent p@k", "random", flat, given="C = 1"),
@@ -290,3 +293,37 @@ def test_one_fold_has_no_interval_and_two_baselines_no_difference():
 )
 def test_a_time_that_is_roughly_known_is_rounded(seconds, said):
     assert jobs_panel.in_minutes(seconds) == said
+
+
+def paired(strategy: str, *apart: float) -> list[FoldCurve]:
+    """C-star above the independent model by so much on each fold, after one question; by nothing before it."""
+    base = np.full((len(apart), 2), 0.5)
+    above = base + np.stack([np.zeros(len(apart)), np.array(apart)], axis=1)
+    return [FoldCurve("C-star p@k", strategy, above), FoldCurve("Independent p@k", strategy, base)]
+
+
+def test_what_interactions_add_is_told_of_the_papers_own_way_to_ask():
+    curves = paired("random", 0.03, 0.0) + paired("closest maxima", 0.011, 0.009)
+    said = asking_words.interactions_add(curves).replace("\\", "")
+    assert "C-star p@k by closest maxima differs from Independent p@k" in said
+    assert "+1.0 (−0.3 to +2.3, not certain) at Q1 points" in said
+    assert "by random" in asking_words.interactions_add(paired("random", 0.03, 0.0))
+    assert asking_words.interactions_add(curves[:1]) == ""
+
+
+def test_only_an_interval_that_holds_0_is_not_certain():
+    def said(*apart: float) -> str:
+        return asking_words.interactions_add(paired("closest maxima", *apart)).partition(" and ")[2]
+
+    assert "not certain" not in said(0.020, 0.021, 0.019)
+    assert "not certain" not in said(-0.020, -0.021, -0.019)
+    assert "not certain" in said(0.02, -0.01, 0.0)
+    assert "(" not in said(0.02), "one fold alone tells of no interval"
+
+
+def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():
+    names = ["Independent p@k", "of tomorrow", "C-star p@k (core_size = 3)", "C-star p@k"]
+    looks = label_looks.of_models(names)
+    assert [looks[name] for name in ("C-star p@k", "Independent p@k")] == list(label_looks.MODELS[:2])
+    assert len(set(looks.values())) == 4
+    assert len(set(label_looks.of_ways(list(STRATEGIES_KNOWN)).values())) == 4

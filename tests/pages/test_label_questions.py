@@ -14,7 +14,7 @@ import pytest
 from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
 from test_ranked_images import components
 
-from pages.parts import answer_files, cache, label_models, questions
+from pages.parts import answer_files, cache, label_looks, label_models, questions
 from pages.parts.interview import Interview
 from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
@@ -156,6 +156,19 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
     assert {label: said for label, _, said in own["rows"] if said} == kept
     assert own["note"].startswith("2 own questions (closest maxima), answered by the truth")
     assert told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))["rival"] is None
+
+
+@pytest.mark.parametrize("asks", ["own", "rival"])
+def test_a_model_has_one_colour_whoever_asks(labels_here, open_page, asks):
+    run_id = getattr(labels_here, asks)
+    app = open_page("label_questions", label_run=run_id, image=IMAGE, truth="1", rival="own")
+    assert not app.exception
+    [race] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    lines = {line["name"]: (line["line"]["color"], line["line"]["dash"]) for line in race["data"]}
+    star, alone = label_looks.MODELS[:2]
+    assert lines == {"C-star": (star.colour, star.dash), "Independent": (alone.colour, alone.dash)}
+    bars = {one["title"]: one["colour"] for one in (told(app)["own"], told(app)["rival"])}
+    assert bars == {"C-star": star.colour, "Independent": alone.colour}
 
 
 def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_here, open_page, monkeypatch):
@@ -413,5 +426,7 @@ def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, mon
     data = told(app)
     assert (data["stamp"]["run"], data["own"]["title"]) == (run.id, "Tomorrow p@k")
     assert data["rival"]["title"] == "C-star"
+    assert data["rival"]["colour"] == label_looks.MODELS[0].colour
+    assert data["own"]["colour"] == label_looks.MODELS[2].colour, "the next one of its own"
     first = told(open_page("label_questions", image=IMAGE))
     assert first["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"

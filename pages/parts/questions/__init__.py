@@ -24,7 +24,7 @@ _ranking = (
 _buttons = "".join(
     f'<button type="button" data-kind="{kind}">{word}<kbd>{key}</kbd></button>' for kind, word, key in BUTTONS
 )
-_variables = {**COLOURS, "bar": colours.BLUE, "grey": colours.GREY}
+_variables = {**COLOURS, "grey": colours.GREY}
 
 _mount = st.components.v2.component(
     "ranking_questions",

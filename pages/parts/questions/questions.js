@@ -15,7 +15,7 @@
 // and said, so that it holds up no other. Texts are set as text, never as markup.
 //
 // data: { token, stamp: { set, image, run, strategy }, names, k, saved: { session: number },
-//         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, note }, rival: ranking | null }
+//         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, colour, note }, rival: ranking | null }
 // a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
 
 const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
@@ -270,10 +270,11 @@ function paintQuestion(root, state, now) {
 const ahead = (count) =>
   `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} counted: you are fast.`;
 
-/** ranking: { title, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
+/** ranking: { title, colour, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
 function paintRanking(root, ranking, state) {
   const { data } = state;
   root.querySelector(".title").textContent = ranking.title;
+  root.style.setProperty("--bar", ranking.colour);
   root.querySelector(".measure").textContent =
     [data.truth && `break-even precision ${ranking.precision?.toFixed(2) ?? "–"}`, ranking.note].filter(Boolean).join(" · ");
   const list = root.querySelector(".bars");
