@@ -41,7 +41,7 @@ def steps() -> None:
     with layout:  # frame.css places them; on a phone they follow one another
         picture_of, view, game = st.container(), st.container(), st.container()
     with game:
-        beside = choose_rival()
+        beside, against = choose_rival(), st.container()
         brought = bring_image(run)
     with picture_of:
         shown = asked_image.show(run, images, brought)
@@ -51,9 +51,16 @@ def steps() -> None:
         k = choose_k(run, images)
         take_along(row.key)
         explain(run)
-    own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
+    other = None
+    if beside != "no":
+        with against:
+            other = label_models.choose_rival(run)
+    own, *others = [
+        Interview.of(player, shown.images, shown.row, way_of(player.run, strategy), k, shown.known)
+        for player in label_models.players(run, other)
+    ]
+    rival = others[0] if others else None
     with view:
-        rival = make_rival(run, shown, strategy, k, beside)
         ask(own, rival, beside, truth)
     with game:
         if truth:
@@ -132,16 +139,10 @@ def choose_truth(shown: asked_image.Shown) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def make_rival(run: Run, shown: asked_image.Shown, strategy: str, k: int, beside: str) -> Interview | None:
-    """The other model on the same image, where it is asked for and there is one."""
-    if beside == "no":
-        return None
-    other = label_models.rival_of(run)
-    if other is None:
-        label_models.offer_rival(run)
-        return None
-    usual = strategy if strategy in strategies(other) else strategies(other)[0]
-    return Interview.of(other, shown.images, shown.row, usual, k, shown.known)
+def way_of(run: Run, strategy: str) -> str:
+    """`strategy`, else the first that a model can follow: a rival may have no core to ask for first."""
+    able = strategies(run)
+    return strategy if strategy in able else able[0]
 
 
 @st.fragment
@@ -187,12 +188,12 @@ def show_rival(rival: Interview, told: ImageAnswers, beside: str, asked: int) ->
 
 def show_race(own: Interview, rival: Interview | None) -> None:
     """How soon each model is right where the truth answers its questions."""
-    players = [player for player in (own, rival) if player is not None]
+    players = {one.player.title: one for one in (own, rival) if one is not None}
     assert own.truth is not None
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
     st.markdown("**Precision by the number of questions**, the truth answering")
-    played = {player.title: player.played() for player in players}
-    label_race.show(played, {player.title: player.look for player in players}, keys.widget("race"))
+    played = {title: one.played() for title, one in players.items()}
+    label_race.show(played, {title: one.player.look for title, one in players.items()}, keys.widget("race"))
     st.caption(
         f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
         "which curve rises more over the first questions: that model learns more from each answer."

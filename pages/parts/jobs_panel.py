@@ -14,6 +14,7 @@ from ranking import jobs
 from ranking.run import ENDED, Run
 
 POLL_SECONDS = 0.5
+MOST_READ = 4  # runs whose events a tab keeps
 
 Event = dict[str, Any]
 Live = Callable[[list[Event]], None]
@@ -84,13 +85,16 @@ def in_minutes(seconds: float) -> str:
 
 def events_of(run: Run) -> list[Event]:
     """All events of a run so far; only what is new since the last look is read."""
-    seen: list[Event]
-    known_id, offset, seen = st.session_state.get(keys.EVENTS, (None, 0, []))
-    if known_id != run.id:
-        offset, seen = 0, []
+    known: dict[str, tuple[int, list[Event]]] = st.session_state.setdefault(keys.EVENTS, {})
+    offset, seen = known.pop(run.id, (0, []))
     new, offset = jobs.events(run, offset)
     seen = seen + [event for event in new if event.get("event") in ("progress", "iteration", "state")]
-    st.session_state[keys.EVENTS] = (run.id, offset, seen)
+    known[run.id] = (
+        offset,
+        seen,
+    )  # last, so that the first one is the one that was not looked at for longest
+    if len(known) > MOST_READ:
+        del known[next(iter(known))]
     return seen
 
 
