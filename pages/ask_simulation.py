@@ -18,8 +18,10 @@ from pages.parts import (
     keys,
     label_looks,
     label_models,
+    run_actions,
     runs,
 )
+from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
 from pages.parts.label_looks import Look
 from ranking.fold_curves import FoldCurve, curves_of
@@ -39,6 +41,7 @@ def steps() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
+    run_actions.say_deleted("asking")
     with right:
         run = choose_simulation(row, asked)
         if run is not None:
@@ -46,12 +49,14 @@ def steps() -> None:
     view, task = st.container(), st.container()
     with task, st.expander("A new simulation", icon=":material/science:", expanded=run is None):
         asking_form.show(row)
+    run_actions.bring_back("asking")
     with view:
         if run is None:
             invite()
         elif run.state in ENDED:
             jobs_panel.explain_end(run)
             show_measured(run, row)
+            run_actions.manage(run)
         else:
             show_live(run)
             show_measured(run, row)
@@ -163,12 +168,14 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
         st.download_button(
             "All folds as CSV",
             lambda: asking_table.csv_text(curves),
-            f"simulation-{run.id}.csv",
+            file_name("simulation", row.title, run.id, "csv"),
             "text/csv",
             icon=":material/table_view:",
             on_click="ignore",
         )
-        figures_file.offer(f"Ask simulation on {row.title}", figures, f"simulation-{run.id}.html")
+        figures_file.offer(
+            f"Ask simulation on {row.title}", figures, file_name("simulation", row.title, run.id, "html")
+        )
 
 
 def folds_in_words(run: Run) -> str:

@@ -114,6 +114,7 @@ TOGETHER = "selected together"  # name of the address: ids
 GRID_TOLD = "selection that a grid was told"
 SELECTED_RUNS = "selected trainings"  # (the training in the address, ids)
 JUST_DELETED = "trainings that were just deleted"  # ids
+K_RAISED = "k was raised beside the question"  # whether
 LABEL_STARTED = "training of labels that was just begun"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
 EDGES_REFUSED = "why a CSV of pairs was refused"  # (key of its widget, message or None)

@@ -224,6 +224,21 @@ def test_a_simulation_that_goes_on_shows_its_folds_and_how_long_it_takes(labels_
     assert len(app.get("plotly_chart")) == len(STRATEGIES) + 1
 
 
+def test_a_simulation_is_starred_deleted_and_brought_back(labels_here, open_page):
+    run = simulated(labels_here)
+    app = open_page("ask_simulation", simulation=run.id)
+    app.button(key="star runs").click().run()
+    assert app.selectbox(key="widget simulation").options[0].startswith("★ ")
+    app.button(key="delete runs").click().run()
+    assert not app.exception
+    assert not app.warning
+    assert not app.get("plotly_chart")
+    assert labels_here.store.run(run.id).deleted
+    app.button(key="undo just deleted").click().run()
+    assert not app.exception
+    assert labels_here.store.run(run.id).deleted is None
+
+
 @pytest.mark.parametrize("state", ["finished", "cancelled"])
 def test_one_fold_alone_can_be_shown(labels_here, open_page, state):
     run = simulated(labels_here, told(folds=1), state=state)

@@ -181,7 +181,7 @@ def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_her
     log = {"events": [event(labels_here, 1, NAMES_OF[4]).to_json()], "shown": NAMES_OF[7], "token": ""}
     seen = []
 
-    def browser(data, key):
+    def browser(data, key, on_more):
         seen.append((data, AnswerStore(labels_here.home).events(labels_here.key)))
         log["token"] = data["token"]
         return questions.Sent.of(log)
@@ -197,6 +197,25 @@ def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_her
     assert (second["saved"], [one.label for one in after]) == ({"e" * 32: 1}, [NAMES_OF[4]])
     assert second["tree"]["label"] == 7, "what is on the screen stays there"
     assert second["given"] == [[4, "yes"]]
+
+
+def test_k_is_raised_by_one_from_the_question(labels_here, open_page, monkeypatch):
+    shown, pressed = [], []
+
+    def browser(data, key, on_more):
+        shown.append(data)
+        if not pressed:  # what Streamlit calls before it shows the component again
+            pressed.append(True)
+            on_more()
+        return questions.Sent()
+
+    monkeypatch.setattr(questions, "questions", browser)
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, label_k="3")
+    assert not app.exception
+    assert [data["k"] for data in shown] == [3, 4]
+    assert app.query_params["label_k"] == "4"
+    assert app.slider(key="widget label_k").value == 4
+    assert shown[0]["most"] == len(shown[0]["names"])
 
 
 @pytest.mark.parametrize(
