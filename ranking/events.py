@@ -2,7 +2,7 @@
 
 {"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"};
 {"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes", "round"}.
-JSON knows no infinity: a bound that is not there yet is null.
+"done" may be a fraction. JSON knows no infinity: a bound that is not there yet is null.
 """
 
 from __future__ import annotations

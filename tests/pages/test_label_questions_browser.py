@@ -105,7 +105,7 @@ def test_undo_is_unlimited_and_itself_an_event(visit: Visit, server: Server, lab
 
 
 def test_a_k_that_is_full_is_said_and_raised_by_one(visit: Visit, label_home: LabelHome) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+24&label_k=2"))
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+01&label_k=2"))
     why, more = page.locator(".why span"), page.locator(".more")
     assert "the model is least sure" in why.inner_text()
     assert not more.is_visible()
@@ -321,7 +321,7 @@ def test_the_menu_opens_the_pages_about_labels_and_carries_the_address(
 
 
 def test_on_a_phone_the_rival_is_chosen_before_the_rankings(visit: Visit, label_home: LabelHome) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+36"))
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+02"))
     switch, ranking = page.get_by_text("Beside a rival"), page.locator(".rankings")
     wide = switch.bounding_box(), ranking.bounding_box()
     assert wide[0]["x"] < wide[1]["x"], "beside each other where there is room"
@@ -337,7 +337,7 @@ def test_on_a_phone_the_rival_is_chosen_before_the_rankings(visit: Visit, label_
 def test_maxima_that_are_nearly_equal_are_not_said_to_be_equal(
     visit: Visit, label_home: LabelHome, apart: float, said: str
 ) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+32"))
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+03"))
     shown = page.locator(".questions").evaluate(
         """(root, apart) => {
             for (const next of root.state.data.tree.after) Object.assign(next, { inside: 0.5 + apart, outside: 0.5 });
