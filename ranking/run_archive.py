@@ -66,8 +66,8 @@ def export_run(
 ) -> bytes:
     """The archive of a training that has ended; `views` (VIEWS) are added for people to look at.
 
-    left_out: of those that could not be made, why. ValueError for what is no training that ranks images, for one that goes on, and where
-    its files are gone; pairs that are gone are left out, for who has the CSV can bring it again.
+    left_out: of those that could not be made, why. ValueError for what is no training that ranks images, for one that
+    goes on, and where its files are gone; pairs that are gone are left out, for who has the CSV can bring it again.
     """
     run = store.run(run_id)
     if run.kind != "train" or run.state not in ENDED:
