@@ -223,14 +223,13 @@ def differing(run: Run) -> list[str]:
     """The settings of a training that are not at their defaults, in words: ["Labels in the core = 0"]."""
     given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
     given += [(f"{name}: ", _feature(name), values) for name, values in run.settings["features"]]
-    least = run.settings.get("min_images", LEAST)
-    said = [] if least == LEAST else [f"labels of {least} images"]
+    said, least = list[str](), run.settings.get("min_images", LEAST)
     for prefix, plugin, values in given:
         defaults = _complete(plugin, {})
         for name, value in values.items():
             if name not in defaults or defaults[name] != value:
                 said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
-    return said
+    return said if least == LEAST else [*said, f"images a label ≥ {least}"]
 
 
 def against(run: Run, other: Run) -> str:
