@@ -20,7 +20,7 @@ from pages.parts import (
     run_table,
     runs,
     sets,
-    training_charts,
+    training_view,
 )
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
@@ -35,16 +35,6 @@ FIRST_QUERY = "8"
 
 # Where to look besides at a ranking whose method leans on neighbours.
 WITH_NEIGHBOURS = {"What neighbours did": "max_marginals", "Who leans on whom": "sample_graph"}
-
-# What to notice in the curve of a training, by whether its objective is convex.
-NOTICE = {
-    True: "**Notice** how the two bounds close in on the optimum: it lies in the grey band.",
-    False: (
-        "**Notice** the stairs: each round bounds the objective by a convex problem, which touches it where the step "
-        "begins, and the next step is where that problem's best weights bring the objective. It never rises. The "
-        "dashed line is the lower bound on the convex problem of its own round, not on the objective."
-    ),
-}
 
 
 def steps() -> None:
@@ -183,42 +173,8 @@ def invite(method: str) -> None:
 def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
     say_what_changed(run)
-    logarithmic = log_choice()
-    jobs_panel.watch(run, lambda seen: draw(run, seen, logarithmic))
-
-
-def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
-    convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
-    iterations = jobs_panel.iterations_of(seen)
-    if not convex:
-        begun, iterations = iterations, training_charts.in_rounds(iterations)
-        if begun and not iterations:
-            say_beginning(run)
-    if not iterations:
-        return
-    if run.state not in ENDED and tolerance is not None:
-        certificate.show_gap(iterations[-1], tolerance, convex)
-    curve = training_charts.training_curve if convex else training_charts.training_stairs
-    curve(iterations, tolerance, logarithmic, "training curve")
-    floor = training_charts.lowest_bound(iterations)
-    scale = (
-        ""
-        if floor is None
-        else (
-            "The objective has a logarithmic scale, for it has fallen far; bounds below "
-            f"{floor:.3g} are too far down to be drawn. "
-        )
-    )
-    st.caption(f"{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
-
-
-def say_beginning(run: Run) -> None:
-    """That a method that takes rounds is still busy with the weights that the first one begins with."""
-    first = runs.settings_given(run).method_settings.get("start")
-    what = "the weights that it begins with" if first is None else f"{first}, whose weights it begins with"
-    method = escaped(run.settings["method"])
-    tense = "had no round yet: it was" if run.state in ENDED else "is before its first round: it is"
-    st.caption(f"{method} {tense} finding {escaped(what)}.")
+    logarithmic = training_view.log_choice()
+    jobs_panel.watch(run, lambda seen: training_view.draw(run, seen, logarithmic))
 
 
 def say_what_changed(run: Run) -> None:
@@ -229,7 +185,7 @@ def say_what_changed(run: Run) -> None:
     changes = runs.differences(runs.settings_given(other), runs.settings_given(run))
     said = f"Like **{escaped(runs.short_name(other))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."
     if run.has_scores and other.has_scores:
-        before, after = runs.average_precision(other), runs.average_precision(run)
+        before, after = runs.measured(other), runs.measured(run)
         said += f" T{before[1:]} → {after.removeprefix('test AP ')}."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="content")
@@ -258,14 +214,10 @@ def show_ended(run: Run, obvious: bool) -> None:
             if runs.leans_on_neighbours(run):
                 for label, page in WITH_NEIGHBOURS.items():
                     frame.next_step(label, page, obvious=False, run=run.id)
-        logarithmic = bool(jobs_panel.iterations_of(seen)) and log_choice()
-    draw(run, seen, logarithmic)
+        logarithmic = bool(jobs_panel.iterations_of(seen)) and training_view.log_choice()
+    training_view.draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to try the same again.")
-
-
-def log_choice() -> bool:
-    return st.toggle("Logarithmic iterations", key=keys.widget("logarithmic iterations"))
 
 
 frame.show_page("train", "Learn to rank one class of images before all others.", steps)

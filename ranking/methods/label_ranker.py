@@ -98,6 +98,11 @@ class LabelRanker(ABC):
     def __post_init__(self) -> None:
         check_settings(self)
 
+    @property
+    def convex(self) -> bool:
+        """Whether the objective is: with the k of each image. With one k for all it is not, by the choice of eq. 8."""
+        return self.k == 0
+
     @abstractmethod
     def choose_core(self, label_set: LabelSet) -> list[int]:
         """The labels that interact with all others, by their numbers."""

@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import address, charts, colours, forms, frame, grid, keys, training_charts
+from pages.parts import (
+    address,
+    charts,
+    colours,
+    file_names,
+    forms,
+    frame,
+    grid,
+    keys,
+    label_looks,
+    training_charts,
+)
 from pages.parts.tile import COLOURS, Tile, style
 from ranking import method_class, method_names, metrics
 from ranking.datasets import source_class, source_names
@@ -26,8 +37,21 @@ PLUGINS = [
 ]
 
 
-def test_the_examples_run():
-    assert doctest.testmod(frame) == doctest.TestResults(failed=0, attempted=1)
+@pytest.mark.parametrize("module", [frame, file_names, label_looks], ids=lambda module: module.__name__)
+def test_the_examples_run(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed
+
+
+@pytest.mark.parametrize(
+    "title", ["../../etc/passwd", "a\nb\r\0c", 'CON: <x>|?*"', "語" * 99, "  ", "-" * 50, "a.html"]
+)
+def test_no_title_makes_a_file_name_that_a_system_refuses(title):
+    name = file_names.file_name("answers", title, "0123456789", "csv")
+    assert re.fullmatch(r"answers-([\w-]{1,40}-)?01234567\.csv", name)
+    assert "_" not in name
+    assert "--" not in name
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.__name__)
