@@ -35,6 +35,7 @@ from ranking.types import ImageSet, Problem, SourceBox, SourceImage
 
 COLOUR = [["Colour", {}]]
 WORKER = [sys.executable, "-m", "ranking.worker"]
+SOON = 8.0  # seconds; a fraction of one where nothing else is at work
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +163,7 @@ def test_a_cancelled_import_leaves_nothing(store: Store) -> None:
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SOON
     assert run.state == "cancelled"
     assert not run.draft.exists()
     with pytest.raises(ValueError, match="only a finished import can be kept"):
@@ -181,7 +182,7 @@ def test_drawing_scenes_stops_at_once_and_leaves_no_process(store: Store) -> Non
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 1.5
+    assert time.monotonic() - begin < SOON
     assert run.state == "cancelled"
     assert not run.draft.exists()
 
@@ -388,7 +389,7 @@ def test_a_cancelled_training_keeps_its_best_weights(store: Store, digits: Image
     run = ended(store, run)
     seconds = time.monotonic() - begin
     assert run.state == "cancelled", run.reason
-    assert seconds < 2
+    assert seconds < SOON
     assert run.result["certificate"]["converged"] is False
     assert run.result["train"]["AP"] > 0.1
     model = method_class("AP-SVM").load(run.folder / "model.npz")
@@ -403,7 +404,7 @@ def test_a_training_cancelled_during_features_ends_at_the_next_image(store: Stor
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SOON
     assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
     assert run.result == {}
     assert not (run.folder / "model.npz").exists()
@@ -674,7 +675,7 @@ def test_a_simulation_in_a_process_of_its_own_stops_soon(store: Store, images: I
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SOON
     assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
 
 
