@@ -15,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.methods import METHODS
-from ranking.types import Certificate, LabelSet, ProgressEvent, Query, SimilarityGraph, StopTraining
+from ranking.types import (
+    Certificate,
+    LabelSet,
+    ProgressEvent,
+    Query,
+    SequenceSet,
+    SimilarityGraph,
+    StopTraining,
+)
 
 __all__ = [
     "Certificate",
