@@ -576,3 +576,22 @@ def gist_of(grey: np.ndarray, scales: int, orientations: int, blocks: int) -> np
             rows, columns = slice(row * part, (row + 1) * part), slice(column * part, (column + 1) * part)
             found[scale, orientation, row, column] = inside[rows, columns].mean()
     return found
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Sequences of graded samples: features (n, d) and grades (n,) of a pool, sequences of its rows
+# ---------------------------------------------------------------------------------------------------------
+
+
+def graded_pairs(grades: Sequence[int], sequences: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
+    """Every (i, j) within a sequence of which i has the higher grade, as often as it comes."""
+    return [(i, j) for sequence in sequences for i in sequence for j in sequence if grades[i] > grades[j]]
+
+
+def pair_svm_primal(
+    w: np.ndarray, features: np.ndarray, grades: Sequence[int], sequences: Iterable[Sequence[int]], C: float
+) -> float:
+    """1/2 ||w||^2 + C mean over the pairs of max(0, 1 - w.(x_i - x_j))."""
+    pairs = graded_pairs(grades, sequences)
+    losses = [max(0.0, 1.0 - float(w @ (features[i] - features[j]))) for i, j in pairs]
+    return float(w @ w) / 2 + C * math.fsum(losses) / len(pairs)
