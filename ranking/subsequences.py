@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ranking.types import Bools, Features, Ints, SequenceSet
+from ranking.types import Bools, Features, Floats, Ints, SequenceSet
 
 DRAWN = ("any", "consecutive")
 SCRAMBLED = ("any order", "one swap", "reversed")
+DISAGREEMENTS = ("zero-one", "Kendall tau", "NDCG")
 CHAINS = ("longest", "sampled")
 
 
@@ -240,3 +241,38 @@ def _sampled_paths(
         while len(below[path[-1]]):
             path.append(int(generator.choice(below[path[-1]])))
         yield np.array(path)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Disagreement
+# ---------------------------------------------------------------------------------------------------------
+
+
+def deltas(grades: Ints, disagreement: str) -> Floats:
+    """(m,) delta of eq. 4 of subsequences whose samples have the grades (m, L), different in each row.
+
+    1 where the grades fall. Elsewhere minus the size of the disagreement with the right order: 1 for "zero-one"; the
+    share of pairs in the wrong order, (1 - tau) / 2, for "Kendall tau"; for "NDCG" the loss 1 - NDCG with linear gains
+    L - 1, ..., 0, over that of the reversed order. So the reversed order has -1 under all three.
+
+    >>> deltas(np.array([[5, 3, 1], [3, 5, 1], [1, 3, 5]]), "Kendall tau").round(3)
+    array([ 1.   , -0.333, -1.   ])
+    """
+    _check_choice("disagreement", disagreement, DISAGREEMENTS)
+    length = grades.shape[1]
+    gains = np.argsort(np.argsort(grades, axis=1), axis=1)  # L - 1 for the best sample
+    right = (np.diff(grades, axis=1) < 0).all(axis=1)
+    if disagreement == "zero-one":
+        sizes = np.ones(len(grades))
+    elif disagreement == "Kendall tau":
+        first, second = np.triu_indices(length, 1)
+        sizes = (gains[:, first] < gains[:, second]).mean(axis=1)
+    else:
+        lost = _dcg(np.arange(length)[::-1]) - _dcg(gains)
+        sizes = lost / (_dcg(np.arange(length)[::-1]) - _dcg(np.arange(length)))
+    return np.where(right, 1.0, -sizes)
+
+
+def _dcg(gains: Ints) -> Floats:
+    summed: Floats = gains @ (1.0 / np.log2(2.0 + np.arange(gains.shape[-1])))
+    return summed
