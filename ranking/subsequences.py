@@ -200,7 +200,9 @@ def _grades(below: list[Ints]) -> Ints:
                 ready.append(sample)
     if len(order) < len(below):
         circle = " > ".join(map(str, _circle(below, above)))
-        raise ValueError(f"the pairs go round in a circle, {circle}: no order fulfils them; leave one of them out")
+        raise ValueError(
+            f"the pairs go round in a circle, {circle}: no order fulfils them; leave one of them out"
+        )
     grades = np.zeros(len(below), np.int64)
     for sample in reversed(order):
         grades[sample] = (grades[below[sample]] + 1).max(initial=0)

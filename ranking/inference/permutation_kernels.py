@@ -147,7 +147,9 @@ def _seen(order, a, b, trees, starts, swaps, depths, complete, walked):  # type:
 
 
 @numba.njit(cache=True, nogil=True)
-def _climb(tree, order, placed, sums, roots, offset, rows, features, pooled, starts, swaps, depths, complete, walked):  # type: ignore[no-untyped-def]
+def _climb(
+    tree, order, placed, sums, roots, offset, rows, features, pooled, starts, swaps, depths, complete, walked
+):  # type: ignore[no-untyped-def]
     """Best swap after best swap while the value grows, n of them at most; `order` becomes what was reached.
 
     Orders that this tree itself has visited need no test: none has a greater value than the present one, which was

@@ -21,7 +21,9 @@ def weighted_votes(orders: Ints, values: Floats, starts: Ints) -> Ints:
     array([1, 0, 2])
     """
     if np.isnan(values).all(axis=0).any():
-        raise ValueError("every sequence needs the order of one ranker at least; leave sequences without one out")
+        raise ValueError(
+            "every sequence needs the order of one ranker at least; leave sequences without one out"
+        )
     weights = np.where(np.isnan(values), 0.0, np.maximum(values, 0.0))
     none = (weights == 0.0).all(axis=0)
     weights[:, none] = ~np.isnan(values[:, none])

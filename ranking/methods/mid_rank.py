@@ -75,7 +75,9 @@ class MidRank(OrderMethod):
     """
 
     order = 29
-    summary: ClassVar[str] = "Compares whole subsequences with scrambled ones, one ranker a length, and lets them vote."
+    summary: ClassVar[str] = (
+        "Compares whole subsequences with scrambled ones, one ranker a length, and lets them vote."
+    )
     objective: ClassVar[str] = (
         r"\sum_{\lambda}\Bigl(\tfrac{\mu}{2}\|\vartheta_\lambda\|^2 + \sum_i \max\bigl(0,\,"
         r"1 - \delta_i\,\vartheta_\lambda^\top\psi(X_i, Y_i)\bigr)\Bigr)"
@@ -307,7 +309,9 @@ class MidRank(OrderMethod):
         n = len(features)
         if n == 0:
             return np.zeros(0)
-        return self.score_sequences(SequenceSet(features, np.zeros(n, np.int64), np.arange(n), np.array([0, n])))
+        return self.score_sequences(
+            SequenceSet(features, np.zeros(n, np.int64), np.arange(n), np.array([0, n]))
+        )
 
     # -----------------------------------------------------------------------------------------------------
     # Keeping

@@ -150,7 +150,9 @@ class _Ascent:
         self.mixing = problem.blocks.T @ problem.blocks  # K = M'M
         squares = _square_lengths(self.features, problem.rows, self.mixing) + problem.constant**2
         self.curvatures = problem.deltas**2 * squares / problem.mu
-        self.alpha = np.where(self.curvatures > 0, 0.0, problem.costs)  # without features no margin is reached
+        self.alpha = np.where(
+            self.curvatures > 0, 0.0, problem.costs
+        )  # without features no margin is reached
 
     def sweep(self, theta: Floats, level: float, margins: Floats, generator: np.random.Generator) -> int:
         """Ascend over the subsequences that can move, a few times in random order; the passes that it took."""
