@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from ranking.types import Floats, SequenceSet
+from ranking.types import Floats, Ints, SequenceSet
 
 SHORT = 96  # samples, up to which comparing every pair takes less time than sorting
 
@@ -99,9 +99,31 @@ def _violations(scores, members, starts, lower, short, wrong):  # type: ignore[n
     return total
 
 
+@numba.njit(cache=True, nogil=True)
+def _laplacian(scores, values, members, starts, lower, out):  # type: ignore[no-untyped-def]
+    """Add value_a - value_b to a and its opposite to b, for the similar pairs and those of `violations`."""
+    for number in range(len(starts) - 1):
+        first, last = starts[number], starts[number + 1]
+        for place in range(first, last):
+            a = members[place]
+            for other in range(place + 1, first + lower[place]):
+                step = values[a] - values[members[other]]
+                out[a] += step
+                out[members[other]] -= step
+            bar = scores[a] - 1.0
+            for other in range(first + lower[place], last):
+                b = members[other]
+                if scores[b] > bar:
+                    out[a] += values[a] - values[b]
+                    out[b] -= values[a] - values[b]
+
+
 class GradedPairs:
-    """The pairs (i, j) of all sequences in which i has the higher grade. number: how many; a pair that stands in two
-    sequences counts twice.
+    """The pairs (i, j) of all sequences in which i has the higher grade, and the similar pairs, of one grade.
+
+    members (m,): the rows of the pool, each sequence from its highest grade down. starts: as in the sequences. lower
+    (m,): counted within its sequence, the first place whose grade is lower. number, similar: how many pairs there are
+    of each kind; a pair that stands in two sequences counts twice.
     """
 
     def __init__(self, sequences: SequenceSet) -> None:
@@ -111,11 +133,12 @@ class GradedPairs:
         by_grade = np.lexsort((-grades, owner))
         grades = grades[by_grade]
         self._rows = len(sequences.features)
-        self._members, self._starts = sequences.members[by_grade], sequences.starts
+        self.members, self.starts = sequences.members[by_grade], sequences.starts
         ends = np.flatnonzero((np.diff(grades, append=-1) != 0) | (np.diff(owner, append=-1) != 0)) + 1
         run = np.searchsorted(ends, np.arange(len(grades)), side="right")
-        self._lower = ends[run] - np.repeat(sequences.starts[:-1], lengths)
-        self.number = int((np.repeat(lengths, lengths) - self._lower).sum())
+        self.lower = ends[run] - np.repeat(sequences.starts[:-1], lengths)
+        self.number = int((np.repeat(lengths, lengths) - self.lower).sum())
+        self.similar = int((lengths * (lengths - 1) // 2).sum()) - self.number
 
     def violations(self, scores: Floats, short: int = SHORT) -> tuple[Counts, int]:
         """For the scores (n,) of the pool: the pairs with score_i - score_j < 1, as counts, and how many there are.
@@ -125,5 +148,28 @@ class GradedPairs:
         all their pairs.
         """
         wrong = np.zeros(self._rows, np.int64)
-        total = _violations(scores, self._members, self._starts, self._lower, short, wrong)
+        total = _violations(scores, self.members, self.starts, self.lower, short, wrong)
         return wrong, int(total)
+
+    def laplacian(self, scores: Floats, values: Floats) -> Floats:
+        """(n,) sum over the similar pairs and those that `violations` counts, of (value_i - value_j)(e_i - e_j).
+
+        Compares all pairs of a sequence, however long. The product with `values` is the sum of (value_i - value_j)^2.
+        """
+        out = np.zeros(self._rows)
+        _laplacian(scores, values, self.members, self.starts, self.lower, out)
+        return out
+
+    def squares(self, values: Floats) -> float:
+        """The sum over the pairs of different grades of (value_i - value_j)^2, in one pass."""
+        own = values[self.members]
+        lengths = np.diff(self.starts)
+        runs = np.flatnonzero(np.diff(self.lower + np.repeat(self.starts[:-1], lengths), prepend=-1))
+        return _square_differences(own, self.starts[:-1]) - _square_differences(own, runs)
+
+
+def _square_differences(values: Floats, starts: Ints) -> float:
+    """The sum over the pairs within each run of values of their squared difference; runs begin at `starts`."""
+    lengths = np.diff(starts, append=len(values))
+    centred = values - np.repeat(np.add.reduceat(values, starts) / lengths, lengths)
+    return float(lengths @ np.add.reduceat(centred**2, starts))

@@ -31,6 +31,33 @@ def penalty(default: float, mistake: str) -> Any:
     )
 
 
+def duality_gap() -> Any:
+    """The setting tolerance."""
+    return setting(
+        1e-3,
+        label="Stop at this duality gap",
+        help="Training ends when the objective is proven to be within this share of the best possible.",
+        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
+        minimum=1e-7,
+        maximum=0.5,
+        log=True,
+        advanced=True,
+    )
+
+
+def most_iterations() -> Any:
+    """The setting max_iterations."""
+    return setting(
+        5000,
+        label="Iterations at most",
+        help="Training that has not converged by then ends with the best weights so far, and says so.",
+        formula=r"t \le t_{\max}",
+        minimum=1,
+        maximum=1_000_000,
+        advanced=True,
+    )
+
+
 class Start(NamedTuple):
     """Where training begins: weights of another run, and its solution if it saw the same samples; the C it had."""
 
@@ -58,25 +85,8 @@ class LinearMethod(ABC):
     ranks: ClassVar[str] = "samples"
 
     C: float = penalty(1000.0, "wrong ranking")
-    tolerance: float = setting(
-        1e-3,
-        label="Stop at this duality gap",
-        help="Training ends when the objective is proven to be within this share of the best possible.",
-        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
-        minimum=1e-7,
-        maximum=0.5,
-        log=True,
-        advanced=True,
-    )
-    max_iterations: int = setting(
-        5000,
-        label="Iterations at most",
-        help="Training that has not converged by then ends with the best weights so far, and says so.",
-        formula=r"t \le t_{\max}",
-        minimum=1,
-        maximum=1_000_000,
-        advanced=True,
-    )
+    tolerance: float = duality_gap()
+    max_iterations: int = most_iterations()
     solution: Solution | None = field(default=None, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
     pairs: int = field(default=0, init=False, repr=False)  # how many of the weights, the last, are of pairs

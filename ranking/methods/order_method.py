@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar, Self
+from typing import IO, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,20 @@ from ranking.types import Certificate, Floats, OnProgress, Query, SequenceSet
 Arrays = dict[str, npt.NDArray[Any]]
 
 
+class Grid(NamedTuple):
+    """The setting that cross-validation chooses, and the values that it tries, from the simplest model on."""
+
+    setting: str
+    values: tuple[float, ...]
+
+
 @dataclass(kw_only=True, eq=False)
 class OrderMethod(ABC):
     """A method that learns from sequences of graded samples. Its dataclass fields are its settings."""
 
     name: ClassVar[str]
     ranks: ClassVar[str] = "orders"
+    grid: ClassVar[Grid]
 
     columns: int = field(default=0, init=False, repr=False)  # features that it was trained on, 0 before
     certificate: Certificate | None = field(default=None, init=False, repr=False)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ranking.inference.graded_pairs import GradedPairs
-from ranking.methods.linear import penalty
+from ranking.methods.linear import duality_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
+from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
 from ranking.optimise import Cut, LinearRisk, cutting_plane
-from ranking.settings import setting
 from ranking.types import Certificate, Floats, OnProgress, SequenceSet
 
 
@@ -30,26 +30,11 @@ class RankSVM(LinearOrder):
         r"\tfrac12\|w\|^2 + \frac{C}{|\mathcal P|}\sum_{(i,j)\in\mathcal P}\max\bigl(0,\,1 - w^\top(x_i - x_j)\bigr)"
     )
 
+    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
+
     C: float = penalty(1000.0, "wrong pair")
-    tolerance: float = setting(
-        1e-3,
-        label="Stop at this duality gap",
-        help="Training ends when the objective is proven to be within this share of the best possible.",
-        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
-        minimum=1e-7,
-        maximum=0.5,
-        log=True,
-        advanced=True,
-    )
-    max_iterations: int = setting(
-        5000,
-        label="Iterations at most",
-        help="Training that has not converged by then ends with the best weights so far, and says so.",
-        formula=r"t \le t_{\max}",
-        minimum=1,
-        maximum=1_000_000,
-        advanced=True,
-    )
+    tolerance: float = duality_gap()
+    max_iterations: int = most_iterations()
 
     def risk(self, sequences: SequenceSet) -> LinearRisk:
         """The objective on `sequences`; a cut marks which pairs are violated, summed up by row of the pool."""
