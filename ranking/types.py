@@ -477,8 +477,8 @@ class ImageSet:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "test", self.image_test[self.image_of])
-        if self.numbers is None:
-            object.__setattr__(self, "numbers", np.zeros((len(self), 0), np.float32))
+        none = np.zeros((len(self), 0), np.float32)
+        object.__setattr__(self, "numbers", none if self.numbers is None else self.numbers)
         if self.numbers.shape != (len(self), len(self.criteria)):
             raise ValueError(
                 f"numbers must be ({len(self)}, {len(self.criteria)}), one for each sample and criterion, got "

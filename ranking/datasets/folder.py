@@ -215,6 +215,4 @@ def load_image_set(folder: Path) -> ImageSet:
         )
     del columns["image_hashes"]
     criteria = tuple(columns.pop("criteria").tolist()) if "criteria" in columns else ()
-    return ImageSet(
-        key=key, title=title, folder=folder, classes=tuple(classes), criteria=criteria, **columns
-    )
+    return ImageSet(key=key, title=title, folder=folder, classes=tuple(classes), criteria=criteria, **columns)

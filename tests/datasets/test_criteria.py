@@ -44,7 +44,9 @@ def test_numbers_are_kept_with_their_criteria(tmp_path):
     assert again.numbers.tobytes() == expected.tobytes()
     with pytest.raises(ValueError, match="no criterion 'age' in told; its criteria are year, price, speed"):
         images.numbers_of("age")
-    with pytest.raises(ValueError, match="no class 'cat' in told; its classes are none: its samples are to be"):
+    with pytest.raises(
+        ValueError, match="no class 'cat' in told; its classes are none: its samples are to be"
+    ):
         images.relevance("cat")
 
 
@@ -114,5 +116,7 @@ def test_numbers_must_be_of_the_samples(tmp_path):
 
     images, _ = built(tmp_path, dated("a", year=1))
     told = {item.name: getattr(images, item.name) for item in fields(images) if item.init}
-    with pytest.raises(ValueError, match=r"numbers must be \(1, 2\), one for each sample and criterion, got \(1, 1\)"):
+    with pytest.raises(
+        ValueError, match=r"numbers must be \(1, 2\), one for each sample and criterion, got \(1, 1\)"
+    ):
         type(images)(**told | {"criteria": ("year", "age")})

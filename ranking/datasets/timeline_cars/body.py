@@ -9,17 +9,25 @@ from ranking.datasets.timeline_cars.eras import Body, Wheel
 from ranking.datasets.timeline_cars.models import Model
 from ranking.datasets.timeline_cars.shapes import Corner, mid, rounded
 
-GLASS, DARK_GLASS, CHROME, BLACK, CANVAS = (rgb(code) for code in ("a9c3c9", "32424a", "d9dde0", "17171a", "b3a381"))
+GLASS, DARK_GLASS, CHROME, BLACK, CANVAS = (
+    rgb(code) for code in ("a9c3c9", "32424a", "d9dde0", "17171a", "b3a381")
+)
 LEATHER = ("5a2f22", "7a1f24", "2a2420", "8a6a44")
 
 
 def of_kind(body: Body, kind: str) -> Body:
     """The saloon `body` with the roof and the tail of a `kind`."""
     if kind == "coupe":
-        return body._replace(rear_x=body.rear_x - 0.5, base_x=max(body.base_x - 0.3, body.rear_x - 0.2))
+        return body._replace(
+            rear_x=body.rear_x - 0.45,
+            base_x=max(body.base_x - 0.25, body.rear_x - 0.2),
+            round_roof=0.6 * body.round_roof,
+        )
     if kind == "estate":
         end = body.tail - 0.06
-        return body._replace(rear_x=end - 0.24, base_x=end, deck_x=end + 0.02, deck_y=body.base_y - 0.08, fin=0.0)
+        return body._replace(
+            rear_x=end - 0.24, base_x=end, deck_x=end + 0.02, deck_y=body.base_y - 0.08, fin=0.0
+        )
     if kind == "hatchback":
         end = body.tail - 0.3
         return body._replace(
@@ -31,7 +39,7 @@ def of_kind(body: Body, kind: str) -> Body:
 def draw_body(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
     """Everything of the body; wheels and what is screwed to it come later, in front of it."""
     random = model.random("body")
-    top = body._replace(rear_x=body.rear_x, base_y=min(body.base_y, body.cowl_y + 0.1))
+    top = body._replace(base_y=min(body.base_y, body.cowl_y + 0.1))
     if model.kind == "roadster":
         _open(sketch, random, body)
     else:
@@ -54,7 +62,11 @@ def outline(body: Body) -> list[Corner]:
         (body.hood_x, body.hood_y, hood),
         (body.cowl_x, body.cowl_y, 0.12),
         (body.base_x, body.base_y, 0.1 + deck / 3),
-        (body.deck_x - 0.05, body.deck_y, deck / 2),
+        (
+            body.base_x + 0.4 * (body.deck_x - body.base_x),
+            body.deck_y + 0.2 * (body.base_y - body.deck_y),
+            0.3,
+        ),
         (body.deck_x, body.deck_y + body.fin, deck),
         (body.tail, rear, deck * 0.8),
         (body.tail - 0.1, low, 0.08),
@@ -70,7 +82,9 @@ def _hull(sketch: Sketch, model: Model, body: Body) -> None:
     if two_toned(model) and body.fender < 0.3:
         lower = _between(body, body.sill + 0.02, middle)
         sketch.polygon(lower, model.second)
-    sketch.polygon(_between(body, body.sill, body.sill + 0.3 * (body.cowl_y - body.sill)), clear((16, 14, 34), 0.24))
+    sketch.polygon(
+        _between(body, body.sill, body.sill + 0.3 * (body.cowl_y - body.sill)), clear((16, 14, 34), 0.24)
+    )
     shoulder = [(body.hood_x + 0.12, body.hood_y), (body.cowl_x, body.cowl_y), (body.base_x, body.base_y)]
     if body.deck_x - body.base_x > 0.3:
         shoulder.append((body.deck_x - 0.1, body.deck_y))
@@ -85,7 +99,9 @@ def _between(body: Body, low: float, high: float) -> list[Point]:
     bumper = body.sill + 0.55 * (body.hood_y - body.sill)
     share = min((high - body.sill) / max(bumper - body.sill, 0.05), 1.0)
     front, back = body.nose + 0.1 * (1 - share) + 0.02, body.tail - 0.1 * (1 - share) - 0.03
-    return rounded([(body.nose + 0.11, low, 0.03), (front, high, 0.0), (back, high, 0.0), (body.tail - 0.11, low, 0.03)])
+    return rounded(
+        [(body.nose + 0.11, low, 0.03), (front, high, 0.0), (back, high, 0.0), (body.tail - 0.11, low, 0.03)]
+    )
 
 
 def two_toned(model: Model) -> bool:
@@ -97,8 +113,17 @@ def two_toned(model: Model) -> bool:
 def _radiator(sketch: Sketch, random: Random, body: Body) -> None:
     """The shell in front, and slots in the side of the hood."""
     x, high = body.nose, body.hood_y
-    sketch.polygon(rounded([(x - 0.05, body.sill, 0), (x - 0.05, high + 0.03, 0.03), (x + 0.05, high + 0.03, 0.02),
-                            (x + 0.05, body.sill, 0)]), CHROME)  # fmt: skip
+    sketch.polygon(
+        rounded(
+            [
+                (x - 0.05, body.sill, 0),
+                (x - 0.05, high + 0.03, 0.03),
+                (x + 0.05, high + 0.03, 0.02),
+                (x + 0.05, body.sill, 0),
+            ]
+        ),
+        CHROME,
+    )
     sketch.limb((x, -high - 0.03), (x, -high - 0.09), 0.025, 0.012, CHROME)
     left, right = body.hood_x + 0.28, body.cowl_x - 0.12
     for slot in range(random.randint(8, 12)):
@@ -121,7 +146,9 @@ def _roof(sketch: Sketch, model: Model, body: Body) -> None:
     sketch.polygon(
         rounded([(*low_front, 0), (*top_front, far), (*crown, 0.5), (*top_rear, far), (*low_rear, 0)]), colour
     )
-    sketch.line([(x, -y + 0.035) for x, y in (top_front, crown, top_rear)], 0.025, clear((255, 255, 255), 0.25))
+    sketch.line(
+        [(x, -y + 0.035) for x, y in (top_front, crown, top_rear)], 0.025, clear((255, 255, 255), 0.25)
+    )
     _windows(sketch, model, body, (low_front, top_front, low_rear, top_rear))
 
 
@@ -129,7 +156,11 @@ def _windows(sketch: Sketch, model: Model, body: Body, frame: tuple[Point, Point
     low_front, top_front, low_rear, top_rear = frame
     long = body.rear_x - body.front_x
     panes = {"coupe": 1 if long < 0.9 else 2, "estate": 3, "hatchback": 2}.get(model.kind, 2)
-    if model.kind == "saloon" and (model.years["body"] < 1932 or long > 1.2) and model.random("panes").random() < 0.6:
+    if (
+        model.kind == "saloon"
+        and (model.years["body"] < 1932 or long > 1.2)
+        and model.random("panes").random() < 0.6
+    ):
         panes = 3
     tinted = min(max((model.years["fittings"] - 1970) / 28, 0.0), 1.0)
     glass = mix(GLASS, DARK_GLASS, 0.25 + 0.6 * tinted)
@@ -145,7 +176,10 @@ def _windows(sketch: Sketch, model: Model, body: Body, frame: tuple[Point, Point
         corners = [spot(left, 0.2), spot(left, 0.86), spot(right, 0.86), spot(right, 0.2)]
         softs = [0.03, soft if not pane else 0.03, soft if pane == panes - 1 else 0.03, 0.03]
         sketch.polygon(rounded([(*point, far) for point, far in zip(corners, softs, strict=True)]), glass)
-        shine = [spot(left + (right - left) * u, up) for u, up in ((0.1, 0.25), (0.34, 0.8), (0.5, 0.8), (0.26, 0.25))]
+        shine = [
+            spot(left + (right - left) * u, up)
+            for u, up in ((0.1, 0.25), (0.34, 0.8), (0.5, 0.8), (0.26, 0.25))
+        ]
         sketch.polygon([(x, -y) for x, y in shine], clear((255, 255, 255), 0.3))
 
 
@@ -161,8 +195,17 @@ def _open(sketch: Sketch, random: Random, body: Body) -> None:
         sketch.limb((x, -belt + 0.2), (x + 0.1, -belt - 0.16), 0.09, 0.07, hide)
     sketch.arc((foot + 0.36, -belt - 0.02), 0.16, 3.4, 5.9, 0.03, BLACK)
     back = min(body.base_x, body.rear_x + 0.5)
-    sketch.polygon(rounded([(back - 0.4, belt - 0.1, 0), (back - 0.35, belt + 0.1, 0.06), (back + 0.05, belt + 0.08, 0.08),
-                            (back + 0.1, belt - 0.15, 0)]), mix(CANVAS, BLACK, random.choice((0.0, 0.6))))  # fmt: skip
+    sketch.polygon(
+        rounded(
+            [
+                (back - 0.4, belt - 0.1, 0),
+                (back - 0.35, belt + 0.1, 0.06),
+                (back + 0.05, belt + 0.08, 0.08),
+                (back + 0.1, belt - 0.15, 0),
+            ]
+        ),
+        mix(CANVAS, BLACK, random.choice((0.0, 0.6))),
+    )
 
 
 def _doors(sketch: Sketch, model: Model, body: Body) -> None:
@@ -184,10 +227,15 @@ def _doors(sketch: Sketch, model: Model, body: Body) -> None:
 def _wings(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
     """Apart from the body: strips over the wheels at first, drops that swallow them later."""
     full = 1 - body.fender
-    colour = BLACK if body.fender > 0.85 and model.random("wings").random() < 0.75 else darker(model.paint, 0.12)
+    colour = (
+        BLACK if body.fender > 0.85 and model.random("wings").random() < 0.75 else darker(model.paint, 0.26)
+    )
     high = 2 * wheel.radius + 0.07 + 0.03 * full
     reach, low = wheel.radius + 0.13, 0.30
-    for x, forward, back in ((0.0, reach, reach + 0.55 + 0.45 * full), (body.wheelbase, reach + 0.02, reach + 0.2 + full)):
+    for x, forward, back in (
+        (0.0, reach, reach + 0.55 + 0.45 * full),
+        (body.wheelbase, reach + 0.02, reach + 0.2 + full),
+    ):
         if x and full > 0.3:
             forward += 0.25 * full
         corners = [
@@ -198,7 +246,9 @@ def _wings(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
             (x + back - 0.3, low - 0.02, 0.05),
         ]
         sketch.polygon(rounded(corners), colour)
-        sketch.line([(x - forward * 0.6, -high + 0.06), (x + reach * 0.4, -high + 0.06)], 0.03, _gleam(colour))
+        sketch.line(
+            [(x - forward * 0.6, -high + 0.06), (x + reach * 0.4, -high + 0.06)], 0.03, _gleam(colour)
+        )
     if model.years["fittings"] < 1944:
         sketch.box(0.4, -low - 0.03, body.wheelbase - 0.4, -low + 0.045, mix(BLACK, (90, 84, 80), 0.3))
 

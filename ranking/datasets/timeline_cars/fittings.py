@@ -49,8 +49,17 @@ def _side(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
     if model.kind == "estate" and model.years["paint"] < 1978 and random.random() < 0.4:
         wood = rgb("a9743f")
         at, low = body.cowl_y - 0.12, body.sill + 0.2
-        sketch.polygon(rounded([(body.cowl_x + 0.1, low, 0.03), (body.cowl_x + 0.1, at, 0.03), (back, at, 0.03),
-                                (back, low, 0.03)]), clear(wood, 0.9))  # fmt: skip
+        sketch.polygon(
+            rounded(
+                [
+                    (body.cowl_x + 0.1, low, 0.03),
+                    (body.cowl_x + 0.1, at, 0.03),
+                    (back, at, 0.03),
+                    (back, low, 0.03),
+                ]
+            ),
+            clear(wood, 0.9),
+        )
         for line in range(4):
             y = low + (at - low) * (line + 0.5) / 4
             sketch.line([(body.cowl_x + 0.12, -y), (back - 0.02, -y)], 0.012, clear((70, 40, 20), 0.5))
@@ -66,8 +75,12 @@ def _bumpers(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
     out = 0.05 + 0.12 * (body.fender > 0.6)
     deep = 0.16 + 0.4 * (1 - told.metal)
     for x, inward in ((body.nose - out, 1), (body.tail + out, -1)):
-        corners = [(x, middle - half, half), (x, middle + half, half), (x + inward * deep, middle + half, 0.02),
-                   (x + inward * deep, middle - half, 0.02)]  # fmt: skip
+        corners = [
+            (x, middle - half, half),
+            (x, middle + half, half),
+            (x + inward * deep, middle + half, 0.02),
+            (x + inward * deep, middle - half, 0.02),
+        ]
         sketch.polygon(rounded(corners), metal)
         if told.metal > 0.6:
             ends = [(x + inward * 0.03, -middle - half * 0.4), (x + inward * deep, -middle - half * 0.4)]
@@ -85,24 +98,50 @@ def _lamps(sketch: Sketch, model: Model, body: Body, wheel: Wheel, told: Fitting
         x, y = body.nose + 0.06, -(body.sill + 0.72 * (body.hood_y - body.sill))
         if told.angular > 0.4:
             long = size * (1.1 + 1.2 * told.angular)
-            sketch.polygon(rounded([(x - 0.06, -y - size * 0.8, 0.02), (x - 0.06, -y + size * 0.8, 0.03),
-                                    (x + long * 0.6, -y + size * 0.8, 0.03), (x + long * 0.6, -y - size * 0.8, 0.03)]),
-                           LENS)  # fmt: skip
+            sketch.polygon(
+                rounded(
+                    [
+                        (x - 0.06, -y - size * 0.8, 0.02),
+                        (x - 0.06, -y + size * 0.8, 0.03),
+                        (x + long * 0.6, -y + size * 0.8, 0.03),
+                        (x + long * 0.6, -y - size * 0.8, 0.03),
+                    ]
+                ),
+                LENS,
+            )
             if model.years["fittings"] > 1973:
                 sketch.box(x + long * 0.6, y - size * 0.7, x + long * 0.6 + 0.12, y + size * 0.7, AMBER)
         elif told.angular > 0.18 and model.years["fittings"] > 1986:  # swept back into the wing
-            sketch.polygon(rounded([(x - 0.02, -y - size * 0.7, 0.08), (x + 0.06, -y + size * 0.75, 0.06),
-                                    (x + size * 3.6, -y + size * 1.0, 0.03), (x + size * 2.2, -y - size * 0.5, 0.1)]),
-                           mix(LENS, (200, 215, 225), 0.6))  # fmt: skip
+            sketch.polygon(
+                rounded(
+                    [
+                        (x - 0.02, -y - size * 0.7, 0.08),
+                        (x + 0.06, -y + size * 0.75, 0.06),
+                        (x + size * 3.6, -y + size * 1.0, 0.03),
+                        (x + size * 2.2, -y - size * 0.5, 0.1),
+                    ]
+                ),
+                mix(LENS, (200, 215, 225), 0.6),
+            )
         else:
             sketch.disc((x, y), size * 0.72, CHROME, size * 1.12)
             sketch.disc((x - 0.02, y), size * 0.5, LENS, size * 0.9)
     tail, high = body.tail - 0.05, body.sill + 0.62 * (body.deck_y - body.sill)
     if body.fin > 0.08:
-        sketch.limb((tail - 0.06, -body.deck_y - body.fin * 0.4), (tail + 0.06, -body.deck_y - body.fin * 0.35), 0.07, 0.03, RED)
+        x, y = body.deck_x - 0.04, -body.deck_y - body.fin * 0.35
+        sketch.limb((x, y), (x + 0.1, y), 0.06, 0.025, RED)
     elif model.years["fittings"] < 1952:
         sketch.disc((tail, -high + 0.08), 0.05, RED)
     else:
         tall = 0.07 + 0.1 * min(max((model.years["fittings"] - 1960) / 30, 0), 1)
-        sketch.polygon(rounded([(tail - 0.12, high - tall, 0.03), (tail - 0.1, high + tall, 0.03),
-                                (tail + 0.05, high + tall, 0.03), (tail + 0.06, high - tall, 0.03)]), RED)  # fmt: skip
+        sketch.polygon(
+            rounded(
+                [
+                    (tail - 0.12, high - tall, 0.03),
+                    (tail - 0.1, high + tall, 0.03),
+                    (tail + 0.05, high + tall, 0.03),
+                    (tail + 0.06, high - tall, 0.03),
+                ]
+            ),
+            RED,
+        )

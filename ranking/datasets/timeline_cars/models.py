@@ -13,9 +13,15 @@ from ranking.datasets.action_figures.sketch import Colour, rgb
 from ranking.datasets.timeline_cars.eras import FIRST, LAST, PAINTS
 
 VIEWS = 2  # photographs of one model
-MAKER = 3.0  # years, the spread of what a maker is ahead or behind in everything
-SPREADS = {"body": 8.0, "wheels": 10.0, "fittings": 9.0, "paint": 12.0, "photo": 13.0}
-ASTRAY = {"paint": 0.2, "photo": 0.2, "wheels": 0.08}  # how often a cue tells nothing: of any year
+MAKER = 5.0  # years, the spread of what a maker is ahead or behind in everything
+SPREADS = {"body": 12.0, "wheels": 12.0, "fittings": 12.0, "paint": 14.0, "photo": 16.0}
+ASTRAY = {
+    "body": 0.04,
+    "wheels": 0.12,
+    "fittings": 0.06,
+    "paint": 0.35,
+    "photo": 0.4,
+}  # how often a cue tells nothing: of any year
 KINDS = {
     1920: {"saloon": 45, "roadster": 30, "coupe": 25},
     1940: {"saloon": 55, "coupe": 30, "roadster": 8, "estate": 7},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
@@ -46,8 +47,9 @@ def photographed(picture: Image.Image, told: Print, random: Random) -> Image.Ima
     return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
 
 
-def _vignette(size: tuple[int, int], share: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """(height, width, 1), 1 in the middle, darker by up to `share` in the corners."""
+def _vignette(size: tuple[int, int], share: float) -> npt.NDArray[np.float32]:
+    """(height, width, 1), 1 in the middle, darker by up to 0.8 of `share` in the corners."""
     across = np.linspace(-1, 1, size[0], dtype=np.float32) ** 2
     down = np.linspace(-1, 1, size[1], dtype=np.float32)[:, None] ** 2
-    return (1 - share * 0.5 * np.maximum(across + down - 0.5, 0) / 1.5 * 1.6)[..., None]
+    corner: npt.NDArray[np.float32] = np.maximum(across + down - 0.5, 0)[..., None] / 1.5
+    return 1 - np.float32(0.8 * share) * corner

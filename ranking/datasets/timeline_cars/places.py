@@ -8,7 +8,13 @@ from random import Random
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
 from ranking.datasets.action_figures.sketch import Colour, Sketch, clear, darker, lighter, mix, rgb
 
-SKIES = (("8fc3dd", "e6f0ea"), ("6fa9cf", "dbe9ea"), ("f0c9a4", "fbe8c9"), ("b9c4c9", "e2e6e4"), ("7fb0c9", "f3dcb8"))
+SKIES = (
+    ("8fc3dd", "e6f0ea"),
+    ("6fa9cf", "dbe9ea"),
+    ("f0c9a4", "fbe8c9"),
+    ("b9c4c9", "e2e6e4"),
+    ("7fb0c9", "f3dcb8"),
+)
 GREENS = tuple(map(rgb, ("6f9a5a", "86a65f", "5d8752", "9aa860", "4f7a56")))
 WALLS = tuple(map(rgb, ("c9a58a", "d9cbb0", "a9736a", "b9b4ab", "8d99a0", "e2d3c2", "97705a")))
 ROADS = tuple(map(rgb, ("8f8d8c", "a49c90", "77777c", "b3a68f")))
@@ -41,14 +47,18 @@ def draw_place(sketch: Sketch, random: Random, ground: float) -> None:
 def _cloud(sketch: Sketch, random: Random, horizon: float, colour: Colour) -> None:
     x, y, size = random.uniform(0, WIDTH), random.uniform(0.1, 0.55) * horizon, random.uniform(20, 42)
     for dx, grow in ((-1.1, 0.6), (-0.3, 0.9), (0.6, 1.0), (1.3, 0.6)):
-        sketch.disc((x + dx * size, y - grow * size * 0.25), size * grow, clear(colour, 0.75), size * grow * 0.5)
+        sketch.disc(
+            (x + dx * size, y - grow * size * 0.25), size * grow, clear(colour, 0.75), size * grow * 0.5
+        )
 
 
 def _hills(sketch: Sketch, random: Random, horizon: float, air: Colour) -> None:
     for far in (0.75, 0.5, 0.25):
         colour, phase = mix(random.choice(GREENS), air, far), random.uniform(0, 6)
         high, long = random.uniform(30, 95) * (0.4 + far), random.uniform(90, 190)
-        ridge = [(x, horizon - high * (0.6 + 0.4 * math.sin(x / long + phase))) for x in range(-20, WIDTH + 41, 20)]
+        ridge = [
+            (x, horizon - high * (0.6 + 0.4 * math.sin(x / long + phase))) for x in range(-20, WIDTH + 41, 20)
+        ]
         sketch.polygon([(-20, horizon + 5), *ridge, (WIDTH + 20, horizon + 5)], colour)
 
 
@@ -71,7 +81,11 @@ def _houses(sketch: Sketch, random: Random, horizon: float, air: Colour) -> None
         wall = mix(random.choice(WALLS), air, 0.25)
         sketch.box(x, horizon - tall, x + wide, horizon + 6, wall)
         if random.random() < 0.6:
-            roof = [(x - 8, horizon - tall), (x + wide / 2, horizon - tall - wide * 0.3), (x + wide + 8, horizon - tall)]
+            roof = [
+                (x - 8, horizon - tall),
+                (x + wide / 2, horizon - tall - wide * 0.3),
+                (x + wide + 8, horizon - tall),
+            ]
             sketch.polygon(roof, mix(rgb("8a4f40"), air, 0.2))
         columns, rows = max(2, int(wide // 45)), max(1, int(tall // 60))
         for column in range(columns):

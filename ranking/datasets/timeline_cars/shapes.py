@@ -35,7 +35,9 @@ def rounded(corners: Sequence[Corner]) -> list[Point]:
 
 def half_disc(x: float, y: float, radius: float, low: float) -> list[Point]:
     """The upper half of a disc and what lies below it down to `low`: a wheel arch."""
-    rim = [(x - radius * math.cos(math.pi * k / 16), -y - radius * math.sin(math.pi * k / 16)) for k in range(17)]
+    rim = [
+        (x - radius * math.cos(math.pi * k / 16), -y - radius * math.sin(math.pi * k / 16)) for k in range(17)
+    ]
     return [(x - radius, -low), *rim, (x + radius, -low)]
 
 

@@ -69,9 +69,7 @@ class TimelineCars:
     def records(self) -> Iterator[SourceImage | Problem]:
         for index in range(self.images):
             model = make_model(self.seed, index // VIEWS)
-            box = SourceBox(
-                None, (), group=f"model {model.number}", numbers={"year": float(model.year)}
-            )
+            box = SourceBox(None, (), group=f"model {model.number}", numbers={"year": float(model.year)})
             test = is_test(self.seed, model.number, self.test_share)
             yield SourceImage(f"car-{index:05d}", jpeg(picture(model, index % VIEWS)), (box,), test, SIZE)
 
@@ -97,10 +95,9 @@ def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> Non
     body = of_kind(between(BODIES, model.years["body"]), model.kind)
     wheel, told = between(WHEELS, model.years["wheels"]), between(FITTINGS, model.years["fittings"])
     long = body.tail - body.nose
-    scale = min(random.uniform(96, 112), 0.92 * WIDTH / long)
+    scale = min(random.uniform(112, 134), random.uniform(0.84, 0.93) * WIDTH / long)
     flip = random.random() < 0.5
-    room = WIDTH - long * scale
-    left = room * random.uniform(0.3, 0.7)
+    left = (WIDTH - long * scale) * random.uniform(0.35, 0.65)
     front = left - body.nose * scale
     sketch.place((WIDTH - front if flip else front, ground), scale, flip)
     middle = (body.nose + body.tail) / 2

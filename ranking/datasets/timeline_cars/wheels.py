@@ -22,7 +22,7 @@ def draw_wheels(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
     cast = random.random() < wheel.alloy
     for x in (0.0, body.wheelbase):
         if body.fender < 0.6:
-            sketch.polygon(half_disc(x, wheel.radius, wheel.radius * 1.16, body.sill * 0.9), HOLLOW)
+            sketch.polygon(half_disc(x, wheel.radius, wheel.radius * 1.11, body.sill * 0.9), HOLLOW)
         centre = (x, -wheel.radius)
         sketch.disc(centre, wheel.radius, TYRE)
         if walls:
@@ -41,7 +41,14 @@ def draw_wheels(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
         sketch.polygon([(across, min(down, -wheel.radius * 0.72)) for across, down in cover], model.paint)
 
 
-def _spoked(sketch: Sketch, centre: tuple[float, float], rim: float, count: int, turned: float, colour: tuple[int, ...]) -> None:
+def _spoked(
+    sketch: Sketch,
+    centre: tuple[float, float],
+    rim: float,
+    count: int,
+    turned: float,
+    colour: tuple[int, ...],
+) -> None:
     x, y = centre
     sketch.disc(centre, rim, (58, 54, 56))
     width = 0.03 if count < 20 else 0.01
@@ -53,7 +60,9 @@ def _spoked(sketch: Sketch, centre: tuple[float, float], rim: float, count: int,
     sketch.disc(centre, rim * 0.24, CHROME)
 
 
-def _pressed(sketch: Sketch, centre: tuple[float, float], rim: float, wheel: Wheel, colour: tuple[int, ...]) -> None:
+def _pressed(
+    sketch: Sketch, centre: tuple[float, float], rim: float, wheel: Wheel, colour: tuple[int, ...]
+) -> None:
     x, y = centre
     sketch.disc(centre, rim, colour)
     cap = rim * max(wheel.chrome, 0.25)
