@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Protocol, Self
@@ -384,12 +384,14 @@ class SourceBox:
     """One annotated box as a source tells it: a box in pixels, None for the whole image, and the classes it shows.
 
     `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
+    `numbers` are what criteria such as "year" measure of it; NaN, or nothing said, where that is unknown.
     """
 
     box: tuple[float, float, float, float] | None
     classes: tuple[str, ...]
     group: str | None = None  # None: the image is the group
     number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -450,6 +452,8 @@ class ImageSet:
     m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
     n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
     image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
+    numbers: (n, c) float32, what each of the c `criteria` such as "year" measures of a sample, by which samples can be
+    put in order; NaN where it is unknown. (n, 0) for a set without criteria. A set has classes, criteria or both.
     `key` is a hash of all content: equal keys are equal sets.
     """
 
@@ -467,10 +471,19 @@ class ImageSet:
     labels: Bools
     ids: npt.NDArray[np.str_]
     image_features: npt.NDArray[np.float32] | None = None
+    criteria: tuple[str, ...] = ()
+    numbers: npt.NDArray[np.float32] = None  # type: ignore[assignment]  # an array from __post_init__ on
     test: Bools = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "test", self.image_test[self.image_of])
+        none = np.zeros((len(self), 0), np.float32)
+        object.__setattr__(self, "numbers", none if self.numbers is None else self.numbers)
+        if self.numbers.shape != (len(self), len(self.criteria)):
+            raise ValueError(
+                f"numbers must be ({len(self)}, {len(self.criteria)}), one for each sample and criterion, got "
+                f"{self.numbers.shape}"
+            )
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -478,8 +491,16 @@ class ImageSet:
     def relevance(self, query: str) -> npt.NDArray[np.int64]:
         """(n,) 1 where a sample shows the class `query`, else 0."""
         if query not in self.classes:
-            raise ValueError(f"no class {query!r} in {self.title}; its classes are {', '.join(self.classes)}")
+            there = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
+            raise ValueError(f"no class {query!r} in {self.title}; its classes are {there}")
         return self.labels[:, self.classes.index(query)].astype(np.int64)
+
+    def numbers_of(self, criterion: str) -> npt.NDArray[np.float32]:
+        """(n,) what `criterion` measures of each sample, NaN where that is unknown."""
+        if criterion not in self.criteria:
+            there = ", ".join(self.criteria) or "none: it was imported without numbers"
+            raise ValueError(f"no criterion {criterion!r} in {self.title}; its criteria are {there}")
+        return self.numbers[:, self.criteria.index(criterion)]
 
     def open_image(self, image: int) -> Image.Image:
         """Image number `image`, decoded as RGB; ValueError where its file is gone or damaged."""
