@@ -14,6 +14,7 @@ test: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tests/first_use.py
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov=ranking --cov-report=term --cov-fail-under=95
 
 $(VENV)/bin/python:

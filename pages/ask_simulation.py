@@ -97,7 +97,7 @@ def invite() -> None:
     st.caption(
         "A model asks whether an image shows a label, the ground truth answers, and the model ranks all other labels "
         "anew. What is measured is the break-even precision (BEP): the share of right labels among the first $k$, "
-        "where the image has $k$ labels. Press **Start the simulation** below."
+        "where the image has $k$ labels, which the model is told. Press **Start the simulation** below."
     )
 
 

@@ -50,6 +50,7 @@ def steps() -> None:
     with details:
         k = choose_k(run, images)
         take_along(row.key)
+        explain(run)
     own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
     with view:
         rival = make_rival(run, shown, strategy, k, beside)
@@ -85,7 +86,7 @@ def choose_strategy(run: Run) -> str:
         "The next question",
         names,
         required=True,
-        help="  \n".join(f"**{name}**: {STRATEGIES[name]}" for name in names),
+        help="  \n".join(f"**{name}**: {STRATEGIES[name].summary}" for name in names),
         **address.bound(keys.STRATEGY, address.one_of(names), names[0]),
     )
     return str(strategy)
@@ -156,6 +157,7 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             store.append([event for event in sent.events if event.number > saved[event.session]])
         events = store.events(own.run.settings["set"], own.id)
         data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
+        data["refused"] = sent.refused
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:
@@ -192,7 +194,7 @@ def show_race(own: Interview, rival: Interview | None) -> None:
     label_race.show(played, keys.widget("race"))
     st.caption(
         f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
-        "which curve is higher after few questions: that model learns more from each answer."
+        "which curve rises more over the first questions: that model learns more from each answer."
     )
 
 
@@ -210,16 +212,25 @@ def take_along(key: str) -> None:
         )
         st.download_button(
             "Every question, as JSON lines",
-            lambda: answer_files.json_lines(store.events(key), store.images(key)),
+            lambda: answer_files.json_lines(store.events(key)),
             f"answers-{key[:12]}.jsonl",
             "application/jsonl",
             icon=":material/list:",
             on_click="ignore",
         )
+
+
+def explain(run: Run) -> None:
+    """What to look at with this model, and what the signs mean."""
+    notice = (
+        "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
+        if len(cache.label_ranker(run)[0].core)
+        else "**Notice** that no label overtakes another unless you answer it: this model scores each by itself."
+    )
     st.caption(
-        "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together. Keys: "
-        "1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the best k labels with "
-        "this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, pinned."
+        f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the "
+        "best k labels with this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, "
+        "pinned."
     )
 
 

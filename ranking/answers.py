@@ -106,12 +106,12 @@ class ImageAnswers:
 
     @property
     def answers(self) -> dict[str, bool]:
-        """The labels that have an answer; of several answers the last."""
+        """The labels whose last standing event is an answer; a later skip takes an answer back, its event stays."""
         return {name: event.kind == "yes" for name, event in self._last.items() if event.kind != "skip"}
 
     @property
     def skipped(self) -> set[str]:
-        """The labels that were skipped since they had their last answer."""
+        """The labels whose last standing event is a skip."""
         return {name for name, event in self._last.items() if event.kind == "skip"}
 
     @property
@@ -136,6 +136,14 @@ def fold(events: Iterable[AnswerEvent]) -> ImageAnswers:
         if same:
             del standing[same[-1]]
     return ImageAnswers(tuple(standing), count)
+
+
+def by_image(events: Iterable[AnswerEvent]) -> dict[str, list[AnswerEvent]]:
+    """The events of each image, as they came, in the order of its first one."""
+    parts: dict[str, list[AnswerEvent]] = {}
+    for event in events:
+        parts.setdefault(event.image, []).append(event)
+    return parts
 
 
 class AnswerStore:
@@ -189,10 +197,7 @@ class AnswerStore:
 
     def images(self, set_key: str) -> dict[str, ImageAnswers]:
         """The answers of each image of a set that has events, in the order of their first arrival."""
-        by_image: dict[str, list[AnswerEvent]] = {}
-        for event in self.events(set_key):
-            by_image.setdefault(event.image, []).append(event)
-        return {image: fold(events) for image, events in by_image.items()}
+        return {image: fold(events) for image, events in by_image(self.events(set_key)).items()}
 
 
 QUOTED = {field.name: f'"{field.name}"' for field in fields(AnswerEvent)}  # set is a word of SQL's own

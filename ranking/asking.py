@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from ranking.methods.label_prediction import Answers, LabelPrediction
+from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics import break_even_precision
 from ranking.types import Floats, Ints, LabelSet
 
 Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner a label is asked for
 
+
+class Strategy(NamedTuple):
+    """A way to ask. summary: which label is next; why: that, said of one question; needs_core: of the method."""
+
+    summary: str
+    why: str
+    needs_core: bool = False
+
+
 STRATEGIES = {
-    "closest maxima": "The label whose forced-inside and forced-outside maxima are closest (c-star, section 5).",
-    "entropy": "The label whose probability by a logistic fit on its own score is nearest one half.",
-    "core first": "The labels of the core, the most telling first; then as closest maxima.",
-    "random": "Any label not yet answered.",
+    "closest maxima": Strategy(
+        "The label whose forced-inside and forced-outside maxima are closest (c-star, section 5).",
+        "The two best rankings are closest here: the model is least sure, so your answer tells most.",
+    ),
+    "entropy": Strategy(
+        "The label whose probability by a logistic fit on its own score is nearest one half.",
+        "By its own score alone, this label is nearest to even odds.",
+    ),
+    "core first": Strategy(
+        "The labels of the core, the most telling first; then as closest maxima.",
+        "The core comes first: its labels draw in or push out all others.",
+        needs_core=True,
+    ),
+    "random": Strategy(
+        "Any label not yet answered.",
+        "Drawn by chance, to see what a well-chosen question is worth.",
+    ),
 }
 
 
@@ -40,6 +62,15 @@ def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
     found, rows = prediction.max_marginals, np.arange(len(labels))
     inside, outside = found.inside[rows, labels], found.outside[rows, labels]
     return Questions(np.where(open_.any(axis=1), labels, -1), inside, outside)
+
+
+def strategies_for(core_size: int) -> list[str]:
+    """The ways to ask of a method with so many labels in its core, in their order.
+
+    >>> [name for name in STRATEGIES if name not in strategies_for(0)]
+    ['core first']
+    """
+    return [name for name, strategy in STRATEGIES.items() if core_size or not strategy.needs_core]
 
 
 def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int = 0) -> Urgency:
@@ -105,20 +136,6 @@ class LabelEntropy:
             rare, np.log1p(np.exp(-logits)) + logits, out=np.zeros_like(rare), where=rare > 0.0
         )
         return np.asarray((sure + unsure) / np.log(2.0))
-
-
-def answers_of(names: tuple[str, ...], given: Mapping[str, bool]) -> Answers:
-    """(1, L) what a person said of the labels of one image; ValueError for a label that is none.
-
-    >>> answers_of(("sea", "sand", "sky"), {"sky": True, "sea": False}).tolist()
-    [[-1, 0, 1]]
-    """
-    answers = np.zeros((1, len(names)), np.int8)
-    for name, has in given.items():
-        if name not in names:
-            raise ValueError(f"no label is called {name!r}; the labels are {', '.join(names)}")
-        answers[0, names.index(name)] = 1 if has else -1
-    return answers
 
 
 def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int) -> Floats:

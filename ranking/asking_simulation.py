@@ -1,7 +1,8 @@
 """How much answers are worth, for each ranker of labels and each way to ask (c-star, section 5 and table 1).
 
 Images are dealt into folds; each method is trained on all folds but one, and the images of that one are asked about,
-with the ground truth answering. Nothing is told of a test image but what was asked for.
+with the ground truth answering. Nothing is told of a test image but what was asked for and, as in the paper's
+break-even precision, how many labels it has: that is k, and with it answers can settle labels that nobody asked for.
 """
 
 from __future__ import annotations
@@ -9,38 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate
+from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
+from ranking.fold_curves import FoldCurve
 from ranking.label_training import OnStep, label_set_of, labelled_blocks, make_label_ranker
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, Settings
 from ranking.types import Floats, ImageSet, Ints, LabelSet
 
-NEEDS_CORE = "core first"
-
 OnBeat = Callable[[], None]
-
-
-@dataclass(frozen=True, eq=False)
-class AskingCurve:
-    """The break-even precision of a method by a strategy: folds (f, q + 1), after 0, 1, ... q questions."""
-
-    method: str
-    settings: Settings
-    strategy: str
-    folds: Floats
-
-    @property
-    def mean(self) -> Floats:
-        """(q + 1,) over the folds, which count alike."""
-        return np.asarray(self.folds.mean(axis=0))
-
-    def to_json(self) -> dict[str, Any]:
-        named = {"method": self.method, "settings": self.settings, "strategy": self.strategy}
-        return {**named, "mean": self.mean.tolist(), "folds": self.folds.tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +38,9 @@ def simulate_asking(
     feature_cache: Path,
     on_step: OnStep | None = None,
     on_beat: OnBeat | None = None,
-) -> list[AskingCurve]:
-    """One curve for each method and strategy, in their order; none for "core first" with a method without a core.
+) -> list[FoldCurve]:
+    """One curve for each method and strategy, in their order; none for a strategy
+    that needs a core with a method without one.
 
     Equal settings give equal curves. on_step hears of the features, then of each training and each strategy of each
     fold; on_beat is called after every iteration and every block of images, so that what it raises is heard soon. All
@@ -76,7 +57,7 @@ def asking_curves(
     askers: list[Asker],
     on_step: OnStep | None = None,
     on_beat: OnBeat | None = None,
-) -> list[AskingCurve]:
+) -> list[FoldCurve]:
     """`simulate_asking` of images whose features are there; of `settings` only questions, folds and seed count."""
     steps = Steps(settings.folds * sum(1 + len(asker.strategies) for asker in askers), on_step)
     beat = on_beat or (lambda: None)
@@ -97,7 +78,7 @@ def asking_curves(
                 place += 1
     steps.end()
     return [
-        AskingCurve(asker.name, asker.settings, strategy, folds)
+        FoldCurve(asker.name, strategy, folds, asker.settings)
         for (asker, strategy), folds in zip(asks, values, strict=True)
     ]
 
@@ -134,10 +115,11 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
     askers = []
     for name, given in settings.methods:
         core = getattr(make_label_ranker(name, given), "core_size", 0)
-        askers.append(Asker(name, given, tuple(s for s in settings.strategies if core or s != NEEDS_CORE)))
+        able = strategies_for(core)
+        askers.append(Asker(name, given, tuple(one for one in settings.strategies if one in able)))
     if not any(asker.strategies for asker in askers):
         raise ValueError(
-            f"none of the methods has a core, which {NEEDS_CORE!r} asks for; choose another strategy"
+            f"none of the methods has a core, which {settings.strategies[0]!r} asks for; choose another strategy"
         )
     return [asker for asker in askers if asker.strategies]
 

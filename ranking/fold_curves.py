@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +18,13 @@ CONFIDENCE = 0.95
 class FoldCurve:
     """Break-even precision after 0, 1, ... q questions, folds (f, q + 1), of a method that asks by a strategy.
 
-    given: the settings that tell it from other curves of its method, in words; empty where there are none.
+    settings: of the method. given: those of them that tell it from other curves of its method, in words.
     """
 
     method: str
     strategy: str
     folds: Floats
+    settings: Mapping[str, Any] = field(default_factory=dict)
     given: str = ""
 
     @property
@@ -42,6 +43,11 @@ class FoldCurve:
         if len(self.folds) < 2:
             return np.zeros(self.folds.shape[1])
         return np.asarray(self.folds.std(axis=0, ddof=1))
+
+    def to_json(self) -> dict[str, Any]:
+        """What `curves_of` reads."""
+        named = {"method": self.method, "settings": dict(self.settings), "strategy": self.strategy}
+        return {**named, "mean": self.mean.tolist(), "folds": self.folds.tolist()}
 
 
 class Difference(NamedTuple):
@@ -84,6 +90,7 @@ def curves_of(told: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
                 str(one["method"]),
                 str(one["strategy"]),
                 np.array(one["folds"], np.float64),
+                dict(one["settings"]),
                 _given(one, told),
             )
             for one in told

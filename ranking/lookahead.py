@@ -87,6 +87,14 @@ class Asker:
         """(L,) by which the labels rank."""
         return np.asarray(self.given(position.answers[None]).scores[0])
 
+    def order(self, scores: Floats, position: Position) -> Ints:
+        """(L,) the labels from the top, as they are shown where they rank by `scores`."""
+        return ranked_labels(scores, self.alone.unary[0], position.answers)
+
+    def precision(self, labels: Bools, scores: Floats, position: Position) -> float:
+        """The break-even precision of `order`: of what is shown, also where answers have settled many labels alike."""
+        return break_even_precision(labels, -np.argsort(self.order(scores, position)))
+
     def in_order_of_urgency(self, position: Position) -> Ints:
         """The labels that are neither answered nor skipped, the next question first."""
         urgency = self._urgency(self.given(position.answers[None]), position.skipped[None])[0]
@@ -122,17 +130,15 @@ class Asker:
 
         Which labels were asked for, and the break-even precision before the first and after each answer.
         """
-        answers, asked = position.answers.copy(), list[int]()
-        scores = self.scores(Position(answers, position.skipped))
-        precisions = [break_even_precision(labels, scores)]
+        asked = list[int]()
+        precisions = [self.precision(labels, self.scores(position), position)]
         for _ in range(questions):
-            question = self.ahead(Position(answers, position.skipped), depth=0)
+            question = self.ahead(position, depth=0)
             if question.label < 0:
                 break
-            answers[question.label] = 1 if labels[question.label] else -1
+            position = position.after(question.label, YES if labels[question.label] else NO)
             asked.append(question.label)
-            scores = self.scores(Position(answers, position.skipped))
-            precisions.append(break_even_precision(labels, scores))
+            precisions.append(self.precision(labels, self.scores(position), position))
         return asked, precisions
 
     def _questions(self, answers: Answers, skipped: Bools, first: int | None = None) -> list[Question]:
@@ -147,8 +153,18 @@ class Asker:
         return [Question(*part) for part in parts]
 
     def _urgency(self, prediction: LabelPrediction, skipped: Bools) -> Floats:
-        """(N, L) of the strategy; what was skipped comes after all else."""
-        return np.where(skipped, -np.inf, np.maximum(self.urgency(prediction), -SETTLED))
+        """(N, L) of the strategy; what answers have settled comes after it, and what was skipped after all else.
+
+        Of settled labels the one comes first whose own score speaks most against it: the image may have more labels
+        than k, or fewer.
+        """
+        full = (prediction.answers > 0).sum(
+            axis=1
+        ) >= prediction.k  # all open labels are outside then, else inside
+        doubt = np.where(full[:, None], prediction.unary, -prediction.unary)
+        places = np.argsort(np.argsort(-doubt, axis=1, kind="stable"), axis=1)
+        settled = -SETTLED * (1.0 + places / doubt.shape[1])
+        return np.where(skipped, -np.inf, np.maximum(self.urgency(prediction), settled))
 
     def _depth(self) -> int:
         """How many answers can be looked ahead with MOST_WORK."""
@@ -157,13 +173,16 @@ class Asker:
         return depths[-1] if depths else 1
 
 
-def ranked_labels(scores: Floats, unary: Floats) -> Ints:
-    """(L,) the labels from the top; equal scores, as of all that answers have settled, by their own (L,) `unary`.
+def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
+    """(L,) the labels from the top; of equal scores, as of all that is settled, yes first, no last, else by `unary`.
 
-    >>> ranked_labels(np.array([np.inf, 0.5, np.inf]), np.array([1.0, 9.0, 2.0])).tolist()
+    >>> settled, unary = np.array([np.inf, 0.5, np.inf]), np.array([1.0, 9.0, 2.0])
+    >>> ranked_labels(settled, unary, np.array([0, 0, 0], np.int8)).tolist()
     [2, 0, 1]
+    >>> ranked_labels(settled, unary, np.array([1, 0, 0], np.int8)).tolist()
+    [0, 2, 1]
     """
-    return np.lexsort((-unary, -scores))
+    return np.lexsort((-unary, -answers, -scores))
 
 
 def fixed_order(labels: int, seed: int) -> Urgency:

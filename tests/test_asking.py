@@ -11,7 +11,6 @@ from ranking import LabelSet, make_method
 from ranking.asking import (
     STRATEGIES,
     LabelEntropy,
-    answers_of,
     closest_maxima,
     make_strategy,
     mean_break_even_precision,
@@ -97,12 +96,6 @@ def test_the_entropy_is_of_a_logistic_fit(star: LabelRanker) -> None:
     sure = LabelPrediction(1e6 * prediction.unary, prediction.core, prediction.interactions, prediction.k,
                            prediction.answers)  # fmt: skip
     assert np.isfinite(entropy(sure)).all()
-
-
-def test_answers_by_name() -> None:
-    assert answers_of(("sea", "sand"), {"sand": True}).tolist() == [[0, 1]]
-    with pytest.raises(ValueError, match="no label is called 'sky'; the labels are sea, sand"):
-        answers_of(("sea", "sand"), {"sky": True})
 
 
 def test_what_cannot_be_asked(star: LabelRanker) -> None:

@@ -12,7 +12,8 @@ from labelled_pictures import patches
 
 from ranking import LabelSet, label_training
 from ranking.asking import STRATEGIES, make_strategy, simulate
-from ranking.asking_simulation import AskingCurve, askers_of, asking_curves, deal, simulate_asking
+from ranking.asking_simulation import askers_of, asking_curves, deal, simulate_asking
+from ranking.fold_curves import FoldCurve
 from ranking.label_training import label_set_of, make_label_ranker
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings
@@ -35,12 +36,12 @@ def images(image_set: ImageSet, tmp_path_factory: pytest.TempPathFactory) -> Lab
     return label_set_of(image_set, SETTINGS, tmp_path_factory.mktemp("features"))
 
 
-def curves_of(images: LabelSet, **changes: Any) -> list[AskingCurve]:
+def curves_of(images: LabelSet, **changes: Any) -> list[FoldCurve]:
     settings = replace(SETTINGS, **changes)
     return asking_curves(images, settings, askers_of(settings))
 
 
-def numbers(curves: list[AskingCurve]) -> list[list[list[float]]]:
+def numbers(curves: list[FoldCurve]) -> list[list[list[float]]]:
     return [curve.folds.tolist() for curve in curves]
 
 

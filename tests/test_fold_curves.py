@@ -49,6 +49,7 @@ TOLD = {
 def test_curves_are_read_as_they_were_told() -> None:
     [curve] = curves_of([TOLD])
     assert (curve.method, curve.strategy, curve.folds.tolist()) == ("a", "random", TOLD["folds"])
+    assert curve.to_json() == TOLD
 
 
 def test_curves_of_one_method_are_told_apart_by_their_settings() -> None:

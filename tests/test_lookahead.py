@@ -7,7 +7,7 @@ import pytest
 
 from ranking import lookahead
 from ranking.asking import closest_maxima, core_first, next_questions
-from ranking.lookahead import Asker, Position, fixed_order, ranked_labels
+from ranking.lookahead import Asker, Position, fixed_order
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.metrics import break_even_precision
 
@@ -48,7 +48,11 @@ def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[i
     open_ = [i for i in range(len(answers)) if answers[i] == 0 and not skipped[i]]
     if not open_:
         return -1, 0.0, 0.0, prediction.scores[0]
-    label = max(open_, key=lambda i: (model.urgency(prediction)[0, i], -i))
+    urgency = model.urgency(prediction)[0]
+    sign = 1.0 if (answers > 0).sum() == prediction.k[0] else -1.0  # settled: first what its own score doubts
+    label = max(
+        open_, key=lambda i: (urgency[i], sign * prediction.unary[0, i] if urgency[i] == -np.inf else -i)
+    )
     return label, float(found.inside[0, label]), float(found.outside[0, label]), prediction.scores[0]
 
 
@@ -105,7 +109,45 @@ def test_more_answers_inside_than_k_raise_k() -> None:
     position.answers[: K + 2] = 1
     prediction = model.given(position.answers[None])
     assert prediction.k.tolist() == [K + 2]
-    assert set(ranked_labels(prediction.scores[0], prediction.unary[0])[: K + 2]) == set(range(K + 2))
+    assert set(model.order(prediction.scores[0], position)[: K + 2]) == set(range(K + 2))
+
+
+@pytest.mark.parametrize(("said", "count"), [(1, K), (-1, LABELS - K)], ids=["full", "only k are left"])
+@pytest.mark.parametrize("seed", range(5))
+def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it(
+    said: int, count: int, seed: int
+) -> None:
+    model, position = asker(seed), nothing()
+    position.answers[:count] = said
+    settled = np.arange(count, LABELS)
+    expected = settled[np.argsort(-said * model.alone.unary[0, settled])].tolist()
+    assert model.in_order_of_urgency(position).tolist() == expected
+    assert model.ahead(position, depth=0).label == expected[0]
+
+
+@pytest.mark.parametrize("said", [1, -1])
+def test_what_was_said_goes_before_what_only_follows_from_it(said: int) -> None:
+    model, position = asker(1), nothing()
+    position.answers[np.argsort(said * model.alone.unary[0])[:K]] = (
+        1  # yes to the least likely, or the likeliest
+    )
+    position.answers[np.argsort(said * model.alone.unary[0])[-1]] = -1
+    order = model.order(model.scores(position), position)
+    assert (position.answers[order[:K]] == 1).all()
+    assert position.answers[order[-1]] == -1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_play_measures_the_ranking_that_is_shown_though_the_image_has_more_labels_than_k(seed: int) -> None:
+    model, position = asker(seed), nothing()
+    truth = np.random.default_rng(seed).permutation(LABELS) < K + 2
+    asked, precisions = model.play(position, truth, 100)
+    assert sorted(asked) == list(range(LABELS))
+    for label, precision in zip([None, *asked], precisions, strict=True):
+        if label is not None:
+            position.answers[label] = 1 if truth[label] else -1
+        shown = model.order(model.scores(position), position)
+        assert precision == truth[shown[: K + 2]].mean()
 
 
 def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once() -> None:

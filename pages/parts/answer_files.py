@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from pages.parts.export import guarded
-from ranking.answers import AnswerEvent, ImageAnswers
+from ranking.answers import AnswerEvent, ImageAnswers, by_image, fold
 
 COLUMNS = (
     "image",
@@ -41,20 +41,18 @@ def csv_text(images: Mapping[str, ImageAnswers]) -> str:
     return stream.getvalue()
 
 
-def json_lines(events: Sequence[AnswerEvent], images: Mapping[str, ImageAnswers]) -> str:
+def json_lines(events: Iterable[AnswerEvent]) -> str:
     """One line an image: its answers, and every event in the order of arrival, what was taken back among them."""
     names = [field.name for field in fields(AnswerEvent) if field.name not in ("set", "image")]
     lines = []
-    for image, told in images.items():
-        said = [{name: getattr(one, name) for name in names} for one in events if one.image == image]
-        answers = {name: "yes" if has else "no" for name, has in told.answers.items()}
-        lines.append(
-            {
-                "set": next(one.set for one in events if one.image == image),
-                "image": image,
-                "answers": answers,
-                "skipped": sorted(told.skipped),
-                "events": said,
-            }
-        )
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    for image, own in by_image(events).items():
+        told = fold(own)
+        line = {
+            "set": own[0].set,
+            "image": image,
+            "answers": {name: "yes" if has else "no" for name, has in told.answers.items()},
+            "skipped": sorted(told.skipped),
+            "events": [{name: getattr(one, name) for name in names} for one in own],
+        }
+        lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    return "".join(lines)

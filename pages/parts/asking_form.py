@@ -43,7 +43,9 @@ def show(row: ImageSetRow) -> None:
     with left:
         features = choose_features(row)
         strategies = choose_several("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
-        st.caption("  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name])}" for name in strategies))
+        st.caption(
+            "  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name].summary)}" for name in strategies)
+        )
         questions = choose_number(
             "Questions for each image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions
         )

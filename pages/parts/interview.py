@@ -11,21 +11,12 @@ import numpy as np
 
 from pages.parts import cache, label_models
 from ranking.answers import AnswerEvent, ImageAnswers, fold
-from ranking.asking import STRATEGIES, Urgency, make_strategy
-from ranking.lookahead import Asker, Position, Question, fixed_order, ranked_labels
-from ranking.metrics import break_even_precision
+from ranking.asking import STRATEGIES, Urgency, make_strategy, strategies_for
+from ranking.lookahead import Asker, Position, Question, fixed_order
 from ranking.run import Run
 from ranking.types import Bools, Floats, LabelSet
 
 WITH_RANKING = 1  # answers ahead whose rankings are sent along; of those after them only the questions
-
-# Why a question is asked, by strategy.
-WHY = {
-    "closest maxima": "The two best rankings are closest here: the model is least sure, so your answer tells most.",
-    "entropy": "By its own score alone, this label is nearest to even odds.",
-    "core first": "The core comes first: its labels draw in or push out all others.",
-    "random": "Drawn by chance, to see what a well-chosen question is worth.",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +55,9 @@ class Interview:
     def position(self, told: ImageAnswers) -> Position:
         return Position.of(self.names, told.answers, told.skipped)
 
-    def precision(self, scores: Floats) -> float | None:
-        """Break-even precision of a ranking; None where nobody knows the truth."""
-        return None if self.truth is None else break_even_precision(self.truth, scores)
+    def precision(self, scores: Floats, position: Position) -> float | None:
+        """Break-even precision of a ranking as it is shown; None where nobody knows the truth."""
+        return None if self.truth is None else self.asker.precision(self.truth, scores, position)
 
     def played(self) -> list[float]:
         """Break-even precision before the first and after each question that the truth answers; [] without a truth."""
@@ -103,8 +94,8 @@ class Interview:
             "counted": told.events,
             "tree": self._node(self.asker.ahead(position, first), position, 0),
             "order": self.asker.in_order_of_urgency(position).tolist(),
-            "before": self._order(self.asker.scores(before)).tolist(),
-            "why": WHY[self.strategy],
+            "before": self.asker.order(self.asker.scores(before), before).tolist(),
+            "why": STRATEGIES[self.strategy].why,
             "own": {"title": self.title, "note": "your answers"},
             "truth": None,
             "rival": None,
@@ -116,8 +107,8 @@ class Interview:
         return {
             "title": self.title,
             "rows": self._rows(scores, position),
-            "before": self._order(self.asker.scores(before)).tolist(),
-            "precision": self.precision(scores),
+            "before": self.asker.order(self.asker.scores(before), before).tolist(),
+            "precision": self.precision(scores, position),
             "k": int(self.asker.given(position.answers[None]).k[0]),
             "note": "your answers too",
         }
@@ -141,13 +132,10 @@ class Interview:
             told[side] = float(value) if np.isfinite(value) else None
         if depth <= WITH_RANKING:
             told["ranking"] = self._rows(question.scores, position)
-            told["precision"] = self.precision(question.scores)
+            told["precision"] = self.precision(question.scores, position)
         for branch, after in enumerate(question.after):
             told["after"].append(self._node(after, position.after(question.label, branch), depth + 1))
         return told
-
-    def _order(self, scores: Floats) -> Any:
-        return ranked_labels(scores, self.asker.alone.unary[0])
 
     def _rows(self, scores: Floats, position: Position) -> list[list[Any]]:
         """[label, share of the longest bar, what was said] from the top."""
@@ -159,7 +147,7 @@ class Interview:
                 round(float(shares[label]), 3),
                 said.get(int(position.answers[label]), "skip" if position.skipped[label] else ""),
             ]
-            for label in self._order(scores)
+            for label in self.asker.order(scores, position)
         ]
 
     @cached_property
@@ -181,4 +169,4 @@ def _urgency(run: Run, strategy: str, image: str) -> Urgency:
 def strategies(run: Run) -> list[str]:
     """The ways to ask of a training; where it has no core, there is none to ask for first."""
     method, _ = cache.label_ranker(run)
-    return [name for name in STRATEGIES if name != "core first" or len(method.core)]
+    return strategies_for(len(method.core))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import address, cache, frame, jobs_panel, keys, runs, sets
 from pages.parts.frame import escaped
-from ranking import jobs
+from ranking import jobs, method_names
 from ranking.features import default_names
 from ranking.run import ENDED, Run
 from ranking.run_settings import ImportSettings, LabelTrainSettings
@@ -88,24 +88,25 @@ def _training(run_id: str) -> Run:
 
 
 def choose_training(
-    row: ImageSetRow, label: str = "The model that asks", methods: Sequence[str] = (OWN, RIVAL)
+    row: ImageSetRow, label: str = "The model that asks", methods: Sequence[str] | None = None
 ) -> Run:
-    """One of the trainings of labels on a set by one of `methods`, those by the first of them foremost; a button that
-    trains a model and its rival where there is none."""
+    """One of the trainings of labels on a set, those by OWN foremost; a button that trains a model and its rival where
+    there is none. methods: by which of them; None: by any that ranks labels."""
+    methods = method_names(ranks="labels") if methods is None else methods
     here = [run for run in cache.store().runs("label", row.key) if run.settings["method"] in methods]
-    usable = sorted(
-        (run for run in here if run.has_model), key=lambda run: run.settings["method"] != methods[0]
-    )
+    usable = sorted((run for run in here if run.has_model), key=lambda run: run.settings["method"] != OWN)
     live = [run for run in here if run.state not in ENDED]
-    if not usable:
-        _train_first(row, live, here)
+    own_live = [run for run in live if run.settings["method"] == OWN]
+    own_there = bool(usable) and usable[0].settings["method"] == OWN
+    if not usable or (own_live and not own_there and address.get(keys.LABEL_RUN) is None):
+        _train_first(row, own_live or live, here)  # a rival that is ready sooner is not what was asked for
     bound = address.bound(keys.LABEL_RUN, address.one_of([run.id for run in usable]), usable[0].id)
     names = {run.id: _name(run) for run in usable}
     chosen = st.selectbox(label, list(names), format_func=names.__getitem__, **bound)
     if address.get(keys.LABEL_RUN) is None:
         address.amend(
             **{keys.LABEL_RUN: chosen}
-        )  # also where it is only the newest: the link shall show it tomorrow
+        )  # also where it is only the newest: a link shows it tomorrow
     return next(run for run in usable if run.id == chosen)
 
 
@@ -118,7 +119,7 @@ def _name(run: Run) -> str:
 
 def _train_first(row: ImageSetRow, live: list[Run], here: list[Run]) -> NoReturn:
     with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(f"#### No model ranks the labels of {escaped(row.title)} yet", text_alignment="center")
+        st.markdown(f"#### {escaped(_missing(row, live))}", text_alignment="center")
         if live:
             _watch(live)
             frame.end_page()
@@ -135,11 +136,17 @@ def _train_first(row: ImageSetRow, live: list[Run], here: list[Run]) -> NoReturn
     frame.end_page()
 
 
+def _missing(row: ImageSetRow, live: list[Run]) -> str:
+    if live:
+        return f"{live[-1].settings['method']} learns to rank the labels of {row.title}"
+    return f"No model ranks the labels of {row.title} yet"
+
+
 def _watch(live: list[Run]) -> None:
     """The trainings under way; what they say is kept apart by the panel, one at a time."""
-    run = live[-1]
-    st.caption(f"{run.settings['method']}" + (f", {len(live) - 1} more after it" if len(live) > 1 else ""))
-    jobs_panel.watch(run)
+    if len(live) > 1:
+        st.caption(f"{len(live) - 1} more after it, or at the same time")
+    jobs_panel.watch(live[-1])
 
 
 def start(key: str, method: str, like: Run | None = None) -> Run:

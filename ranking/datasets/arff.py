@@ -13,7 +13,9 @@ import numpy as np
 
 from ranking.datasets.arff_reader import Relation, read_arff
 from ranking.datasets.cards import LabelTable
+from ranking.datasets.common_settings import seed_of, share_of_test
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import drawn
 from ranking.datasets.text import listed, readable
 from ranking.datasets.typed_path import read_typed, typed_path
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, parse_xml
@@ -61,17 +63,10 @@ class Arff:
         minimum=1,
         advanced=True,
     )
-    test_share: float = setting(
-        0.4,
-        label="Share of test rows",
-        help="How many rows are drawn for the test where there is no test file.",
-        minimum=0.1,
-        maximum=0.9,
-        advanced=True,
+    test_share: float = share_of_test(
+        0.4, "How many rows are drawn for the test where there is no test file.", of="rows", advanced=True
     )
-    seed: int = setting(
-        0, label="Seed", help="Which rows are drawn for the test, where any are.", minimum=0, advanced=True
-    )
+    seed: int = seed_of(0, "Which rows are drawn for the test, where any are.")
 
     def title(self) -> str:
         return readable(typed_path(self.file, "an .arff file").stem) or "ARFF"
@@ -141,11 +136,9 @@ class Arff:
 
     def _test(self, counts: list[int]) -> Bools:
         """(rows,) True for those of the test file, or for the share that is drawn."""
-        test = np.arange(sum(counts)) >= counts[0]
         if len(counts) == 1:
-            drawn = np.random.default_rng(self.seed).permutation(counts[0])
-            test[drawn[: round(self.test_share * counts[0])]] = True
-        return test
+            return drawn(counts[0], self.test_share, self.seed)
+        return np.arange(sum(counts)) >= counts[0]
 
 
 def label_names(data: bytes) -> list[str]:

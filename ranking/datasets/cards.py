@@ -33,8 +33,9 @@ class LabelTable:
 
     def records(self, least: int) -> Iterator[SourceImage | Problem]:
         """A card for each row, with the labels that at least `least` rows have; one problem counts the others."""
-        kept = np.flatnonzero(self.labels.sum(axis=0) >= least)
-        rare = [name for place, name in enumerate(self.label_names) if place not in set(kept.tolist())]
+        frequent = self.labels.sum(axis=0) >= least
+        kept = np.flatnonzero(frequent)
+        rare = [name for name, stays in zip(self.label_names, frequent, strict=True) if not stays]
         if rare:
             expected = f"labels that at least {counted(least, 'image')} have"
             yield Problem(

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.datasets.common_settings import seed_of, share_of_test
 from ranking.datasets.registry import SOURCES
-from ranking.settings import setting
 from ranking.types import Bools, Problem, SourceBox, SourceImage
 
 COUNT = 1797
@@ -31,20 +31,10 @@ class Digits:
     order: ClassVar[int] = 1
     bundled: ClassVar[bool] = True
 
-    test_share: float = setting(
-        0.5,
-        label="Share of test images",
-        help="How much of each digit is set aside to test on. The rest is there to train on.",
-        minimum=0.1,
-        maximum=0.9,
+    test_share: float = share_of_test(
+        0.5, "How much of each digit is set aside to test on. The rest is there to train on."
     )
-    seed: int = setting(
-        0,
-        label="Seed",
-        help="Which images are drawn for the test. The same seed draws the same images.",
-        minimum=0,
-        advanced=True,
-    )
+    seed: int = seed_of(0, "Which images are drawn for the test. The same seed draws the same images.")
 
     def title(self) -> str:
         return "Digits"

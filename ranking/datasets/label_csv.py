@@ -10,14 +10,14 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
+from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, NOTHING, image_name, refusal
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import drawn
 from ranking.datasets.text import readable
 from ranking.datasets.typed_path import read_typed, typed_path
-from ranking.datasets.voc_folder import IMAGE_SUFFIXES, INSIDE, VocFolder, image_name
 from ranking.settings import setting
-from ranking.types import Bools, Problem, SourceBox, SourceImage
+from ranking.types import Problem, SourceBox, SourceImage
 
 MAX_BYTES = 64 * 2**20
 MAX_COLUMNS = 1_002
@@ -59,17 +59,10 @@ class LabelCsv:
         help="Where the images lie that the file names. Empty: beside the file.",
         advanced=True,
     )
-    test_share: float = setting(
-        0.4,
-        label="Share of test images",
-        help="How many images are drawn for the test where the file has no column split.",
-        minimum=0.1,
-        maximum=0.9,
-        advanced=True,
+    test_share: float = share_of_test(
+        0.4, "How many images are drawn for the test where the file has no column split.", advanced=True
     )
-    seed: int = setting(
-        0, label="Seed", help="Which images are drawn for the test, where any are.", minimum=0, advanced=True
-    )
+    seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
 
     def title(self) -> str:
         return readable(self._path.stem) or "Multi-label CSV"
@@ -80,12 +73,12 @@ class LabelCsv:
     def records(self) -> Iterator[SourceImage | Problem]:
         rows, problems = self._rows
         yield from problems
-        for row, drawn in zip(rows, self._drawn(len(rows)).tolist(), strict=True):
+        for row, chosen in zip(rows, drawn(len(rows), self.test_share, self.seed).tolist(), strict=True):
             image = self._image(row)
             if isinstance(image, Problem):
                 yield image
             else:
-                test = drawn if row.test is None else row.test
+                test = chosen if row.test is None else row.test
                 yield SourceImage(image_name(row.name), image, (SourceBox(None, row.labels),), test)
 
     @property
@@ -97,31 +90,25 @@ class LabelCsv:
         return read_rows(read_typed(self.file, MAX_BYTES, "a CSV file"), readable(self._path.name))
 
     @cached_property
-    def _images(self) -> VocFolder:
+    def _images(self) -> Path:
         folder = typed_path(self.folder, "a folder of images") if self.folder.strip() else self._path.parent
         if not folder.is_dir():
             raise ValueError(f"no folder {readable(str(folder), 255)}; expected the folder of the images")
-        inside = folder.resolve()
-        return VocFolder(inside, inside, readable(inside.name))
-
-    def _drawn(self, count: int) -> Bools:
-        test = np.zeros(count, np.bool_)
-        test[np.random.default_rng(self.seed).permutation(count)[: round(self.test_share * count)]] = True
-        return test
+        return folder.resolve()
 
     def _image(self, row: Row) -> Path | Problem:
         """The file that a row names, with its ending or without."""
         where, named = f"{readable(self._path.name)}, line {row.line}", PurePosixPath(row.name)
         if named.is_absolute() or ".." in named.parts or "\0" in row.name:
             return Problem(where, INSIDE, readable(row.name), LEFT_OUT)
-        path = self._images.root / named
+        path = self._images / named
         for suffix in ("", *IMAGE_SUFFIXES, ".webp"):
             longer = path.with_name(path.name + suffix)
-            refusal = self._images.refusal(longer)
-            if not refusal:
+            wrong = refusal(longer, self._images)
+            if not wrong:
                 return longer
-            if refusal != "no such file":
-                return Problem(where, INSIDE, f"{readable(row.name)}: {refusal}", LEFT_OUT)
+            if wrong != NOTHING:
+                return Problem(where, INSIDE, f"{readable(row.name)}: {wrong}", LEFT_OUT)
         return Problem(where, "an image of that name in the folder", f"no {readable(row.name)}", LEFT_OUT)
 
 

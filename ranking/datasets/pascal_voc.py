@@ -8,10 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, plain
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
-from ranking.datasets.voc_folder import IMAGE_SUFFIXES, INSIDE, VocFolder, open_voc_folder, plain
+from ranking.datasets.voc_folder import VocFolder, open_voc_folder
 from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
 from ranking.settings import setting
 from ranking.types import Problem, SourceBox, SourceImage
@@ -70,17 +72,12 @@ class PascalVoc:
     test_list: str = setting(
         "", label="Test list", help="Which list of ImageSets to test on. Empty: test, or val.", advanced=True
     )
-    test_share: float = setting(
+    test_share: float = share_of_test(
         0.4,
-        label="Share of test images",
-        help="How many images are drawn for the test where the folder has no list of test images.",
-        minimum=0.1,
-        maximum=0.9,
+        "How many images are drawn for the test where the folder has no list of test images.",
         advanced=True,
     )
-    seed: int = setting(
-        0, label="Seed", help="Which images are drawn for the test, where any are.", minimum=0, advanced=True
-    )
+    seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
 
     def title(self) -> str:
         return self._voc.title + (" actions" if self._actions else "")

@@ -6,24 +6,19 @@ in lists, in links) can lead out: files are found by listing directories, and a 
 
 from __future__ import annotations
 
-import hashlib
 import re
-import stat
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, MAX_NAME, image_name, plain, refusal
 from ranking.datasets.text import readable
 from ranking.types import Problem
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
 MAX_LIST_BYTES = 16 * 2**20
-MAX_NAME = 255
 YEAR = re.compile(r"VOC(\d{4})")
 LAYOUT = "a folder with Annotations and JPEGImages, or a VOCdevkit with VOC2007, VOC2012, ... of such folders"
-INSIDE = "a regular file inside the chosen folder"
 
 
 class UnusableList(ValueError):
@@ -75,16 +70,7 @@ class VocFolder:
 
     def refusal(self, path: Path) -> str:
         """Why `path`, all links followed, is no regular file inside the folder that the person named, or ""."""
-        try:
-            regular = stat.S_ISREG(path.stat().st_mode)
-            inside = path.resolve().is_relative_to(self.boundary)
-        except FileNotFoundError:
-            return "a link to nothing or out of it" if path.is_symlink() else "no such file"
-        except (OSError, RuntimeError) as error:  # RuntimeError: how pathlib tells of links in a circle
-            return plain(error)
-        if regular and inside:
-            return ""
-        return "something else" if inside else "a link to nothing or out of it"
+        return refusal(path, self.boundary)
 
     def read(self, path: Path, limit: int) -> bytes:
         """At most `limit` + 1 bytes of `path`, so that the caller sees when there are more."""
@@ -125,32 +111,6 @@ def _explained(name: str) -> Iterator[None]:
 def _preference(path: Path, suffixes: tuple[str, ...]) -> tuple[int, bool, str]:
     lower = path.suffix.lower()
     return suffixes.index(lower), path.suffix != lower, path.name
-
-
-def image_name(text: str) -> str:
-    """The form in which names of files, lists and samples are compared: composed Unicode, printable.
-
-    Letters that cannot be printed keep their codes and long names a hash, so that no two names become one.
-
-    >>> image_name("a\\udcff") == image_name("a\\udcfe")
-    False
-    """
-    one_line = " ".join(unicodedata.normalize("NFC", text).split())
-    name = "".join(
-        letter if _is_plain(letter) else f"\N{REPLACEMENT CHARACTER}{ord(letter):06x}" for letter in one_line
-    )
-    if len(name) <= MAX_NAME:
-        return name
-    return f"{name[: MAX_NAME - 9]}…{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _is_plain(letter: str) -> bool:
-    return letter.isprintable() and letter != "\N{REPLACEMENT CHARACTER}"
-
-
-def plain(error: Exception) -> str:
-    """What the system says of a file, without numbers and paths."""
-    return (error.strerror if isinstance(error, OSError) else None) or "cannot be followed"
 
 
 def open_voc_folder(typed: str, year: str = "") -> VocFolder:

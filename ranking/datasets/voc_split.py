@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from ranking.datasets.files import image_name
+from ranking.datasets.splits import drawn
 from ranking.datasets.text import counted, listed, readable
-from ranking.datasets.voc_folder import UnusableList, VocFolder, image_name
+from ranking.datasets.voc_folder import UnusableList, VocFolder
 from ranking.types import Problem
 
 LABEL = re.compile(r"\s+[-+]?[01]$")
@@ -114,7 +114,9 @@ def split_by_lists(
                 f"{share:.0%} of {counted(len(set(names)), 'image')} drawn for the test, seed {seed}",
             )
         )  # fmt: skip
-        return Split(drawn(sorted(set(names)), share, seed), _objects(lists, [train]), problems)
+        named = sorted(set(names))
+        test_of = dict(zip(named, drawn(len(named), share, seed).tolist(), strict=True))
+        return Split(test_of, _objects(lists, [train]), problems)
     tested = set(lists.names(test))
     trained = set(lists.names(train)) if train else set(annotated) - tested
     if not train:
@@ -127,13 +129,6 @@ def split_by_lists(
     return Split(
         {name: name in tested for name in sorted(tested | trained)}, _objects(lists, [train, test]), problems
     )
-
-
-def drawn(names: list[str], share: float, seed: int) -> dict[str, bool]:
-    """Each of `names` with whether it is for the test: `share` of them, rounded, drawn with `seed`."""
-    chosen = np.random.default_rng(seed).permutation(len(names))[: round(share * len(names))]
-    test = set(chosen.tolist())
-    return {name: row in test for row, name in enumerate(names)}
 
 
 def _first_annotated(lists: Lists, candidates: list[str], annotated: list[str]) -> str:

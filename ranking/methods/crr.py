@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from ranking.inference.graded_pairs import GradedPairs
-from ranking.methods.linear import penalty
+from ranking.methods.common_settings import penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.point_targets import PointTargets, with_constant

@@ -10,8 +10,9 @@ import numpy as np
 
 from ranking.inference import AttractivePairs
 from ranking.losses.weighted_zero_one import misclassification_costs
+from ranking.methods.common_settings import penalty
 from ranking.methods.high_order import HighOrderMethod, Neighbours
-from ranking.methods.linear import Start, penalty
+from ranking.methods.linear import Start
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, block_frank_wolfe, cutting_plane

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.methods import saved
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.label_features import MAPS, LabelFeatures
 from ranking.methods.label_prediction import LabelPrediction
-from ranking.methods.linear import penalty
 from ranking.methods.registry import METHODS
 from ranking.optimise.clock import Clock
 from ranking.optimise.top_k_cccp import top_k_cccp
@@ -77,25 +77,15 @@ class LabelRanker(ABC):
         choices=SOLVERS,
         advanced=True,
     )
-    tolerance: float = setting(
-        1e-3,
-        label="Stop at this duality gap",
-        help="Training ends when the objective is proven to be within this share of the best possible.",
-        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
-        minimum=1e-7,
-        maximum=0.5,
-        log=True,
-        advanced=True,
+    # Of what can be gained over weights 0, which is little where labels are hard to tell.
+    tolerance: float = closed_gap(
+        1e-2,
+        "Training ends when the objective is proven to be within this share of the best possible, and of what the "
+        "best possible gains over weights of 0.",
+        r"\frac{\text{primal} - \text{dual}}{\min(\text{primal}, \text{primal at } 0 - \text{dual})}"
+        r" \le \text{tolerance}",
     )
-    max_iterations: int = setting(
-        1000,
-        label="Iterations at most",
-        help="Training that has not converged by then ends with the best weights so far, and says so.",
-        formula=r"t \le t_{\max}",
-        minimum=1,
-        maximum=1_000_000,
-        advanced=True,
-    )
+    max_iterations: int = most_iterations(1000)
     weights: TopKWeights | None = field(default=None, init=False, repr=False)
     certificate: Certificate | None = field(default=None, init=False, repr=False)
     core: Ints = field(default_factory=lambda: np.empty(0, np.int64), init=False, repr=False)

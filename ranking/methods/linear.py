@@ -9,53 +9,14 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
 from ranking.methods import saved
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.oracles import by_query
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet
 from ranking.optimise.block import exact_product
-from ranking.settings import check_settings, setting, settings_dict
+from ranking.settings import check_settings, settings_dict
 from ranking.types import Bools, Certificate, Floats, OnProgress, Query
-
-
-def penalty(default: float, mistake: str) -> Any:
-    """The setting C, what a `mistake` costs, at a `default` that suits L2-normalised features."""
-    return setting(
-        default,
-        label=f"C: how much a {mistake} costs",
-        help="Small: short weights. Large: a close fit. Equal C of two methods do not mean the same.",
-        minimum=1e-8,
-        maximum=1e8,
-        log=True,
-        usual=(1e-4, 1e6),
-    )
-
-
-def duality_gap() -> Any:
-    """The setting tolerance."""
-    return setting(
-        1e-3,
-        label="Stop at this duality gap",
-        help="Training ends when the objective is proven to be within this share of the best possible.",
-        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
-        minimum=1e-7,
-        maximum=0.5,
-        log=True,
-        advanced=True,
-    )
-
-
-def most_iterations() -> Any:
-    """The setting max_iterations."""
-    return setting(
-        5000,
-        label="Iterations at most",
-        help="Training that has not converged by then ends with the best weights so far, and says so.",
-        formula=r"t \le t_{\max}",
-        minimum=1,
-        maximum=1_000_000,
-        advanced=True,
-    )
 
 
 class Start(NamedTuple):
@@ -85,8 +46,8 @@ class LinearMethod(ABC):
     ranks: ClassVar[str] = "samples"
 
     C: float = penalty(1000.0, "wrong ranking")
-    tolerance: float = duality_gap()
-    max_iterations: int = most_iterations()
+    tolerance: float = closed_gap()
+    max_iterations: int = most_iterations(5000)
     solution: Solution | None = field(default=None, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
     pairs: int = field(default=0, init=False, repr=False)  # how many of the weights, the last, are of pairs

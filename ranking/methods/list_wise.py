@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.methods.linear import duality_gap, most_iterations, penalty
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.methods.score_network import ScoreNetwork
 from ranking.optimise.clock import Clock
@@ -40,8 +40,8 @@ class ListWise(OrderMethod):
         usual=(0, 64),
     )
     seed: int = setting(0, label="Seed", help="Where hidden units begin.", minimum=0, advanced=True)
-    tolerance: float = duality_gap()
-    max_iterations: int = most_iterations()
+    tolerance: float = closed_gap()
+    max_iterations: int = most_iterations(5000)
     parameters: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 
     @abstractmethod

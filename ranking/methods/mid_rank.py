@@ -9,7 +9,7 @@ import numpy as np
 
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
-from ranking.methods.linear import penalty
+from ranking.methods.common_settings import penalty
 from ranking.methods.order_method import Arrays, OrderMethod
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ranking.inference.graded_pairs import GradedPairs
-from ranking.methods.linear import duality_gap, most_iterations, penalty
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
@@ -34,8 +34,8 @@ class RelativeAttributes(LinearOrder):
     grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
 
     C: float = penalty(1000.0, "wrong pair")
-    tolerance: float = duality_gap()
-    max_iterations: int = most_iterations()
+    tolerance: float = closed_gap()
+    max_iterations: int = most_iterations(5000)
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
         pairs = GradedPairs(sequences)

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.linear import Start, UnaryMethod, penalty
+from ranking.methods.common_settings import penalty
+from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, Solution, coordinate_descent, cutting_plane

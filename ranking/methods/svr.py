@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.methods.linear import duality_gap, most_iterations, penalty
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.point_targets import PointTargets, with_constant
@@ -42,8 +42,8 @@ class SVR(LinearOrder):
         minimum=0.0,
         maximum=10.0,
     )
-    tolerance: float = duality_gap()
-    max_iterations: int = most_iterations()
+    tolerance: float = closed_gap()
+    max_iterations: int = most_iterations(5000)
 
     def risk(self, sequences: SequenceSet) -> LinearRisk:
         """The objective on `sequences`; a cut marks which samples are predicted too high, and which too low."""

@@ -15,7 +15,7 @@ import numpy as np
 from ranking.inference import best_top_ks
 from ranking.optimise.clock import Clock
 from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.types import Bools, Floats, relative_gap
+from ranking.types import Bools, Floats
 
 Solve = Callable[[TopKRisk, int, int], TopKSolution]  # the risk, iterations at most, number of the round
 
@@ -61,7 +61,7 @@ def top_k_cccp(
         number += 1
         round_ = solve(touching, max_iterations - iterations, number)
         iterations, stopped = iterations + round_.certificate.iterations, round_.stopped
-        arrived = relative_gap(value, round_.certificate.dual) <= tolerance
+        arrived = touching.openness(value, round_.certificate.dual) <= tolerance
         if arrived or round_.certificate.primal >= value:
             bound = max(bound, round_.certificate.dual)
             break

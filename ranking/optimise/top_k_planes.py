@@ -16,7 +16,7 @@ import numpy as np
 
 from ranking.optimise.clock import Clock
 from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.types import Bools, Floats, Ints, StopTraining, relative_gap
+from ranking.types import Bools, Floats, Ints, StopTraining
 
 SLOTS = 6  # planes that each image has room for at first
 MOST_SWEEPS = 20  # over the planes held, in a round
@@ -80,7 +80,7 @@ def top_k_planes(
     number: int = 0,
     seed: int = 0,
 ) -> TopKSolution:
-    """Minimise `risk` until primal - dual <= tolerance x primal, the gap recomputed from its definition at the end.
+    """Minimise `risk` until its `openness` is at most `tolerance`, the gap recomputed from its definition at the end.
 
     start: weights where outputs are asked for first. planes: of another risk on the same images, whatever its C and
     truth; they are worked on in place. An iteration is one round. number: of the round of CCCP, for the clock.
@@ -103,7 +103,7 @@ def top_k_planes(
             passes += 2
             clock.report(iteration, best_value, bound, passes, int(planes.used.sum()), number)
             still = still + 1 if (best_value, bound) == before else 0
-            closed = relative_gap(best_value, bound) <= SAFETY * tolerance and (
+            closed = risk.openness(best_value, bound) <= SAFETY * tolerance and (
                 iteration or start is not None
             )
             if closed or iteration >= max_iterations or still >= STANDSTILL:

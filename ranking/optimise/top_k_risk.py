@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.inference import BestTopKs, best_top_ks
-from ranking.types import Bools, Certificate, Floats, Ints, relative_gap
+from ranking.types import Bools, Certificate, Floats, Ints
 
 ROUNDING = 2.0**-40  # of the summands of both bounds
+LEAST_GAIN = 1e-7  # of the objective at weights 0: training that can gain less has nothing to learn
 
 
 class TopKWeights(NamedTuple):
@@ -80,6 +81,20 @@ class TopKRisk:
         """C/M times the sum of the losses of t~: no objective is below it."""
         return self.scale * float(self.costs[self.truth].sum())
 
+    @cached_property
+    def at_zero(self) -> float:
+        """The objective at weights 0, which rank nothing."""
+        return self.objective(self.zero())
+
+    def openness(self, primal: float, dual: float) -> float:
+        """primal - dual as a share of the objective or, where that is less, of the most to be gained over weights 0.
+
+        Where labels are hard to tell the optimum lies little below the objective at 0, so that a gap which is small
+        beside the objective may hide all that there is to learn.
+        """
+        gain = max(self.at_zero - dual, LEAST_GAIN * self.at_zero)
+        return max(primal - dual, 0.0) / max(min(primal, gain), 1e-300)
+
     def zero(self) -> TopKWeights:
         labels = self.labels.shape[1]
         return TopKWeights(
@@ -128,7 +143,7 @@ class TopKRisk:
     def certified(
         self, weights: TopKWeights, dual: float, tolerance: float, iterations: int, seconds: float
     ) -> Certificate:
-        """What `weights` and a dual value prove, the primal recomputed from its definition.
+        """What `weights` and a dual value prove, the primal recomputed from its definition; converged by `openness`.
 
         ArithmeticError where the dual lies above the primal by more than rounding.
         """
@@ -140,7 +155,7 @@ class TopKRisk:
             raise ArithmeticError(
                 f"the lower bound {dual:g} lies above the objective {primal:g}: it belongs to another problem"
             )
-        converged = relative_gap(primal, min(dual, primal)) <= tolerance
+        converged = self.openness(primal, dual) <= tolerance
         return Certificate(primal, dual, primal - dual, iterations, seconds, converged)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ranking.optimise.clock import Clock
 from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.types import StopTraining, relative_gap
+from ranking.types import StopTraining
 
 BATCH = 32  # images whose outputs are asked for at the same weights
 
@@ -25,7 +25,7 @@ def top_k_subgradient(
     number: int = 0,
     seed: int = 0,
 ) -> TopKSolution:
-    """Minimise `risk` until primal - dual <= tolerance x primal. An iteration is one pass over the images."""
+    """Minimise `risk` until its `openness` is at most `tolerance`. An iteration is one pass over the images."""
     clock = clock or Clock(None)
     generator = np.random.default_rng(seed)
     images = len(risk.k)
@@ -37,7 +37,7 @@ def top_k_subgradient(
     try:
         while True:
             clock.report(iteration, best_value, bound, 3 * iteration, 0, number)
-            if iteration >= max_iterations or (iteration and relative_gap(best_value, bound) <= tolerance):
+            if iteration >= max_iterations or (iteration and risk.openness(best_value, bound) <= tolerance):
                 break
             for rows in np.array_split(generator.permutation(images), max(1, images // BATCH)):
                 found = risk.most_violated(weights, rows).members

@@ -9,6 +9,7 @@ import pytest
 from voc_tree import VocTree, person, two_images, voc_object
 
 from ranking.datasets import build_image_set, make_source, voc_folder
+from ranking.datasets.files import image_name
 from ranking.types import Problem
 
 
@@ -529,7 +530,7 @@ def test_names_that_cannot_be_decoded_are_not_taken_for_each_other(voc):
 
 def test_no_two_names_become_one():
     names = ["\udcff", "\udcfe", "\ufffd", "\0", "\ufffd00dcff", "\0" * 300, "\0" * 301, "n" * 300, "n" * 301]
-    made = [voc_folder.image_name(name) for name in names]
+    made = [image_name(name) for name in names]
     assert len(set(made)) == len(names)
     assert all(name.isprintable() and len(name) <= 255 for name in made)
 

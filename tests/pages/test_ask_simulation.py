@@ -230,8 +230,8 @@ def test_one_fold_has_no_interval_and_two_baselines_no_difference():
     assert asking_charts.differences([("random", asking_table.compared(single)[0][2])], ["random"]).data
     flat = np.full((3, 2), 0.5)
     two = [
-        FoldCurve("Independent p@k", "random", flat, "C = 1"),
-        FoldCurve("Independent p@k", "random", flat, "C = 9"),
+        FoldCurve("Independent p@k", "random", flat, given="C = 1"),
+        FoldCurve("Independent p@k", "random", flat, given="C = 9"),
         FoldCurve("C-star p@k", "random", flat),
     ]
     assert asking_table.compared(two) == []

@@ -6,19 +6,22 @@ import csv
 import io
 import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from label_home import HOSTILE, NAMES, LabelHome, board
+from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
 from test_ranked_images import components
 
 from pages.parts import answer_files, cache, label_models, questions
 from pages.parts.interview import Interview
+from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.asking import answers_of, closest_maxima, next_questions
+from ranking.asking import closest_maxima, next_questions
 from ranking.lookahead import Position, ranked_labels
+from ranking.methods.label_ranker import LabelRanker
+from ranking.methods.registry import METHODS
 from ranking.metrics import break_even_precision
 
 IMAGE = "board 00"
@@ -30,6 +33,10 @@ def event(
     return AnswerEvent(
         "e" * 32, number, home.key, image, label, kind, home.own, "closest maxima", 1.5, None, number - 1, 1e9
     )
+
+
+def answered(names: tuple[str, ...], said: dict[str, bool]) -> Any:
+    return Position.of(names, said).answers[None]
 
 
 def told(app: Any) -> dict[str, Any]:
@@ -61,7 +68,7 @@ def test_the_question_is_the_one_of_the_strategy_and_its_two_values_are_shown(la
     tree = told(app)["tree"]
     assert tree["label"] == asked.labels[0]
     assert (tree["inside"], tree["outside"]) == (asked.inside[0], asked.outside[0])
-    order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
+    order = ranked_labels(prediction.scores[0], prediction.unary[0], prediction.answers[0]).tolist()
     assert [label for label, _, _ in tree["ranking"]] == order
     assert told(app)["k"] == method.usual_k
     assert len(tree["after"]) == 3
@@ -73,12 +80,13 @@ def test_answers_on_disk_are_pinned_and_the_ranking_is_that_of_the_model_given_t
     said = {images.names[3]: False, images.names[20]: True}
     answers.append([event(labels_here, 1, images.names[3], "no"), event(labels_here, 2, images.names[20])])
     data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
-    prediction = method.prediction(images.part([row]), answers=answers_of(images.names, said))
-    order = ranked_labels(prediction.scores[0], prediction.unary[0]).tolist()
+    prediction = method.prediction(images.part([row]), answers=answered(images.names, said))
+    order = ranked_labels(prediction.scores[0], prediction.unary[0], prediction.answers[0]).tolist()
     assert [label for label, _, _ in data["tree"]["ranking"]] == order
     assert {label: kept for label, _, kept in data["tree"]["ranking"] if kept} == {3: "no", 20: "yes"}
-    first = method.prediction(images.part([row]), answers=answers_of(images.names, {images.names[3]: False}))
-    assert data["before"] == ranked_labels(first.scores[0], first.unary[0]).tolist(), "before the last answer"
+    first = method.prediction(images.part([row]), answers=answered(images.names, {images.names[3]: False}))
+    before = ranked_labels(first.scores[0], first.unary[0], first.answers[0]).tolist()
+    assert data["before"] == before, "before the last answer"
     assert (data["given"], data["counted"]) == ([[3, "no"], [20, "yes"]], 2)
     assert not {3, 20} & set(data["order"])
 
@@ -90,10 +98,10 @@ def test_the_ranking_of_each_coming_answer_is_sent_along(labels_here, open_page)
     for branch, has in enumerate((True, False)):
         after = data["tree"]["after"][branch]
         prediction = method.prediction(
-            images.part([row]), answers=answers_of(images.names, {images.names[asked]: has})
+            images.part([row]), answers=answered(images.names, {images.names[asked]: has})
         )
         assert [label for label, _, _ in after["ranking"]] == ranked_labels(
-            prediction.scores[0], prediction.unary[0]
+            prediction.scores[0], prediction.unary[0], prediction.answers[0]
         ).tolist()
         assert after["ranking"][0 if has else -1][0] == asked
     assert data["tree"]["after"][0]["after"][0]["ranking"] is None
@@ -186,6 +194,15 @@ def test_a_log_that_is_none_is_refused_and_said(labels_here, open_page, monkeypa
     assert len(app.error) == 1
 
 
+def test_an_event_that_cannot_be_kept_holds_up_no_other(labels_here):
+    good, bad = event(labels_here, 2, "sea"), {**event(labels_here, 1, "sea").to_json(), "time": 1e12}
+    sent = questions.Sent.of({"events": [bad, good.to_json()]})
+    assert sent.events == (good,)
+    [(session, number, why)] = sent.refused
+    assert (session, number) == (good.session, 1)
+    assert "time" in why
+
+
 def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_here, open_page):
     _, images, _ = model(labels_here)
     queue = [str(id) for id in images.ids[images.test]]
@@ -215,9 +232,8 @@ def test_an_image_of_ones_own_is_described_and_not_kept(labels_here, open_page):
     [usual] = [part for part in components(app, "ranking_picture")]
     assert (usual["width"], usual["height"]) == (48, 48)
     method, _, _ = model(labels_here)
-    order = ranked_labels(
-        method.scores(images.part([row]))[0], method.prediction(images.part([row])).unary[0]
-    )
+    alone = method.prediction(images.part([row]))
+    order = ranked_labels(alone.scores[0], alone.unary[0], alone.answers[0])
     assert [label for label, _, _ in data["tree"]["ranking"]] == order.tolist(), (
         "the same image, the same ranking"
     )
@@ -270,6 +286,30 @@ def test_without_a_model_both_are_trained_with_one_press(labels_here, started, o
         "Independent p@k",
     }
     assert {run.settings["set"] for run in started if run.kind == "label"} == {labels_here.key}
+
+
+def test_what_to_notice_is_of_the_model_that_asks(labels_here, open_page):
+    for run_id, moves in ((labels_here.own, True), (labels_here.rival, False)):
+        [said] = [
+            text.value
+            for text in open_page("label_questions", label_run=run_id).caption
+            if "Keys:" in text.value
+        ]
+        assert ("moves that nobody asked for" in said) is moves
+
+
+def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(labels_here, started, open_page):
+    settings = labels_here.store.run(labels_here.own).settings
+    labels_here.store.delete_run(labels_here.own)
+    learning = jobs.start_once(labels_here.store, "label", settings)
+    app = open_page("label_questions")
+    assert not app.exception
+    assert components(app, "ranking_questions") == []
+    assert "learns to rank the labels of Boards" in " ".join(text.value for text in app.markdown)
+    named = open_page("label_questions", label_run=labels_here.rival)
+    assert told(named)["stamp"]["run"] == labels_here.rival, "whoever asks for the rival gets it"
+    labels_here.store.end_run(learning.id, "cancelled", "cancelled before any weights were saved")
+    assert told(open_page("label_questions"))["stamp"]["run"] == labels_here.rival
 
 
 def test_a_rival_that_is_not_there_is_trained_on_the_same_features(labels_here, started, open_page):
@@ -338,9 +378,7 @@ def test_json_lines_hold_every_event_in_its_order(labels_here):
     answers.append(
         [replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())]
     )
-    lines = answer_files.json_lines(
-        answers.events(labels_here.key), answers.images(labels_here.key)
-    ).splitlines()
+    lines = answer_files.json_lines(answers.events(labels_here.key)).splitlines()
     first, second = map(json.loads, lines)
     assert [one["kind"] for one in first["events"]] == kinds
     assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
@@ -349,3 +387,31 @@ def test_json_lines_hold_every_event_in_its_order(labels_here):
         name: "yes" if has else "no"
         for name, has in fold(answers.events(labels_here.key, IMAGE)).answers.items()
     }
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Methods of tomorrow
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, monkeypatch):
+    """A method is one new file: no list of the page has to be edited."""
+    METHODS.names()  # all are found before one is added
+    known = dict(METHODS._classes)
+    monkeypatch.setattr(METHODS, "_classes", known)
+
+    @METHODS.register("Tomorrow p@k")
+    @dataclass(kw_only=True, eq=False)
+    class Tomorrow(LabelRanker):
+        def choose_core(self, label_set: Any) -> list[int]:
+            return []
+
+    run = train_labels_here(labels_here.store, labels_here.key, "Tomorrow p@k")
+    app = open_page("label_questions", label_run=run.id, image=IMAGE, rival="same")
+    assert not app.exception
+    assert not app.warning
+    data = told(app)
+    assert (data["stamp"]["run"], data["own"]["title"]) == (run.id, "Tomorrow p@k")
+    assert data["rival"]["title"] == "C-star"
+    first = told(open_page("label_questions", image=IMAGE))
+    assert first["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from browsing import MILLISECONDS, Page, Server, Visit, settle
-from label_home import LabelHome
+from label_home import NAMES, LabelHome
 from test_browser_pictures import CONTRASTS, READABLE
 
-from ranking.answers import AnswerStore, fold
+from ranking.answers import AnswerEvent, AnswerStore, fold
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +157,120 @@ def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again
     assert [one.kind for one in events] == ["yes", "no", "yes", "no"]
 
     context.close()
+
+
+ROOT = """[...document.querySelectorAll("*")].find((one) => one.shadowRoot?.querySelector(".questions"))
+    .shadowRoot.querySelector(".questions")"""
+
+
+def other_tab(image: str) -> str:
+    """The session of a tab that closed; one an image, for the tests share a server."""
+    return image[-2:] * 16
+
+
+def left_behind(home: LabelHome, number: int, image: str, **changed: Any) -> dict[str, Any]:
+    event = AnswerEvent(
+        other_tab(image),
+        number,
+        home.key,
+        image,
+        NAMES[3],
+        "yes",
+        home.own,
+        "closest maxima",
+        None,
+        None,
+        0,
+        1e9,
+    )
+    return {**event.to_json(), **changed}
+
+
+@pytest.mark.parametrize(
+    ("image", "left", "said"),
+    [
+        ("board 32", "{{{", "cannot be read"),
+        ("board 36", "null", "cannot be read"),
+        ("board 01", {"time": 1e12}, "refused"),  # the clock of a computer that is far off
+        ("board 02", {"of_a_later_version": 1}, "refused"),
+    ],
+)
+def test_what_an_earlier_tab_left_and_cannot_be_used_holds_up_no_answer(
+    visit: Visit, server: Server, label_home: LabelHome, image: str, left: Any, said: str
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image={image.replace(' ', '+')}"))
+    if not isinstance(left, str):
+        other = left_behind(label_home, 2, image)  # a good one behind it
+        left = json.dumps([left_behind(label_home, 1, image, **left), other])
+    page.evaluate(f"(left) => localStorage.setItem('ranking-answers-{other_tab(image)}', left)", left)
+    page.reload()
+    ready(page)
+    page.locator(".kept", has_text=said).wait_for()
+    good = len(answers(server).events(label_home.key, image))
+    page.keyboard.press("1")
+    page.locator(".kept", has_text="all on disk").wait_for()
+    events = answers(server).events(label_home.key, image)
+    assert [one.number for one in events] == ([2, 1] if said == "refused" else [1])
+    assert good == len(events) - 1
+    aside = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('ranking-'))")
+    assert aside == [f"ranking-refused-{other_tab(image)}" + ("-1" if said == "refused" else "")]
+
+
+def test_answers_reach_the_disk_while_the_storage_of_the_browser_is_full(
+    visit: Visit, server: Server, label_home: LabelHome
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+03"))
+    page.evaluate(
+        """() => { for (const size of [100_000, 1_000, 1]) try {
+            for (let n = 0; ; n++) localStorage.setItem(`${size} ${n}`, "x".repeat(size)) } catch {} }"""
+    )
+    seen = page.evaluate(PRESS, [["1", "0", "s"], 200])
+    page.locator(".kept", has_text="all on disk").wait_for()
+    assert [one.label for one in answers(server).events(label_home.key, "board 03")] == seen
+
+
+def test_of_another_tab_only_what_is_on_disk_leaves_the_storage(
+    visit: Visit, server: Server, label_home: LabelHome
+) -> None:
+    """The other tab may have kept one more since this one looked, and be closed before it could send it."""
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+05"))
+    other, events = other_tab("board 05"), [left_behind(label_home, number, "board 05") for number in (1, 2)]
+    page.evaluate(
+        f"(events) => {{ localStorage.setItem('ranking-answers-{other}', JSON.stringify(events));"
+        f" {ROOT}.state.log.push(events[0]); }}",
+        events,
+    )
+    page.keyboard.press("1")
+    all_on_disk(page, 2)
+    assert [one.number for one in answers(server).events(label_home.key, "board 05")] == [1, 1]
+    left = page.evaluate(f"JSON.parse(localStorage.getItem('ranking-answers-{other}'))")
+    assert [one["number"] for one in left or []] == [2]
+
+
+def test_keys_answer_after_a_switch_and_a_slider_were_used(
+    visit: Visit, server: Server, label_home: LabelHome
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+06"))
+    page.get_by_text("Show the truth").click()
+    page.locator(".own .measure", has_text="precision").wait_for()
+    ready(page).keyboard.press("1")
+    all_on_disk(page, 1)
+    page.get_by_role("slider").first.focus()
+    page.keyboard.press("0")
+    all_on_disk(page, 2)
+
+
+def test_a_key_before_any_question_is_painted_is_for_none_and_that_is_said(
+    visit: Visit, server: Server, label_home: LabelHome
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+07"))
+    page.evaluate(f"{ROOT}.state.painted = {{ label: -1 }}")  # as a page that has just begun
+    page.keyboard.press("1")
+    page.locator(".kept", has_text="press it again").wait_for()
+    ready(page).keyboard.press("1")
+    all_on_disk(page, 1)
+    assert "again" not in page.locator(".kept").inner_text()
+    assert len(answers(server).events(label_home.key, "board 07")) == 1
 
 
 @pytest.mark.parametrize(("scheme", "image"), [("dark", "board+24"), ("light", "board+28")])

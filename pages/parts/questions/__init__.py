@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts import colours
 from pages.parts.tile import COLOURS
-from ranking.answers import AnswerEvent
+from ranking.answers import CHECKS, AnswerEvent
 
 FOLDER = Path(__file__).parent
 BUTTONS = (("yes", "yes", "1"), ("no", "no", "0"), ("skip", "skip", "S"), ("undo", "undo", "U"))
@@ -42,12 +42,15 @@ _mount = st.components.v2.component(
 class Sent:
     """What the browser sent: all events that it has not heard to be on disk, and what it shows now.
 
-    token: what the question on the screen belongs to; shown: its label, None where there is none.
+    token: what the question on the screen belongs to; shown: its label, None where there is none. refused: session,
+    number and what is wrong, of events that cannot be kept, as an earlier version of the page or a clock that is far
+    off may leave them; they hold up no others.
     """
 
     events: tuple[AnswerEvent, ...] = ()
     token: str = ""
     shown: str | None = None
+    refused: tuple[tuple[str, int, str], ...] = ()
 
     @classmethod
     def of(cls, value: Any) -> Sent:
@@ -58,9 +61,28 @@ class Sent:
             raise ValueError(f"the browser must send a log of answers, it sent {value!r:.80}")
         if len(value["events"]) > MOST_SENT:
             raise ValueError(f"the browser may send {MOST_SENT:,} answers at once, it sent more")
-        events = tuple(AnswerEvent.from_json(told) for told in value["events"])
+        events, refused = list[AnswerEvent](), list[tuple[str, int, str]]()
+        for told in value["events"]:
+            try:
+                events.append(AnswerEvent.from_json(told))
+            except ValueError as error:
+                if not _is_named(told):
+                    raise
+                refused.append((told["session"], told["number"], str(error)))
         token, shown = value.get("token"), value.get("shown")
-        return cls(events, token if isinstance(token, str) else "", shown if isinstance(shown, str) else None)
+        return cls(
+            tuple(events),
+            token if isinstance(token, str) else "",
+            shown if isinstance(shown, str) else None,
+            tuple(refused),
+        )
+
+
+def _is_named(told: object) -> bool:
+    """Whether the browser can be told which of its events it is."""
+    if not isinstance(told, Mapping):
+        return False
+    return all(CHECKS[name](told.get(name)) for name in ("session", "number"))
 
 
 def sent_before(key: str) -> Sent:

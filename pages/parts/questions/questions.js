@@ -10,15 +10,19 @@
 // from it.
 //
 // The log of answers is cumulative: all that the server has not yet said to be on disk is sent with each key, kept
-// in the browser's own storage, and sent again by whichever tab comes next. Texts are set as text, never as markup.
+// in the browser's own storage, and sent again by whichever tab comes next. Where that storage is full or off, answers
+// go to the server all the same. An event that the server refuses, or that cannot be read, is set aside in the storage
+// and said, so that it holds up no other. Texts are set as text, never as markup.
 //
-// data: { token, stamp: { set, image, run, strategy }, names, k, saved: { session: number }, given: [[label, kind]],
-//         counted, tree, order, before, why, truth: [label] | null, own: { title, note }, rival: ranking | null }
+// data: { token, stamp: { set, image, run, strategy }, names, k, saved: { session: number },
+//         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, note }, rival: ranking | null }
 // a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
 
 const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
 const BRANCH = { yes: 0, no: 1, skip: 2 };
 const STORED = "ranking-answers-";
+const ASIDE = "ranking-refused-";
+const MOST_SENT = 10_000; // events in one message, the first; the server takes no more at once
 const AGAIN = 2000; // milliseconds after which what is not yet on disk is sent once more
 const GLIDE = 350; // milliseconds
 const NONE = { label: -1, inside: null, outside: null, counted: 0, ahead: 0 };
@@ -47,35 +51,72 @@ function storage() {
   }
 }
 
+/** Whether the browser has `events` under `name` now: its storage may be full, or off. */
+function keep(name, events) {
+  try {
+    const kept = storage();
+    kept?.setItem(name, JSON.stringify(events));
+    return kept !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** The events that the browser has of a session, null where they cannot be read. */
+function read(session) {
+  const isEvent = (one) => one?.session === session && Number.isSafeInteger(one.number);
+  try {
+    const events = JSON.parse(storage()?.getItem(STORED + session) ?? "[]");
+    return events.every(isEvent) ? events : null;
+  } catch {
+    return null;
+  }
+}
+
 /** What tabs left that closed before the server had written all of it. */
-function leftBehind() {
+function leftBehind(state) {
   const kept = storage();
   if (!kept) return [];
-  const names = Object.keys(kept).filter((name) => name.startsWith(STORED));
-  return names.flatMap((name) => JSON.parse(kept.getItem(name)));
+  const sessions = Object.keys(kept).filter((name) => name.startsWith(STORED)).map((name) => name.slice(STORED.length));
+  return sessions.flatMap((session) => {
+    const events = read(session);
+    if (events) return events;
+    const text = kept.getItem(STORED + session);
+    kept.removeItem(STORED + session); // first, for a full storage has no room for both
+    keep(ASIDE + session, text);
+    state.word = "Answers that an earlier tab left cannot be read; they are set aside in this browser.";
+    return [];
+  });
 }
 
-function remember({ log, session }) {
-  const own = log.filter((event) => event.session === session);
-  storage()?.setItem(STORED + session, JSON.stringify(own));
+function remember(state) {
+  state.unkept = !keep(STORED + state.session, state.log.filter((event) => event.session === state.session));
 }
 
-/** Drop what the server has on disk. */
-function acknowledge(state, saved) {
-  const kept = storage();
-  for (const session of Object.keys(saved)) {
-    if (!state.log.some((event) => event.session === session && event.number > saved[session])) {
-      kept?.removeItem(STORED + session);
-    }
+/** Drop what the server has on disk, set aside what it refuses. Another tab may have kept more of its own meanwhile. */
+function acknowledge(state, { saved, refused }) {
+  const reasons = new Map(refused.map(([session, number, why]) => [`${session}-${number}`, why]));
+  const waits = (event) =>
+    !reasons.has(`${event.session}-${event.number}`) && !(event.number <= saved[event.session]);
+  for (const event of state.log) {
+    const why = reasons.get(`${event.session}-${event.number}`);
+    if (why === undefined) continue;
+    keep(`${ASIDE}${event.session}-${event.number}`, [event]);
+    state.word = `An answer was refused and is set aside in this browser: ${why}`;
   }
-  state.log = state.log.filter((event) => event.number > (saved[event.session] ?? 0));
+  for (const session of new Set([...Object.keys(saved), ...refused.map(([session]) => session)])) {
+    const waiting = (read(session) ?? []).filter(waits);
+    if (waiting.length) keep(STORED + session, waiting);
+    else storage()?.removeItem(STORED + session);
+  }
+  state.log = state.log.filter(waits);
 }
 
 function send(state) {
   clearTimeout(state.timer);
   state.sendings += 1;
   const shown = state.current.label < 0 ? null : state.data.names[state.current.label];
-  state.tell({ events: state.log, shown, token: state.token, sendings: state.sendings });
+  state.tell({ events: state.log.slice(0, MOST_SENT), shown, token: state.token, sendings: state.sendings });
   if (state.log.length) state.timer = setTimeout(() => state.log.length && send(state), AGAIN);
 }
 
@@ -120,7 +161,7 @@ function hear(state, data) {
     state.ranking = null;
   }
   state.data = data;
-  acknowledge(state, data.saved);
+  acknowledge(state, data);
   const now = position(state);
   const closed = now.given.some((one) => one[0] === state.current.label);
   if (!now.pending || state.current.label < 0 || closed) {
@@ -140,7 +181,12 @@ function press(state, kind) {
     label = before.given.at(-1)?.[0] ?? -1;
     about = { ...NONE, counted: state.data.counted + before.pending, stamp: state.data.stamp };
   }
-  if (label < 0) return;
+  if (label < 0) {
+    const early = kind !== "undo" && state.current.label >= 0;
+    if (early) state.word = "That key came before the question was on the screen: press it again.";
+    return;
+  }
+  state.word = "";
   state.count += 1;
   const { inside, outside, counted, stamp } = about;
   const name = kind === "undo" ? state.data.names[label] : asked.name;
@@ -217,7 +263,8 @@ function paintQuestion(root, state, now) {
   const waiting = state.log.length;
   const counted = answers === 1 ? "1 question so far" : `${answers} questions so far`;
   const kept = waiting ? `${waiting} on the way to the disk …` : data.counted ? "all on disk" : "";
-  root.querySelector(".kept").textContent = [counted, kept].filter(Boolean).join(" · ");
+  const stay = waiting && state.unkept ? "keep this tab open, the browser's storage is full or off" : "";
+  root.querySelector(".kept").textContent = [counted, kept, stay, state.word].filter(Boolean).join(" · ");
 }
 
 const ahead = (count) =>
@@ -293,7 +340,11 @@ function glide(rows, before) {
 
 // ------------------------------------------------------------------------------------------------ Keys
 
-const isTyping = (target) => target.matches?.("input, textarea, select, [contenteditable=true]") ?? false;
+const WORDLESS = ["checkbox", "radio", "range", "button", "file"].map((type) => `[type=${type}]`).join();
+const TYPED = `input:not(${WORDLESS}), textarea, select, [contenteditable=true]`;
+
+/** Whether a key at `target` is text: a switch or a slider that was pressed last keeps the focus, and takes none. */
+const isTyping = (target) => target.matches?.(TYPED) ?? false;
 
 function listen(root, state) {
   const onKey = (event) => {
@@ -319,11 +370,14 @@ export default function ({ data, parentElement, setStateValue }) {
     session: newSession(),
     count: 0,
     sendings: 0,
-    log: leftBehind(),
+    log: [],
+    word: "",
+    unkept: false,
     current: NONE,
     painted: NONE,
   });
   state.tell = (value) => setStateValue("log", value);
+  if (fresh) state.log = leftBehind(state);
   hear(state, data);
   if (fresh) {
     listen(root, state);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
@@ -12,7 +11,9 @@ from PIL import Image
 
 from ranking.datasets.action_figures.paint import SIZE, jpeg, paint
 from ranking.datasets.action_figures.scene import NAMES, make_scene, scene_action
+from ranking.datasets.common_settings import number_of_images, seed_of, share_of_test
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import evenly
 from ranking.settings import setting
 from ranking.types import Problem, SourceBox, SourceImage
 
@@ -32,13 +33,7 @@ class ActionFigures:
     order: ClassVar[int] = 0
     bundled: ClassVar[bool] = True
 
-    images: int = setting(
-        1200,
-        label="Number of images",
-        help="How many scenes are drawn. Fewer are ready sooner, more teach a method better.",
-        minimum=50,
-        maximum=100_000,
-    )
+    images: int = number_of_images(1200, "scenes")
     share: float = setting(
         0.75,
         label="Chance of a shared action",
@@ -48,20 +43,10 @@ class ActionFigures:
         minimum=0.0,
         maximum=1.0,
     )
-    test_share: float = setting(
-        0.5,
-        label="Share of test images",
-        help="How much of the scenes of each action is set aside to test on. The rest is there to train on.",
-        minimum=0.1,
-        maximum=0.9,
+    test_share: float = share_of_test(
+        0.5, "How much of the scenes of each action is set aside to test on. The rest is there to train on."
     )
-    seed: int = setting(
-        10,
-        label="Seed",
-        help="Which scenes are drawn. The same seed draws the same scenes.",
-        minimum=0,
-        advanced=True,
-    )
+    seed: int = seed_of(10, "Which scenes are drawn. The same seed draws the same scenes.")
 
     encode: Callable[[Image.Image], bytes] = jpeg  # the file that an image becomes
 
@@ -86,6 +71,4 @@ def is_test(seed: int, index: int, share: float) -> bool:
 
     Like every other property of an image it does not depend on how many images there are.
     """
-    which = index // len(NAMES)
-    start = Random(f"{seed}/test/{scene_action(seed, index)}").random()
-    return math.floor((which + 1) * share + start) > math.floor(which * share + start)
+    return evenly(index // len(NAMES), share, Random(f"{seed}/test/{scene_action(seed, index)}").random())

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
 from ranking.datasets.action_figures.paint import SIZE, jpeg
+from ranking.datasets.common_settings import number_of_images, seed_of, share_of_test
 from ranking.datasets.label_scenes.paint import paint
 from ranking.datasets.label_scenes.places import compose
 from ranking.datasets.label_scenes.story import tell_story
 from ranking.datasets.registry import SOURCES
-from ranking.settings import setting
+from ranking.datasets.splits import evenly
 from ranking.types import Problem, SourceBox, SourceImage
 
 
@@ -29,27 +29,11 @@ class LabelScenes:
     order: ClassVar[int] = 1
     bundled: ClassVar[bool] = False
 
-    images: int = setting(
-        1000,
-        label="Number of images",
-        help="How many pictures are drawn. Fewer are ready sooner, more teach a method better.",
-        minimum=50,
-        maximum=100_000,
+    images: int = number_of_images(1000, "pictures")
+    test_share: float = share_of_test(
+        0.4, "How many of the pictures are set aside to test on. The rest is there to train on."
     )
-    test_share: float = setting(
-        0.4,
-        label="Share of test images",
-        help="How many of the pictures are set aside to test on. The rest is there to train on.",
-        minimum=0.1,
-        maximum=0.9,
-    )
-    seed: int = setting(
-        3,
-        label="Seed",
-        help="Which pictures are drawn. The same seed draws the same pictures.",
-        minimum=0,
-        advanced=True,
-    )
+    seed: int = seed_of(3, "Which pictures are drawn. The same seed draws the same pictures.")
 
     def title(self) -> str:
         return "Label scenes"
@@ -67,5 +51,4 @@ class LabelScenes:
 
 def is_test(seed: int, index: int, share: float) -> bool:
     """Whether image `index` is set aside: of any run of images `share` are, as even as can be."""
-    start = Random(f"{seed}/test").random()
-    return math.floor((index + 1) * share + start) > math.floor(index * share + start)
+    return evenly(index, share, Random(f"{seed}/test").random())

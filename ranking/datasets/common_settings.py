@@ -1,0 +1,29 @@
+"""Settings that sources share: how many images they make, how many of them test, and what chance begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ranking.settings import setting
+
+
+def number_of_images(default: int, images: str) -> Any:
+    """The setting images of a source that draws them; `images`: what they are called."""
+    return setting(
+        default,
+        label="Number of images",
+        help=f"How many {images} are drawn. Fewer are ready sooner, more teach a method better.",
+        minimum=50,
+        maximum=100_000,
+    )
+
+
+def share_of_test(default: float, help: str, *, of: str = "images", **details: Any) -> Any:
+    """The setting test_share; `of`: what is set aside."""
+    label = f"Share of test {of}"
+    return setting(default, label=label, help=help, minimum=0.1, maximum=0.9, **details)
+
+
+def seed_of(default: int, help: str) -> Any:
+    """The setting seed."""
+    return setting(default, label="Seed", help=help, minimum=0, advanced=True)
