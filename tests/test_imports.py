@@ -22,7 +22,7 @@ LAYERS: tuple[set[str], ...] = (
     {"ranking"},
     {"image_graph", "asking", "lookahead"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
-    | {"label_sets", "label_pairs", "fold_curves"},
+    | {"label_sets", "label_pairs", "fold_curves", "sequences"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"},
     {"registry", "settings", "types", "archives", "spreadsheets"},
 )
@@ -46,6 +46,7 @@ SIDEWAYS = {
     ("run_store", "home"),
     ("run_store", "run"),
     ("lookahead", "asking"),
+    ("sequences", "datasets"),
     ("answers", "home"),
     ("answers", "run"),
     ("optimise", "inference"),

@@ -14,7 +14,7 @@ from ranking.datasets.timeline_cars.eras import Print
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 SEPIA = np.array([1.07, 0.94, 0.72], np.float32)
-WARM = np.array([1.12, 1.0, 0.78], np.float32)
+WARM = np.array([1.1, 1.0, 0.82], np.float32)
 PAPER = np.array([238, 232, 214], np.float32)
 
 
