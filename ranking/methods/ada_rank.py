@@ -9,6 +9,7 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from ranking.methods.gains import gain_setting, gains_of
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
@@ -16,7 +17,6 @@ from ranking.optimise.clock import Clock
 from ranking.settings import setting
 from ranking.types import Floats, Ints, OnProgress, SequenceSet, StopTraining
 
-GAINS = ("linear", "exponential")
 NEARLY_PERFECT = 1.0 - 1e-9  # of the mean quality: a perfect ranker would be given an infinite weight
 
 
@@ -72,13 +72,7 @@ class AdaRank(LinearOrder):
         maximum=100_000,
         usual=(10, 300),
     )
-    gain: str = setting(
-        "linear",
-        label="Gain of a grade",
-        help="What a grade is worth to NDCG: itself, or 2 to its power less one.",
-        formula=r"\text{grade} \text{ or } 2^{\text{grade}} - 1",
-        choices=GAINS,
-    )
+    gain: str = gain_setting()
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
         clock = Clock(on_progress)
@@ -86,7 +80,7 @@ class AdaRank(LinearOrder):
         pool = sequences.features.astype(np.float64, copy=False)
         spread = pool[np.unique(sequences.members)].std(axis=0)
         scales = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
-        gains = self._gains(sequences.grades)
+        gains = gains_of(sequences.grades, self.gain)
         features = len(scales)
         quality = np.concatenate(
             [_quality(ordered, gains, sign * scales * pool) for sign in (1.0, -1.0)], axis=1, dtype=np.float32
@@ -107,13 +101,6 @@ class AdaRank(LinearOrder):
                 shares /= shares.sum()
                 if reached.min() >= NEARLY_PERFECT:
                     break
-
-    def _gains(self, grades: Ints) -> Floats:
-        """(n,) what the grades are worth, up to a factor, which NDCG cancels."""
-        values = grades.astype(np.float64)
-        if self.gain == "exponential":
-            values = np.exp2(values - values.max()) - np.exp2(-values.max())
-        return values
 
 
 def _quality(sequences: SequenceSet, gains: Floats, columns: Floats) -> Floats:
