@@ -53,7 +53,8 @@ class AdaRank(LinearOrder):
     Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight
     1/2 ln((1 + r)/(1 - r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak
     ranker is a feature over its standard deviation in the pool, or its negative, since features of images have no right
-    sign. Sequences without two grades are left out.
+    sign. One that leaves every E as it was would be chosen for ever: it is set aside until another has changed them.
+    The result is the sum of least mean exp(-E_q). Sequences without two grades are left out.
     """
 
     order = 25
@@ -85,21 +86,32 @@ class AdaRank(LinearOrder):
         quality = np.concatenate(
             [_quality(ordered, gains, sign * scales * pool) for sign in (1.0, -1.0)], axis=1, dtype=np.float32
         )
-        self.direction = np.zeros(features)
-        shares = np.full(len(ordered), 1.0 / len(ordered))
-        with suppress(StopTraining):  # the sum so far is the result
-            for number in range(self.rounds):
-                means = shares @ quality
-                ranker = int(np.argmax(means))
-                mean = min(float(means[ranker]), NEARLY_PERFECT)
-                weight = 0.5 * np.log((1.0 + mean) / (1.0 - mean))
+        direction = self.direction = np.zeros(features)
+        reached, aside = (
+            _quality(ordered, gains, np.zeros((len(pool), 1)))[:, 0],
+            np.zeros(2 * features, bool),
+        )
+        shares, least = np.full(len(ordered), 1.0 / len(ordered)), float(np.exp(-reached).mean())
+        with suppress(StopTraining):  # the best sum so far is the result
+            clock.report(0, least, -np.inf, 1)
+            for number in range(1, self.rounds + 1):
+                ranker = int(np.argmax(np.where(aside, -np.inf, shares.astype(np.float32) @ quality)))
+                mean = min(float(shares @ quality[:, ranker]), NEARLY_PERFECT)
                 feature, sign = ranker % features, 1.0 if ranker < features else -1.0
-                self.direction[feature] += sign * weight * scales[feature]
-                reached = _quality(ordered, gains, (pool @ self.direction)[:, None])[:, 0]
-                shares = np.exp(-reached)
-                clock.report(number + 1, float(shares.mean()), -np.inf, 1)
-                shares /= shares.sum()
-                if reached.min() >= NEARLY_PERFECT:
+                longer = direction.copy()
+                longer[feature] += sign * scales[feature] * 0.5 * np.log((1.0 + mean) / (1.0 - mean))
+                before, reached = reached, _quality(ordered, gains, (pool @ longer)[:, None])[:, 0]
+                if (reached == before).all():
+                    aside[ranker] = True
+                else:
+                    aside[:] = False
+                    direction, shares = longer, np.exp(-reached)
+                    loss = float(shares.mean())
+                    shares /= shares.sum()
+                    if loss < least:
+                        self.direction, least = direction, loss
+                clock.report(number, least, -np.inf, number + 1)
+                if aside.all() or reached.min() >= NEARLY_PERFECT:
                     break
 
 
