@@ -67,7 +67,8 @@ def compile_order_kernels(generator: np.random.Generator) -> None:
 
 
 def _few_iterations(name: str) -> dict[str, int]:
-    return {item.name: 2 for item in settings_of(method_class(name)) if item.name == "max_iterations"}
+    few = {"max_iterations", "rounds", "steps"}
+    return {item.name: 2 for item in settings_of(method_class(name)) if item.name in few}
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ class ListWise(OrderMethod):
         usual=(0, 64),
     )
     seed: int = setting(0, label="Seed", help="Where hidden units begin.", minimum=0, advanced=True)
-    tolerance: float = closed_gap()
+    # ListNet's loss is at least the entropy of the grades, which hides a gap.
+    tolerance: float = closed_gap(1e-4)
     max_iterations: int = most_iterations(5000)
     parameters: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 
