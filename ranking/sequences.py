@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ranking.datasets.text import counted
 from ranking.settings import check_settings, setting
 from ranking.types import Features, ImageSet, Ints, SequenceSet
 
@@ -132,7 +131,8 @@ def dense_ranks(numbers: npt.ArrayLike) -> Rows:
 def unit_rows(features: Features) -> Features:
     """Rows divided by their lengths; rows of zeros stay as they are."""
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
-    return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
+    scaled: Features = np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
+    return scaled
 
 
 class Pool(NamedTuple):
@@ -147,7 +147,7 @@ class Pool(NamedTuple):
     ) -> tuple[Rows, Rows]:
         """Members and starts of a SequenceSet."""
         if len(np.unique(self.grades)) < 2:
-            came = f"{counted(len(self.grades), 'sample')} with {len(np.unique(self.grades))} of them"
+            came = f"{len(np.unique(self.grades))} of them in {len(self.grades):,} samples"
             raise ValueError(
                 f"{self.called} must have two different numbers of {criterion!r} at least, it has {came}; import the "
                 "set with another split, or choose another criterion"
@@ -178,7 +178,7 @@ class Pool(NamedTuple):
 
     def _any(self, length: int, count: int, random: np.random.Generator) -> Rows:
         if len(self.grades) < length:
-            known = f"{counted(len(self.grades), 'sample')} whose number is known"
+            known = f"{len(self.grades):,} whose number is known"
             raise ValueError(
                 f"a sequence of {length} needs as many samples, {self.called} has {known}; shorten it"
             )
@@ -188,12 +188,13 @@ class Pool(NamedTuple):
         by_group, sizes = self._by_group()
         if len(sizes) < length:
             raise ValueError(
-                f"a sequence of {length} needs as many groups, {self.called} has {counted(len(sizes), 'group')}; "
-                "shorten it"
+                f"a sequence of {length} needs as many groups, {self.called} has {len(sizes):,}; shorten it"
             )
         groups = _different(len(sizes), length, count, random)
         within = (random.random(groups.shape) * sizes[groups]).astype(np.int64)
-        return by_group[(np.cumsum(sizes) - sizes)[groups] + within]
+        starts: Rows = np.cumsum(sizes) - sizes
+        chosen: Rows = by_group[starts[groups] + within]
+        return chosen
 
     def _whole_groups(self, count: int, random: np.random.Generator) -> tuple[Rows, Rows]:
         by_group, sizes = self._by_group()

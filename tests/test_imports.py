@@ -46,7 +46,6 @@ SIDEWAYS = {
     ("run_store", "home"),
     ("run_store", "run"),
     ("lookahead", "asking"),
-    ("sequences", "datasets"),
     ("answers", "home"),
     ("answers", "run"),
     ("optimise", "inference"),
