@@ -10,6 +10,7 @@ from pages.parts import (
     address,
     cache,
     certificate,
+    criteria,
     forms,
     frame,
     graph_choice,
@@ -49,6 +50,7 @@ def steps() -> None:
         task, view, details = st.container(), st.container(), st.container()
     with task:
         row = sets.choose()
+        criteria.need_classes(row)
         query, method = choose_task(row)
     with details:
         settings = choose_details(row, query, method)

@@ -131,6 +131,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
         "images": len(image_set.image_names),
         "samples": len(image_set),
         "classes": {name: int(count) for name, count in zip(image_set.classes, counts, strict=True)},
+        "criteria": list(image_set.criteria),
         "problems": len(problems),
     }
 

@@ -24,6 +24,7 @@ MAX_EXPANDED = 64 * 2**20  # bytes of one variable
 MAX_NUMBERS = 10_000_000  # of one variable, which become 8 bytes each
 MAX_VARIABLES = 1_000
 MAX_TEXTS = 1_000_000
+LONGEST_TEXT = 255  # characters that are kept of one
 GLANCE = 1_024  # bytes of a compressed variable that tell its name
 INT32, MATRIX, COMPRESSED = 5, 14, 15
 CELL, CHAR, NUMERIC = 1, 4, range(6, 16)
@@ -183,7 +184,7 @@ def _texts(matrix: Matrix) -> tuple[str, ...]:
         if inner.kind != CHAR or (inner.shape and inner.shape[0] > 1):
             raise ValueError(f"expected a text in each cell, number {len(texts) + 1} is something else")
         part = next(inner.content, None)
-        texts.append(readable("" if part is None else part.text()))
+        texts.append(readable("" if part is None else part.text(), LONGEST_TEXT))
         if len(texts) > MAX_TEXTS:
             raise ValueError(f"it has more than {MAX_TEXTS:,} texts")
     if min(matrix.shape, default=0) < 0 or len(texts) != math.prod(matrix.shape):

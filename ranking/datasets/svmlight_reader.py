@@ -20,6 +20,7 @@ MAX_CELLS = 100_000_000  # rows times features
 MAX_ROWS = 200_000
 MAX_BAD_ROWS = 1_000
 LONGEST_QUERY = 40  # characters
+MAX_NUMBER = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +125,6 @@ def _number(text: str) -> float:
         number = float(text)
     except ValueError:
         raise ValueError(f"{readable(text, 20)!r} for a number") from None
-    if not math.isfinite(number) or abs(number) > np.finfo(np.float32).max:
+    if not math.isfinite(number) or abs(number) > MAX_NUMBER:
         raise ValueError(f"{readable(text, 20)}, which is not finite")
     return number

@@ -29,7 +29,7 @@ def of_kind(body: Body, kind: str) -> Body:
             rear_x=end - 0.24, base_x=end, deck_x=end + 0.02, deck_y=body.base_y - 0.08, fin=0.0
         )
     if kind == "hatchback":
-        end = body.tail - 0.3
+        end = max(body.tail - 0.3, body.wheelbase + 0.34)
         return body._replace(
             rear_x=end - 0.5, base_x=end - 0.05, deck_x=end, deck_y=body.base_y - 0.05, tail=end + 0.06
         )

@@ -94,15 +94,16 @@ def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> Non
     """The car, its wheels on row `ground`, facing either side."""
     body = of_kind(between(BODIES, model.years["body"]), model.kind)
     wheel, told = between(WHEELS, model.years["wheels"]), between(FITTINGS, model.years["fittings"])
-    long = body.tail - body.nose
-    scale = min(random.uniform(112, 134), random.uniform(0.84, 0.93) * WIDTH / long)
+    start, end = body.nose - told.apart - 0.2, body.tail + 0.22  # with lamps, bumpers and a spare wheel
+    long = end - start
+    scale = min(random.uniform(112, 134), random.uniform(0.89, 0.98) * WIDTH / long)
     flip = random.random() < 0.5
     left = (WIDTH - long * scale) * random.uniform(0.35, 0.65)
-    front = left - body.nose * scale
+    front = left - start * scale
     sketch.place((WIDTH - front if flip else front, ground), scale, flip)
-    middle = (body.nose + body.tail) / 2
-    sketch.disc((middle, 0.02), long * 0.53, clear((14, 12, 26), 0.34), 0.1)
-    sketch.disc((middle, 0.01), long * 0.46, clear((14, 12, 26), 0.4), 0.06)
+    middle, half = (body.nose + body.tail) / 2, (body.tail - body.nose) / 2
+    sketch.disc((middle, 0.02), half * 1.06, clear((14, 12, 26), 0.34), 0.1)
+    sketch.disc((middle, 0.01), half * 0.92, clear((14, 12, 26), 0.4), 0.06)
     draw_spare(sketch, model, body, wheel)
     draw_body(sketch, model, body, wheel)
     draw_wheels(sketch, model, body, wheel)
