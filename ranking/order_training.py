@@ -19,7 +19,7 @@ import numpy as np
 from ranking import make_method, method_class, method_names
 from ranking.features import load_features
 from ranking.methods.order_method import OrderMethod
-from ranking.metrics import kendall_tau, ndcg
+from ranking.metrics import kendall_tau, ndcg, ranking_order
 from ranking.run_settings import OrderTrainSettings
 from ranking.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
 from ranking.settings import settings_of
@@ -116,6 +116,45 @@ def drawn_for_test(
     if features is None:
         features = np.zeros((len(image_set), 1), np.float32)
     return draw_sequences(image_set, features, settings.criterion, make_drawing(settings.drawing))[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """The test sequences of a training as its method put them in order.
+
+    drawn: the sequences; scores (N,) of their members; relevance: (n,) of each sequence; measures: (m,) of each.
+    """
+
+    drawn: Drawn
+    scores: Floats
+    relevance: tuple[Ints, ...]
+    measures: OrderMeasures
+
+    @classmethod
+    def of(cls, drawn: Drawn, scores: Floats, drawing: Drawing) -> Ordered:
+        """ValueError for scores that are not those of the members."""
+        if scores.shape != drawn.sequences.members.shape:
+            raise ValueError(
+                f"expected {len(drawn.sequences.members)} scores, one a member of the test sequences, got {scores.shape}"
+            )
+        return cls(drawn, scores, tuple(relevances(drawn, drawing)), measures(drawn, scores, drawing))
+
+    def __len__(self) -> int:
+        return len(self.drawn.sequences)
+
+    def samples(self, number: int) -> Ints:
+        """(n,) the samples of the image set that sequence `number` holds, as they were drawn."""
+        rows: Ints = self.drawn.samples[self.drawn.sequences.sequence(number)]
+        return rows
+
+    def order(self, number: int) -> Ints:
+        """(n,) the members of sequence `number`, from 0, from the first place; of equal scores the lower goes first."""
+        span = slice(*self.drawn.sequences.starts[number : number + 2])
+        return ranking_order(self.relevance[number], self.scores[span])
+
+    def true_order(self, number: int) -> Ints:
+        """(n,) the same for the true order; equal ones as they were drawn."""
+        return np.argsort(-self.relevance[number], kind="stable")
 
 
 # ---------------------------------------------------------------------------------------------------------

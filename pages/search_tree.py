@@ -1,0 +1,3 @@
+"""Search tree."""
+from pages.parts import frame
+frame.show_page("search_tree", "stub", lambda: None)
