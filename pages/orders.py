@@ -21,11 +21,9 @@ from pages.parts import (
     order_models,
 )
 from pages.parts.frame import escaped
-from pages.parts.picture import data_url
-from ranking.order_training import NAMES, Ordered, OrderMeasures, make_drawing, measure
+from pages.parts.order_frames import frames_of, goes_first
+from ranking.order_training import NAMES, Ordered, OrderMeasures, measure_order
 from ranking.run import Run
-from ranking.run_settings import OrderTrainSettings
-from ranking.sequences import HIGHEST
 from ranking.types import ImageSet, Ints
 
 VIEWS = {"methods": "The methods' orders", "own": "Order it yourself"}
@@ -119,8 +117,8 @@ def show_sequence(
     with frame.in_place():
         if len(task.samples) > MOST_SHOWN:
             st.info(
-                f"This sequence has {len(task.samples)} images, more than a screen can hold ({MOST_SHOWN}); its measures "
-                "stand below.",
+                f"This sequence has {len(task.samples)} images, more than a screen can hold ({MOST_SHOWN}); its "
+                "measures stand below.",
                 icon=":material/info:",
             )
             return
@@ -135,7 +133,7 @@ def show_sequence(
         if own_view:
             strips = [own_strip(key, task, revealed), *strips]
         film.film(
-            frames_of(images, criterion, task),
+            frames_of(images, criterion, task.samples, task.relevance),
             strips,
             truth=true_strip(images, criterion, first_of(shown), task) if revealed else None,
             token=task.token,
@@ -147,24 +145,6 @@ def show_sequence(
 
 def first_of(shown: dict[str, Run]) -> Run:
     return next(iter(shown.values()))
-
-
-def goes_first(run: Run) -> str:
-    """Which end of the criterion begins a sequence."""
-    drawing = make_drawing(OrderTrainSettings.from_json(run.settings).drawing)
-    return "highest" if drawing.first == HIGHEST else "lowest"
-
-
-def frames_of(images: ImageSet, criterion: str, task: Task) -> list[film.Frame]:
-    thumbnails, numbers = cache.thumbnails(images.key), images.numbers_of(criterion)
-    return [
-        film.Frame(
-            data_url(thumbnails.crop(row)),
-            f"image {images.image_names[images.image_of[row]]}",
-            f"{numbers[row]:.6g}",
-        )
-        for row in task.samples.tolist()
-    ]
 
 
 def true_strip(images: ImageSet, criterion: str, run: Run, task: Task) -> film.Strip:
@@ -186,9 +166,9 @@ def own_strip(key: str, task: Task, revealed: bool) -> film.Strip:
     """One's own order, at first a shuffled one; its measures once the truth is shown."""
     first = np.random.default_rng(task.number).permutation(len(task.samples)).tolist()
     order = film.own_order(key, task.token, first)
-    scores = np.empty(len(order))
-    scores[list(order)] = np.arange(len(order))[::-1]
-    note = in_words(measure(task.relevance, scores)) if revealed else "drag, or Shift with the arrow keys"
+    note = (
+        in_words(measure_order(task.relevance, order)) if revealed else "drag, or Shift with the arrow keys"
+    )
     strip = film.Strip("Your order", note, order, movable=True)
     return strip if key in st.session_state else replace(strip, order=tuple(first))
 
@@ -206,8 +186,8 @@ def notice(
     """What to look at."""
     if not revealed:
         return (
-            f"Put the images in order by “{escaped(criterion)}”, the {goes_first(run)} first, then show the true order. "
-            "A picture is dragged, or taken along by Shift with Left and Right."
+            f"Put the images in order by “{escaped(criterion)}”, the {goes_first(run)} first, then show the true "
+            "order. A picture is dragged, or taken along by Shift with Left and Right."
         )
     shown = strips[0]
     wrong, pairs = crossings(shown.order, task.relevance), pairs_of(task.relevance)
@@ -217,7 +197,7 @@ def notice(
         f"pair in the wrong order, {wrong} of {pairs} in “{escaped(shown.title)}”."
     )
     if tied:
-        said += " Some images have equal numbers: they have no order among them, and where their lines cross, nothing is wrong."
+        said += " Images with equal numbers have no order among them, and their lines do not cross."
     if own_view:
         said += " Your order can still be moved, and its measures follow."
     return said
@@ -268,8 +248,8 @@ def show_means(shown: dict[str, Run], found: dict[str, Ordered], task: Task) -> 
 def told_of_means(shown: dict[str, Run], means: dict[str, OrderMeasures]) -> str:
     said = (
         "Means over sequences; in bold the best of those shown. The paper writes NDCG with the exponential gain "
-        "2^rel − 1, but its Table 1 is reached with the linear one: both are named. Kendall tau is always twice the pair "
-        "accuracy less one; pairs of equal numbers are left out of both."
+        "2^rel − 1, but its Table 1 is reached with the linear one: both are named. Kendall tau is always twice the "
+        "pair accuracy less one; pairs of equal numbers are left out of both."
     )
     if len(means) < 2:
         return said
@@ -296,13 +276,17 @@ def offer_files(
         )
         if len(task.samples) > MOST_SHOWN:
             return
-        pictures, captions = cache.thumbnails(images.key), frames_of(images, criterion, task)
+        pictures, captions = (
+            cache.thumbnails(images.key),
+            frames_of(images, criterion, task.samples, task.relevance),
+        )
         truth, strips = true_strip(images, criterion, first_of(shown), task), strips_of(shown, found, task)
         st.download_button(
             "This sequence as PNG",
             lambda: order_export.picture(
                 pictures,
                 task.samples,
+                task.relevance,
                 [one.caption for one in captions],
                 truth,
                 strips,

@@ -9,7 +9,7 @@ Given an image set with criteria, for example from `ranking.datasets.load_image_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -135,7 +135,8 @@ class Ordered:
         """ValueError for scores that are not those of the members."""
         if scores.shape != drawn.sequences.members.shape:
             raise ValueError(
-                f"expected {len(drawn.sequences.members)} scores, one a member of the test sequences, got {scores.shape}"
+                f"expected {len(drawn.sequences.members)} scores, one a member of the test sequences, "
+                f"got {scores.shape}"
             )
         return cls(drawn, scores, tuple(relevances(drawn, drawing)), measures(drawn, scores, drawing))
 
@@ -188,6 +189,17 @@ def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
     return OrderMeasures(
         ndcg(relevance, scores), ndcg(relevance, scores, gain="exponential"), tau, (1 + tau) / 2
     )
+
+
+def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures:
+    """The same for an order (n,) of samples from the first place.
+
+    >>> measure_order(np.array([2, 1, 0]), [0, 2, 1]).pairs
+    0.6666666666666666
+    """
+    scores = np.empty(len(relevance))
+    scores[np.asarray(order)] = np.arange(len(relevance))[::-1]
+    return measure(relevance, scores)
 
 
 def relevances(drawn: Drawn, drawing: Drawing) -> Iterator[Ints]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.methods.mid_rank import MidRank
     from ranking.neighbourhood import Neighbourhood
     from ranking.order_training import Ordered
+    from ranking.tree_search import TreeSearch
     from ranking.types import Features
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
@@ -354,6 +355,22 @@ def _mid_rank(home: str, run_id: str) -> tuple[MidRank, Features]:
         raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
     method = method_class(settings.method).load(run.model_file)
     return method, drawn_for_test(images, settings, features).sequences.features
+
+
+def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
+    """The search of a MidRank's ranker of one length for the best order of test sequence `number`, from 0."""
+    mid_rank(run)
+    with or_gone():
+        return _tree_search(str(store().home), run.id, number, length, trees)
+
+
+@st.cache_resource(show_spinner="Searching …", max_entries=16)
+def _tree_search(home: str, run_id: str, number: int, length: int, trees: int) -> TreeSearch:
+    from ranking.tree_search import tree_search as search
+
+    method, features = _mid_rank(home, run_id)
+    rows = _ordered(home, run_id).drawn.sequences.sequence(number)
+    return search(method, length, features[rows], trees)
 
 
 def neighbourhood(run: Run) -> Neighbourhood:

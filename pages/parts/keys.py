@@ -48,6 +48,7 @@ SEQUENCE = "sequence"  # number of the test sequence, from 1
 ORDER_VIEW = "order_view"  # whether methods put it in order, or the person
 ORDER_METHOD = "order_method"  # that a new training of orders has
 LENGTH = "length"  # of the subsequences whose ranker's search is shown
+TREES = "trees"  # that its search grows
 VISIT = "visit"  # number of the order that the search visited, from 1
 IMAGE = "image"  # id of the image whose labels are asked for
 STRATEGY = "strategy"  # how the next question is chosen
@@ -79,11 +80,12 @@ DEPENDENTS = {
     ),
     LABEL_SET: (LABEL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
     LABEL_RUN: (LABEL_SET, CORE, LABEL_K),
-    ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, VISIT),
-    CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, VISIT),
-    ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, VISIT),
+    ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
+    CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
+    ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
     SEQUENCE: (VISIT,),
     LENGTH: (VISIT,),
+    TREES: (VISIT,),
     SIMULATION: (
         LABEL_SET,
         FEATURES,

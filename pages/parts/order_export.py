@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from PIL import Image, ImageDraw, ImageFont
 
-from pages.parts.film import AHEAD, BEHIND, IN_PLACE, Strip
+from pages.parts.film import AHEAD, BEHIND, IN_PLACE, Strip, settled
 from ranking.datasets import Thumbnails
 from ranking.order_training import Ordered
 from ranking.spreadsheets import guarded
@@ -54,6 +54,7 @@ def _places(order: Ints) -> dict[int, int]:
 def picture(
     thumbnails: Thumbnails,
     samples: Ints,
+    relevance: Ints,
     captions: Sequence[str],
     truth: Strip,
     strips: Sequence[Strip],
@@ -61,7 +62,7 @@ def picture(
 ) -> bytes:
     """PNG of the true order and of strips below it, with lines from place to place, on white so that it prints.
 
-    samples: (n,) of the image set, which the strips' orders number.
+    samples: (n,) of the image set, which the strips' orders number; relevance: (n,) of them.
     """
     width = max(len(samples) * SIDE, 6 * SIDE) + 2 * GAP
     height = 50 + (HEAD + SIDE + 20 + GAP) * (1 + len(strips)) + (MINI + BAND) * len(strips)
@@ -73,8 +74,9 @@ def picture(
         draw.text((GAP, top + 6), f"{strip.title}   {strip.note}", "black", ImageFont.load_default(16))
         top += HEAD
         if strip is not truth:
-            _row(sheet, thumbnails, samples[list(truth.order)], top, MINI)
-            _lines(draw, truth.order, strip.order, top + MINI)
+            true = settled(strip.order, relevance)
+            _row(sheet, thumbnails, samples[list(true)], top, MINI)
+            _lines(draw, true, strip.order, top + MINI)
             top += MINI + BAND
         _row(sheet, thumbnails, samples[list(strip.order)], top, SIDE)
         for place, member in enumerate(strip.order):

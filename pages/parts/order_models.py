@@ -121,14 +121,14 @@ def choose_training(
 
 
 def choose_beside(run: Run) -> list[Run]:
-    """Up to MOST_BESIDE other trainings that were tested on the same sequences; at first the newest of other methods."""
+    """Up to MOST_BESIDE other trainings tested on the same sequences; at first the newest of other methods."""
     others = {one.id: one for one in same_sequences(run)}
     if not others:
         return []
     newest = {one.settings["method"]: one.id for one in reversed(list(others.values()))}
     newest.pop(run.settings["method"], None)
     first = [key for key in others if key in newest.values()][:MOST_BESIDE]
-    names = {key: name_of(one) for key, one in others.items()}
+    names = {key: f"{short_name(one)} · {tested(one)} · {key}" for key, one in others.items()}
     bound = address.bound(keys.BESIDE, address.some_of(list(others)), first, ",".join)
     chosen = st.multiselect(
         "Beside it",
@@ -155,10 +155,14 @@ def same_sequences(run: Run) -> list[Run]:
 
 def name_of(run: Run) -> str:
     """One line that tells a training from others."""
-    tau = runs.finite((run.result.get("test") or {}).get("Kendall tau"))
-    measured = run.state if tau is None else f"test tau {tau:.3f}"
     features = " + ".join(name for name, _ in run.settings["features"])
-    return f"{short_name(run)} · {features} · {measured} · {runs.when(run)} · {run.id}"
+    return f"{short_name(run)} · {features} · {tested(run)} · {runs.when(run)} · {run.id}"
+
+
+def tested(run: Run) -> str:
+    """How well it did on its test sequences, else what became of it."""
+    tau = runs.finite((run.result.get("test") or {}).get("Kendall tau"))
+    return run.state if tau is None else f"test tau {tau:.3f}"
 
 
 def short_name(run: Run) -> str:

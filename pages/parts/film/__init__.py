@@ -1,5 +1,6 @@
 """Sequences of pictures as film strips below the true order, with a line from each picture's true place to its place
-in the strip: lines that cross are pairs in the wrong order. One strip can be a person's own, to be moved by hand."""
+in the strip: lines that cross are pairs in the wrong order. Equal grades have no order among them, so their lines begin
+as they end, and do not cross. One strip can be a person's own, to be moved by hand."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.colours import BLUE, GREY, VERMILLION
+from ranking.types import Ints
 
 FOLDER = Path(__file__).parent
 AHEAD, BEHIND, IN_PLACE = BLUE, VERMILLION, GREY  # nearer to the front than it belongs; further back; right
@@ -26,11 +28,12 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture: `src` is a data URL, the caption stands below it."""
+    """One picture: `src` is a data URL, the caption stands below it; the highest grade goes first."""
 
     src: str
     alt: str
     caption: str
+    grade: int
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,15 @@ def film(
         default={"own": None},
         on_own_change=on_move or (lambda: None),
     )
+
+
+def settled(order: Sequence[int], relevance: Sequence[int] | Ints) -> tuple[int, ...]:
+    """The true order in which equal ones stand as in `order`.
+
+    >>> settled((2, 1, 0), [1, 5, 1])
+    (1, 2, 0)
+    """
+    return tuple(sorted(order, key=lambda one: -int(relevance[one])))
 
 
 def own_order(key: str, token: str, first: Sequence[int]) -> tuple[int, ...]:

@@ -1,12 +1,12 @@
 // Film strips below the true order. Texts come from files that are not trusted: they are set as text.
 //
-// data: { token, label, frames: [{ src, alt, caption }], truth: strip | null, strips: [strip] }
+// data: { token, label, frames: [{ src, alt, caption, grade }], truth: strip | null, strips: [strip] }
 // strip: { title, note, order: [number of a frame], movable }. The movable strip is moved by dragging, or by keys: Left and
 // Right go from picture to picture, with Shift they take it along; Home and End. Its order is this element's own until
 // `token` changes, so that no answer of the server takes a move back.
 
 const MILLISECONDS = 200;
-const HIDDEN = { ahead: "goes too early", behind: "goes too late", same: "in its place" };
+const SAID = { ahead: "goes too early", behind: "goes too late", same: "in its place" };
 
 function part(kind, name, text) {
   const element = document.createElement(kind);
@@ -21,24 +21,31 @@ function svg(kind, attributes) {
   return made;
 }
 
+/** The true order in which frames of one grade stand as in `order`: they have no order, and their lines do not cross. */
+function settled(data, order) {
+  return [...order].sort((one, other) => data.frames[other].grade - data.frames[one].grade);
+}
+
+function kindOf(own, place) {
+  return place < own ? "ahead" : place > own ? "behind" : "same";
+}
+
 /** Lines from the places in one order to those in another, as wide as the rows. */
 function band(from, to) {
   const count = to.length;
   const made = svg("svg", { class: "band", viewBox: `0 0 ${count} 1`, preserveAspectRatio: "none", "aria-hidden": "true" });
   to.forEach((frame, place) => {
     const own = from.indexOf(frame);
-    const kind = place < own ? "ahead" : place > own ? "behind" : "same";
-    made.append(svg("line", { class: kind, x1: own + 0.5, y1: 0.02, x2: place + 0.5, y2: 0.98 }));
+    made.append(svg("line", { class: kindOf(own, place), x1: own + 0.5, y1: 0.02, x2: place + 0.5, y2: 0.98 }));
   });
   return made;
 }
 
-function tile(data, frame, place, strip) {
+function tile(data, frame, place, strip, from) {
   const { src, alt, caption } = data.frames[frame];
   const made = part("div", "tile");
-  const own = data.truth ? data.truth.order.indexOf(frame) : place;
-  const kind = place < own ? "ahead" : place > own ? "behind" : "same";
-  const where = data.truth && strip !== data.truth ? `, ${HIDDEN[kind]}, belongs at place ${own + 1}` : "";
+  const own = from.indexOf(frame);
+  const where = data.truth && strip !== data.truth ? `, ${SAID[kindOf(own, place)]}, belongs at place ${own + 1}` : "";
   made.dataset.frame = frame;
   made.setAttribute("role", strip.movable ? "option" : "listitem");
   const picture = part("img", "");
@@ -51,12 +58,11 @@ function tile(data, frame, place, strip) {
   return made;
 }
 
-function row(data, order, strip, name) {
+function row(data, order, strip, name, from = order) {
   const made = part("div", name);
-  made.style.setProperty("--count", order.length);
   made.setAttribute("role", strip.movable ? "listbox" : "list");
   made.setAttribute("aria-label", strip.movable ? `${strip.title}: Shift with Left or Right moves a picture` : strip.title);
-  made.append(...order.map((frame, place) => tile(data, frame, place, strip)));
+  made.append(...order.map((frame, place) => tile(data, frame, place, strip, from)));
   return made;
 }
 
@@ -66,11 +72,13 @@ function section(data, strip, order) {
   head.append(part("span", "title", strip.title), part("span", "note", strip.note));
   made.append(head);
   if (data.truth && strip !== data.truth) {
-    const mini = row(data, data.truth.order, data.truth, "row mini");
+    const from = settled(data, order);
+    const mini = row(data, from, data.truth, "row mini");
     mini.setAttribute("aria-hidden", "true");
-    made.append(mini, band(data.truth.order, order));
+    made.append(mini, band(from, order), row(data, order, strip, "row", from));
+  } else {
+    made.append(row(data, order, strip, "row"));
   }
-  made.append(row(data, order, strip, "row"));
   return made;
 }
 
@@ -87,6 +95,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const said = parentElement.querySelector(".said");
   const state = (root.state ??= { token: null, order: [], current: 0, moves: 0 });
   root.setAttribute("role", "group");
+  root.style.setProperty("--count", data.frames.length);
   root.setAttribute("aria-label", data.label);
   const strip = data.strips.find((one) => one.movable);
   if (state.token !== data.token) {
