@@ -201,6 +201,16 @@ def start(key: str, criterion: str, method: str) -> Run:
     )
 
 
+def show_newest(row: ImageSetRow, criterion: str) -> None:
+    """The oldest training under way, and the page runs again when it ends; else why the newest left nothing to show."""
+    here = [run for run in cache.store().runs("order", row.key) if run.settings["criterion"] == criterion]
+    live = [run for run in here if run.state not in ENDED]
+    if live:
+        watch(live[-1])
+    elif here and not here[0].has_scores:
+        jobs_panel.explain_end(here[0], short_name(here[0]))
+
+
 def watch(run: Run) -> None:
     """A training under way; of MidRank also which length it has come to."""
     jobs_panel.watch(run, lambda seen: _tell_length(run, seen))

@@ -13,8 +13,10 @@ from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
 
 from pages.parts import cache, film, frame, order_export
+from ranking.events import Report
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 from ranking.order_training import NAMES
+from ranking.types import ProgressEvent
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
 
@@ -247,3 +249,20 @@ def test_scores_that_are_gone_or_of_another_length_are_said(orders_here, open_pa
     app = open_page("orders", order_run=run.id)
     assert not app.exception
     assert frame.escaped("expected 90 scores") in app.error[0].value
+
+
+def test_what_a_training_has_come_to_is_told_and_why_it_failed(orders_here, open_page, started):
+    app = open_page("orders", order_method="MidRank")
+    app.button(key="train orders").click().run()
+    run = started[-1]
+    Report(run.events_file).iteration(ProgressEvent(7, 10.0, 9.0, 0.1, 1, round=2))
+    app.run()
+    assert "Now subsequences of 4, iteration 7, proven within 10% of the best" in [
+        caption.value for caption in app.caption
+    ]
+    assert film_of(app)["strips"], "what is there can be looked at meanwhile"
+    orders_here.store.end_run(run.id, "failed", "ran out of *memory*")
+    app.run()
+    assert not app.exception
+    assert "ran out of \\*memory\\*" in app.error[0].value
+    assert film_of(app)["strips"]

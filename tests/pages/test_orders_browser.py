@@ -10,7 +10,9 @@ from order_home import OrderHome
 from order_home import fill as fill_with_orders
 
 OWN = ".film .movable > .row:last-child"
-FRAMES = f"[...document.querySelectorAll('*')].map((one) => one.shadowRoot?.querySelector('{OWN}')).find(Boolean)"
+FRAMES = (
+    f"[...document.querySelectorAll('*')].map((one) => one.shadowRoot?.querySelector('{OWN}')).find(Boolean)"
+)
 ORDER = f"() => [...{FRAMES}.children].map((one) => Number(one.dataset.frame))"
 
 
