@@ -45,6 +45,7 @@ MODULES = [
         "enumeration",
         "dynamic_cuts",
         "flips",
+        "flip_words",
         "roof_duality",
         "best_top_k",
         "top_k_kernels",
