@@ -57,7 +57,7 @@ class Boosted(OrderMethod):
         log=True,
     )
     leaves: int = setting(
-        31, label="Leaves of a tree at most", help="More leaves: more is told apart.", minimum=2, maximum=4096
+        10, label="Leaves of a tree at most", help="More leaves: more is told apart.", minimum=2, maximum=4096
     )
     least: int = setting(
         5,

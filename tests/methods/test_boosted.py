@@ -37,7 +37,7 @@ def test_lambda_mart_is_lightgbms_own(gain: str) -> None:
     options = {**OPTIONS, "objective": "lambdarank", "label_gain": label_gain, "min_data_in_leaf": 5}
     data = lightgbm.Dataset(given.features, given.grades, group=[10] * 30, params=options)
     booster = lightgbm.train(options, data, 10)
-    method = make_method("LambdaMART", gain=gain, rounds=10).fit(given)
+    method = make_method("LambdaMART", gain=gain, rounds=10, leaves=31).fit(given)
     scores = method.score(Query(given.features))
     # Its sigmoid is a table, and it adds up in single precision.
     np.testing.assert_allclose(scores, booster.predict(given.features), atol=1e-4)
@@ -63,7 +63,7 @@ def test_mc_rank_expects_grades_as_lightgbms_classes_do() -> None:
     data = lightgbm.Dataset(given.features, given.grades, init_score=np.zeros((300, 5)), params=options)
     booster = lightgbm.train(options, data, 10)
     expected = np.asarray(booster.predict(given.features)) @ np.arange(5)
-    scores = make_method("McRank", rounds=10).fit(given).score(Query(given.features))
+    scores = make_method("McRank", rounds=10, leaves=31).fit(given).score(Query(given.features))
     np.testing.assert_allclose(scores, expected, atol=1e-4)
     assert np.ptp(scores) > 1
 
@@ -105,6 +105,10 @@ def test_forests_that_are_none() -> None:
             replace(forest, **change).checked(6)
 
 
-def test_a_tree_of_one_leaf() -> None:
-    alone = Forest.of_trees([{"tree_structure": {"leaf_value": 2.5}}], 1)
-    assert alone.checked(3).sums(np.zeros((2, 3)), 1).tolist() == [[2.5], [2.5]]
+def test_trees_by_hand() -> None:
+    leaves = {"left_child": {"leaf_value": -1.0}, "right_child": {"leaf_value": 1.0}}
+    told = [{"leaf_value": 2.5}, {"split_feature": 2, "threshold": 0.5, **leaves}]
+    forest = Forest.of_trees([{"tree_structure": tree} for tree in told], 2)
+    features = np.zeros((3, 3))
+    features[:, 2] = 0.4, 0.5, 0.6  # the threshold itself goes left
+    assert forest.checked(3).sums(features, 2).tolist() == [[2.5, -1.0], [2.5, -1.0], [2.5, 1.0]]
