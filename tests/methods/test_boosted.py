@@ -84,6 +84,13 @@ def test_too_many_grades_for_classes() -> None:
         make_method("McRank").fit(given)
 
 
+@pytest.mark.parametrize("name", ["AdaRank", "LambdaMART"])
+def test_grades_that_exponential_gain_loses(name: str) -> None:
+    given = SequenceSet(np.eye(2), np.array([0, 1001]), np.arange(2), np.array([0, 2]))
+    with pytest.raises(ValueError, match="up to 1000 apart, and the highest is 1001; choose linear gain"):
+        make_method(name, gain="exponential").fit(given)
+
+
 def test_forests_that_are_none() -> None:
     forest = make_method("McRank", rounds=3).fit(documents()).forest
     assert forest.checked(6) is forest
