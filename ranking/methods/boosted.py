@@ -19,7 +19,7 @@ from ranking.types import Floats, Ints, OnProgress, SequenceSet, StopTraining
 EMPTY = np.zeros(0, np.int64)
 BoostedLoss = Callable[
     [Floats], tuple[float, Floats, Floats]
-]  # sums to loss, gradient and curvature of that shape
+]  # sums to loss, and its first and second slopes
 
 # One thread and no choice of its own, so that the same samples give the same trees.
 FIXED = {
