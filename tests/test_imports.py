@@ -23,7 +23,7 @@ LAYERS: tuple[set[str], ...] = (
     {"image_graph", "asking", "lookahead"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves"},
-    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"},
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "subsequences"},
     {"registry", "settings", "types", "archives", "spreadsheets"},
 )
 
@@ -63,6 +63,7 @@ APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
 INITIALISED_BY = {
     ("ranking.methods.hoap_svm", "ranking.methods.hob_svm"),
     ("ranking.methods.hoap_svm", "ranking.methods.ap_svm"),
+    ("ranking.methods.mid_rank", "ranking.methods.rank_svm"),
 }
 
 

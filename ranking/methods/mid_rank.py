@@ -10,7 +10,7 @@ import numpy as np
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
 from ranking.methods.linear import penalty
-from ranking.methods.order_method import Arrays, OrderMethod
+from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
 from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled
@@ -33,6 +33,7 @@ from ranking.types import (
     OnProgress,
     ProgressEvent,
     SequenceSet,
+    StopTraining,
 )
 
 FUSIONS = ("weighted votes", "winner takes all", "best length")
@@ -71,7 +72,9 @@ class MidRank(OrderMethod):
 
     Lengths of which no training sequence has as many different grades are not trained: `lengths` tells which were. A
     ranker that is longer than a new sequence has no say in its order; where all are, the order is that of RankSVM.
-    The certificate sums primal and dual over lengths, and leaves RankSVM out.
+    The certificate sums primal and dual over lengths, and leaves RankSVM out. Progress comes from RankSVM as round 0,
+    and from one length after the other as rounds from 1; training that is stopped keeps the lengths that it began, and
+    with fusion by the best length has not chosen: the shortest then stands for it.
     """
 
     order = 29
@@ -82,6 +85,8 @@ class MidRank(OrderMethod):
         r"\sum_{\lambda}\Bigl(\tfrac{\mu}{2}\|\vartheta_\lambda\|^2 + \sum_i \max\bigl(0,\,"
         r"1 - \delta_i\,\vartheta_\lambda^\top\psi(X_i, Y_i)\bigr)\Bigr)"
     )
+
+    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
 
     C: float = penalty(1000.0, "subsequence")
     shortest: int = setting(
@@ -195,23 +200,20 @@ class MidRank(OrderMethod):
                 f"no training sequence holds {self.shortest} different grades, {longest} at most; "
                 "choose shorter subsequences, or longer sequences"
             )
-        self.start = RankSVM(C=self.start_C).fit(sequences)
-        self.rankers, self.best_length, proven = {}, 0, []
+        reports = _Reports(on_progress)
+        self.start = RankSVM(C=self.start_C).fit(sequences, reports)
+        self.rankers, self.best_length = {}, 0
+        proven: list[Certificate] = []
         for number, length in enumerate(range(self.shortest, longest + 1), start=1):
-            seconds = sum(one.seconds for one in proven)
-            solution = sdca(
-                self.problem(sequences, length),
-                self.tolerance,
-                self.max_iterations,
-                None if on_progress is None else _later(on_progress, number, seconds),
-                self.seed,
-            )
+            reports.number, reports.seconds = number, sum(one.seconds for one in proven)
+            problem = self.problem(sequences, length)
+            solution = sdca(problem, self.tolerance, self.max_iterations, reports, self.seed)
             self.rankers[length] = LengthRanker(solution.theta, self.constant * solution.level)
             proven.append(solution.certificate)
-            if solution.stopped:
+            if reports.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = self._choose_length(sequences)
+            self.best_length = self.lengths[0] if reports.stopped else self._choose_length(sequences)
         primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
         return Certificate(
             primal,
@@ -219,7 +221,7 @@ class MidRank(OrderMethod):
             primal - dual,
             sum(one.iterations for one in proven),
             sum(one.seconds for one in proven),
-            all(one.converged for one in proven) and not solution.stopped,
+            all(one.converged for one in proven) and not reports.stopped,
         )
 
     def problem(self, sequences: SequenceSet, length: int) -> PlaceHinges:
@@ -244,11 +246,11 @@ class MidRank(OrderMethod):
         """
         generator = np.random.default_rng(self.seed)
         fold = generator.permutation(len(sequences)) % FOLDS
-        settings = {"fusion": "weighted votes", "longest": max(self.lengths)}
         taus: list[Floats] = []
         for number in range(FOLDS):
             held = np.flatnonzero(fold == number)[:MOST_JUDGED]
-            other = replace(self, **settings).fit(sequences.part(np.flatnonzero(fold != number)))
+            other = replace(self, fusion="weighted votes", longest=max(self.lengths))
+            other.fit(sequences.part(np.flatnonzero(fold != number)))
             judged = sequences.part(held)
             taus += _taus(judged, other.rankings(judged))
         return self.lengths[int(np.argmax(np.nanmean(taus, axis=0)))]
@@ -261,7 +263,9 @@ class MidRank(OrderMethod):
         """What the ranker of one length says of samples (n, d)."""
         theta, offset = self.rankers[length]
         if self.representation == MAX_POOLED:
-            return WindowScores(np.zeros((len(features), length)), offset, features, theta[0])
+            return WindowScores(
+                np.zeros((len(features), length)), offset, features.astype(np.float64), theta[0]
+            )
         return WindowScores(features @ (blocks(self.representation, length).T @ theta).T, offset)
 
     def rankings(self, sequences: SequenceSet) -> Rankings:
@@ -292,7 +296,7 @@ class MidRank(OrderMethod):
         return scores_of_orders(self.fused(self.rankings(sequences), sequences.starts), sequences.starts)
 
     def fused(self, rankings: Rankings, starts: Ints) -> Ints:
-        """(N,) one order a sequence from those of all rankers, from 0 to its length; `first` where no ranker has one."""
+        """(N,) one order a sequence, from 0 to its length; `first` where no ranker has one."""
         fused = rankings.first.copy()
         judged = ~np.isnan(rankings.values).all(axis=0)
         sizes = np.diff(starts)
@@ -373,10 +377,19 @@ def _taus(sequences: SequenceSet, rankings: Rankings) -> list[Floats]:
     return found
 
 
-def _later(on_progress: OnProgress, number: int, seconds: float) -> OnProgress:
-    """Reports of the ranker of that number, `seconds` after the first began."""
+class _Reports:
+    """Passes progress on with the number of the ranker, 0 for RankSVM; once told to stop, every later one stops."""
 
-    def report(event: ProgressEvent) -> None:
-        on_progress(replace(event, round=number, seconds=event.seconds + seconds))
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self.on_progress = on_progress
+        self.number, self.seconds, self.stopped = 0, 0.0, False
 
-    return report
+    def __call__(self, event: ProgressEvent) -> None:
+        if self.stopped:
+            raise StopTraining
+        if self.on_progress is not None:
+            try:
+                self.on_progress(replace(event, round=self.number, seconds=event.seconds + self.seconds))
+            except StopTraining:
+                self.stopped = True
+                raise

@@ -110,7 +110,8 @@ def sdca(
     except StopTraining:
         stopped = True  # what was reached so far is the result, and its certificate says how far that is
     length, alpha = best
-    theta, level = (length * part for part in problem.weights(alpha))
+    theta, level = problem.weights(alpha)
+    theta, level = length * theta, length * level
     primal, dual = problem.primal(theta, level), max(problem.dual(ascent.alpha), problem.dual(alpha))
     converged = relative_gap(primal, dual) <= tolerance
     certificate = Certificate(primal, dual, primal - dual, iteration, clock.seconds, converged)
@@ -129,7 +130,7 @@ def _turned(problem: PlaceHinges) -> PlaceHinges:
 
     Inner products, and with them all dual variables, stay as they are; a pass costs L n instead of L d.
     """
-    triangle = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")
+    triangle: Floats = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")  # type: ignore[assignment]
     return PlaceHinges(
         np.ascontiguousarray(triangle.T),
         problem.rows,
