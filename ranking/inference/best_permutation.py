@@ -5,9 +5,10 @@
 Every representation that is linear in the stacked samples gives each sample a score for each place of a window, so
 that s is a sum of L of them and a swap changes at most 2 L windows, each in O(1). The search begins at a given order,
 goes to the best of all swaps as long as the value grows, n times at most, and begins again from orders that no earlier
-tree has visited. Best gains are kept place by place and computed again where a swap changed them, so that memory is
-O(n L). The paper removes permutations that were visited; whether one was follows from the paths of the earlier trees,
-exactly, so that no set of them is kept.
+tree has visited: the second tree from the best order without roots, which is a linear assignment problem and the best
+order where there is one window alone, the others from random ones. Best gains are kept place by place and computed
+again where a swap changed them, so that memory is O(n L). The paper removes permutations that were visited; whether one
+was follows from the paths of the earlier trees, exactly, so that no set of them is kept.
 
 The search is a heuristic: the value that it reaches is no more than the best. `exhaustive_permutations` is exact.
 """

@@ -261,12 +261,61 @@ def _random(state):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _new_start(tree, first, state, paths):  # type: ignore[no-untyped-def]
-    """Fill in the start of a tree, after the first an order that no tree saw; the state, and whether there is one."""
+def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
+    """Fill in the order with the greatest sum over windows without roots: a linear assignment problem (Kuhn, Munkres).
+
+    What a sample adds at place p of the order is a sum over the places of a window that p can be, which cumulated
+    sums give at once, so that no matrix is kept. Samples join one after the other, as `first` has them, by a shortest
+    path each; places far from both ends are alike, so that of long sequences only the ends are settled.
+    """
+    n, length = len(rows), model.table.shape[1]
+    cumulated = np.zeros((n, length + 1))
+    for i in range(n):
+        for k in range(length):
+            cumulated[i, k + 1] = cumulated[i, k] + model.table[rows[first[i]], k]
+    prices, samples, before = np.zeros(n + 1), np.full(n + 1, -1), np.zeros(n + 1, np.int64)
+    worths = np.zeros(n)
+    for i in range(n):
+        samples[n], p = i, n  # place n stands for none
+        least, done = np.full(n, np.inf), np.zeros(n + 1, np.bool_)
+        while samples[p] >= 0:
+            done[p], here, step, following = True, samples[p], np.inf, 0
+            for q in range(n):
+                if not done[q]:
+                    first, last = max(0, q - (n - length)), min(length - 1, q)
+                    worth = cumulated[here, last + 1] - cumulated[here, first]
+                    cost = -worth - worths[here] - prices[q]
+                    if cost < least[q]:
+                        least[q], before[q] = cost, p
+                    if least[q] < step:
+                        step, following = least[q], q
+            for q in range(n + 1):
+                if done[q]:
+                    worths[samples[q]] += step
+                    prices[q] -= step
+                elif q < n:
+                    least[q] -= step
+            p = following
+        while p != n:
+            samples[p], p = samples[before[p]], before[p]
+    order[:] = first[samples[:n]]
+
+
+@numba.njit(cache=True, nogil=True)
+def _new_start(tree, model, rows, first, state, paths):  # type: ignore[no-untyped-def]
+    """Fill in the start of a tree, an order that no tree saw; the state, and whether there is one.
+
+    `first`, then the best order without roots where windows are sums over samples, then random orders.
+    """
     order = paths.starts[tree]
     order[:] = first
     if tree == 0:
         return state, True
+    if tree == 1 and len(model.pooled) == 0:
+        _assign(model, rows, first, order)
+        if not _seen(order, 0, 0, tree, paths):
+            return state, True
+        order[:] = first
     for _ in range(DRAWS):
         for p in range(len(order) - 1, 0, -1):
             state, number = _random(state)
@@ -279,13 +328,13 @@ def _new_start(tree, first, state, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
-    """Grow trees from `first` (n,) and from orders not yet seen; how many there were. Fills `paths`.
+    """Grow trees from `first` (n,) and from others not yet seen; how many there were. Fills `paths`.
 
     rows: (n,) of the pool. Random orders follow from the seed and `first` alone.
     """
     at, state = _new_standing(model, rows), np.uint64(seed)
     for tree in range(len(paths.values)):
-        state, found = _new_start(tree, first, state, paths)
+        state, found = _new_start(tree, model, rows, first, state, paths)
         if not found:
             return tree
         _climb(tree, at, paths)

@@ -55,10 +55,10 @@ class Rankings(NamedTuple):
 
 
 class LengthRanker(NamedTuple):
-    """theta: (p, d) in the blocks of the representation; offset: what every window has besides."""
+    """theta: (p, d) in the blocks of the representation; level: the weight of the constant."""
 
     theta: Floats
-    offset: float
+    level: float
 
 
 @METHODS.register("MidRank")
@@ -88,7 +88,7 @@ class MidRank(OrderMethod):
 
     grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
 
-    C: float = penalty(1000.0, "subsequence")
+    C: float = penalty(10_000.0, "subsequence")
     shortest: int = setting(
         3, label="Shortest subsequences", help="The first ranker learns from subsequences of so many samples.",
         formula=r"\lambda \ge", minimum=2, maximum=10,
@@ -138,7 +138,12 @@ class MidRank(OrderMethod):
     )  # fmt: skip
     constant: float = setting(
         1.0, label="Constant feature", formula=r"\psi \leftarrow [\psi, B]", minimum=0.0, maximum=1000.0, advanced=True,
-        help="One more component of every subsequence; its weight shifts all windows alike. 0: none.",
+        help="One more component of every training subsequence, 0 for none. Without it scrambles cannot all lie on the "
+        "wrong side, since of an order and its reverse one scores about as much above zero as the other below.",
+    )  # fmt: skip
+    constant_in_search: str = setting(
+        "left out", label="Constant in the search", choices=("left out", "counted"), advanced=True,
+        help="Left out, as eq. 3 is written, or counted: then roots turn around where training parts right from wrong.",
     )  # fmt: skip
     start_C: float = setting(
         1000.0, label="Penalty of RankSVM", formula=r"C_{\mathrm{RankSVM}}", advanced=True,
@@ -208,7 +213,7 @@ class MidRank(OrderMethod):
             reports.number, reports.seconds = number, sum(one.seconds for one in proven)
             problem = self.problem(sequences, length)
             solution = sdca(problem, self.tolerance, self.max_iterations, reports, self.seed)
-            self.rankers[length] = LengthRanker(solution.theta, self.constant * solution.level)
+            self.rankers[length] = LengthRanker(solution.theta, solution.level)
             proven.append(solution.certificate)
             if reports.stopped:
                 break
@@ -261,7 +266,8 @@ class MidRank(OrderMethod):
 
     def window_scores(self, length: int, features: Features) -> WindowScores:
         """What the ranker of one length says of samples (n, d)."""
-        theta, offset = self.rankers[length]
+        theta, level = self.rankers[length]
+        offset = self.constant * level if self.constant_in_search == "counted" else 0.0
         if self.representation == MAX_POOLED:
             return WindowScores(
                 np.zeros((len(features), length)), offset, features.astype(np.float64), theta[0]
@@ -326,7 +332,7 @@ class MidRank(OrderMethod):
         kept: Arrays = {
             "start": self.start.direction,
             "lengths": np.array(self.lengths),
-            "offsets": np.array([ranker.offset for ranker in self.rankers.values()]),
+            "levels": np.array([ranker.level for ranker in self.rankers.values()]),
             "best_length": np.array(self.best_length),
         }
         return {**kept, **{f"theta_{length}": theta for length, theta in self.weights.items()}}
@@ -335,17 +341,17 @@ class MidRank(OrderMethod):
         self.start = RankSVM(C=self.start_C)
         self.start.columns = self.columns
         self.start.restore({"direction": arrays["start"]})
-        lengths, offsets = np.asarray(arrays["lengths"]), np.asarray(arrays["offsets"], np.float64)
-        if not len(lengths) or offsets.shape != lengths.shape or (np.diff(lengths) < 1).any():
-            raise ValueError(f"expected one offset for each length, got {offsets.shape} for {lengths}")
+        lengths, levels = np.asarray(arrays["lengths"]), np.asarray(arrays["levels"], np.float64)
+        if not len(lengths) or levels.shape != lengths.shape or (np.diff(lengths) < 1).any():
+            raise ValueError(f"expected one level for each length, got {levels.shape} for {lengths}")
         self.rankers = {}
-        for length, offset in zip(lengths.tolist(), offsets.tolist(), strict=True):
+        for length, level in zip(lengths.tolist(), levels.tolist(), strict=True):
             theta = np.asarray(arrays[f"theta_{length}"], np.float64)
             pooled = self.representation == MAX_POOLED
             shape = (1 if pooled else len(blocks(self.representation, length)), self.columns)
             if theta.shape != shape:
                 raise ValueError(f"expected theta of {shape} for length {length}, got {theta.shape}")
-            self.rankers[length] = LengthRanker(theta, offset)
+            self.rankers[length] = LengthRanker(theta, level)
         self.best_length = int(arrays["best_length"])
         if self.fusion == "best length" and self.best_length not in self.rankers:
             raise ValueError(f"the best length {self.best_length} was not trained")

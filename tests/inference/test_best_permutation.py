@@ -97,6 +97,24 @@ def test_one_window_is_an_assignment() -> None:
         assert found.values[0] == pytest.approx(np.sqrt(best))
 
 
+@pytest.mark.parametrize(("n", "length"), [(8, 8), (9, 3), (40, 8), (12, 2), (15, 6)])
+def test_the_second_tree_begins_at_the_best_order_without_roots(n: int, length: int) -> None:
+    compared = 0
+    for seed in range(6):
+        scores = WindowScores(np.random.default_rng(seed).normal(size=(n, length)))
+        worth = np.zeros((n, n))
+        for window in range(n - length + 1):
+            worth[:, window : window + length] += scores.places
+        best = worth[linear_sum_assignment(worth, maximize=True)].sum()
+        record = search_trees(scores, np.random.default_rng(seed).permutation(n), trees=2)
+        totals = scores.windows(record.orders).sum(axis=1)
+        root = np.flatnonzero(record.trees == 1)[0]
+        if not (totals[:root] > best - 1e-9).any():  # else the first tree may have seen it
+            assert totals[root] == pytest.approx(best)
+            compared += 1
+    assert compared
+
+
 def test_many_sequences_are_each_by_itself() -> None:
     rng = np.random.default_rng(0)
     scores, members = WindowScores(rng.normal(size=(50, 3))), rng.integers(0, 50, 5000)

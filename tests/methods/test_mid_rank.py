@@ -44,23 +44,31 @@ def test_representations_are_those_of_the_paper(representation: str) -> None:
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("disagreement", ["zero-one", "NDCG"])
 def test_the_certificate_is_eq_4_summed_over_lengths(representation: str, disagreement: str) -> None:
-    made = sequences(3, levels=6)
-    method = make_method("MidRank", representation=representation, disagreement=disagreement, **FEW).fit(made)
+    made, search = sequences(3, levels=6), {"zero-one": "left out", "NDCG": "counted"}[disagreement]
+    method = make_method(
+        "MidRank",
+        representation=representation,
+        disagreement=disagreement,
+        constant=0.5,
+        constant_in_search=search,
+        **FEW,
+    ).fit(made)
     total = 0.0
     for length in (2, 3, 4):
         drawn = training_subsequences(made, length, 150, "any", "any order", length)
         psis = np.stack([reference.psi_of(representation, made.features[row]) for row in drawn.rows])
         signs = deltas(made.grades[drawn.rows], disagreement)
         ranker = method.rankers[length]
-        level, mu = ranker.offset / method.constant, 300 / method.C
+        mu = 300 / method.C
         total += reference.subsequence_primal(
-            ranker.theta.ravel(), level, psis, signs, np.ones(300), mu, method.constant
+            ranker.theta.ravel(), ranker.level, psis, signs, np.ones(300), mu, method.constant
         )
         # The values of orders are eq. 3 of these weights.
         scores = method.window_scores(length, made.features[:7])
         order = tuple(np.random.default_rng(0).permutation(7))
+        offset = 0.5 * ranker.level if search == "counted" else 0.0
         value = reference.value_of_order(
-            order, made.features, ranker.theta.ravel(), length, representation, ranker.offset
+            order, made.features, ranker.theta.ravel(), length, representation, offset
         )
         assert scores.values(np.array([order]))[0] == pytest.approx(value, abs=1e-9)
     assert method.certificate.primal == pytest.approx(total, rel=1e-9)
@@ -146,7 +154,7 @@ def test_torn_files_are_refused(tmp_path: Path) -> None:
     method = make_method("MidRank", **FEW).fit(sequences(10))
     whole = method.arrays()
     for change in (
-        {"offsets": np.zeros(2)},
+        {"levels": np.zeros(2)},
         {"theta_3": np.zeros((3, 5))},
         {"start": np.zeros(4)},
         {"lengths": np.array([2, 4, 3])},
