@@ -3,8 +3,8 @@
     python benchmarks/ordering.py [--part inference agreement training]
 
 - inference: the search from a random order, by the length of the sequence: lengths 3 to 8 fused with three trees,
-  against all orders (up to 9 samples), and against the same search with the plain evaluation of eq. 3 for every swap, in which
-  psi is formed from 1,000 features and multiplied by theta (here as few swaps as take a while, times their number);
+  against all orders (up to 9 samples), and against the same search with the plain evaluation of eq. 3 for every swap,
+  in which psi is formed from 1,000 features and multiplied by theta (three swaps, times the number that all need);
   then one ranker up to length 500, and the memory that it takes; and many sequences of 8 at once.
 - agreement: how often the search ends at the best of all orders of 8 samples, by the number of trees, for rankers
   trained on drawn sequences (a class for each place, as with the public figures) and for random scores of places.

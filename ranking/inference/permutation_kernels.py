@@ -282,8 +282,8 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
             done[p], here, step, following = True, samples[p], np.inf, 0
             for q in range(n):
                 if not done[q]:
-                    first, last = max(0, q - (n - length)), min(length - 1, q)
-                    worth = cumulated[here, last + 1] - cumulated[here, first]
+                    low, high = max(0, q - (n - length)), min(length - 1, q)
+                    worth = cumulated[here, high + 1] - cumulated[here, low]
                     cost = -worth - worths[here] - prices[q]
                     if cost < least[q]:
                         least[q], before[q] = cost, p
