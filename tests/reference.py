@@ -691,3 +691,88 @@ def votes_of(orders: Sequence[Order], values: Sequence[float]) -> list[int]:
 
         fused.append(min(left, key=rank))
     return fused
+
+
+def relative_attributes_primal(
+    w: np.ndarray, features: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]], C: float
+) -> float:
+    """1/2 ||w||^2 + C mean over ordered pairs of max(0, 1 - w.(x_i - x_j))^2 and similar ones of (w.(x_i - x_j))^2."""
+    ordered = [
+        max(0.0, 1.0 - float(w @ (features[i] - features[j]))) for i, j in graded_pairs(grades, sequences)
+    ]
+    similar = [
+        float(w @ (features[i] - features[j]))
+        for sequence in sequences
+        for i, j in itertools.combinations(sequence, 2)
+        if grades[i] == grades[j]
+    ]
+    losses = [*ordered, *similar]
+    return float(w @ w) / 2 + C * math.fsum(loss**2 for loss in losses) / len(losses)
+
+
+def list_net_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]]) -> float:
+    """Mean over the sequences of -sum_i P_y(i) log P_s(i), softmax of grades and of scores."""
+    losses = []
+    for sequence in sequences:
+        wanted = [math.exp(grades[i]) / math.fsum(math.exp(grades[j]) for j in sequence) for i in sequence]
+        found = [math.exp(scores[i]) / math.fsum(math.exp(scores[j]) for j in sequence) for i in sequence]
+        losses.append(-math.fsum(p * math.log(q) for p, q in zip(wanted, found, strict=True)))
+    return math.fsum(losses) / len(losses)
+
+
+def list_mle_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]]) -> float:
+    """Mean over the sequences of sum_i -log( exp s_i / (exp s_i + sum of exp s_j of lower grade) )."""
+    losses = []
+    for sequence in sequences:
+        for i in sequence:
+            rest = math.fsum(math.exp(scores[j]) for j in sequence if grades[j] < grades[i])
+            losses.append(-math.log(math.exp(scores[i]) / (math.exp(scores[i]) + rest)))
+    return math.fsum(losses) / len(sequences)
+
+
+def crr_primal(
+    w: np.ndarray,
+    features: np.ndarray,
+    grades: Sequence[int],
+    sequences: Sequence[Sequence[int]],
+    C: float,
+    alpha: float,
+) -> float:
+    """1/2 ||w||^2 + C [alpha/2 mean squared error of targets + (1 - alpha)/2 that of their differences in pairs]."""
+    places = [i for sequence in sequences for i in sequence]
+    own = np.array([grades[i] for i in places], float)
+    targets = (np.array(grades, float) - own.mean()) / own.std()
+    single = [(float(w @ features[i]) - targets[i]) ** 2 for i in places]
+    paired = [
+        (float(w @ (features[i] - features[j])) - (targets[i] - targets[j])) ** 2
+        for i, j in graded_pairs(grades, sequences)
+    ]
+    loss = alpha * math.fsum(single) / len(single) + (1 - alpha) * math.fsum(paired) / len(paired)
+    return float(w @ w) / 2 + C * loss / 2
+
+
+def ada_rank(
+    features: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]], rounds: int
+) -> list[tuple[int, float]]:
+    """The weak rankers of AdaRank with NDCG as (column, weight), Algorithm 1 of Xu and Li; no two scores may tie."""
+
+    def quality(scores: np.ndarray, sequence: Sequence[int]) -> float:
+        ranked = [grades[i] for i in sorted(sequence, key=lambda i: -scores[i])]
+        gained = [
+            math.fsum(g / math.log2(2 + at) for at, g in enumerate(r)) for r in (ranked, sorted(ranked)[::-1])
+        ]
+        return gained[0] / gained[1]
+
+    chosen: list[tuple[int, float]] = []
+    shares = [1 / len(sequences)] * len(sequences)
+    for _ in range(rounds):
+        means = [
+            math.fsum(p * quality(column, q) for p, q in zip(shares, sequences, strict=True))
+            for column in features.T
+        ]
+        best = int(np.argmax(means))
+        chosen.append((best, math.log((1 + means[best]) / (1 - means[best])) / 2))
+        total = sum(weight * features[:, column] for column, weight in chosen)
+        powers = [math.exp(-quality(total, q)) for q in sequences]
+        shares = [power / math.fsum(powers) for power in powers]
+    return chosen

@@ -17,10 +17,11 @@ from ranking.settings import setting
 FIND_UNCOMPILED = """
 import numpy as np
 from numba.core import event
-from ranking import LabelSet, Query, SimilarityGraph, make_method, method_names
+from ranking import LabelSet, Query, SimilarityGraph, make_method, method_class, method_names
 from ranking.asking import closest_maxima, simulate
 from ranking.inference import best_top_k
 from ranking.kernels import compile_kernels
+from ranking.settings import settings_of
 edges = np.stack([np.arange(39), np.arange(1, 40)], axis=1)  # one component too large to enumerate, then small ones
 with event.install_recorder("numba:compile") as recorder:
     compile_kernels()
@@ -36,6 +37,9 @@ with event.install_recorder("numba:compile") as recorder:
             for settings in ({}, {"k": 2}, {"solver": "subgradient"}, {"unary": "RBF kernel"}):
                 method = make_method(name, max_iterations=3, **settings).fit(images)
                 simulate(method, images, closest_maxima, 1)
+        for name in method_names(ranks="orders"):
+            few = {item.name: 3 for item in settings_of(method_class(name)) if item.name in ("rounds", "steps")}
+            make_method(name, **few).fit([Query(features, np.arange(40) % 3)]).score(Query(features[:4]))
     best_top_k([1.0, 2.0, 3.0], [1], [[0.5, 0.0, 0.0]], 2, inside=[0], outside=[2])
 print(len(recorder.buffer))
 """

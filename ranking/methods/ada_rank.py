@@ -9,6 +9,7 @@ from typing import ClassVar
 import numba
 import numpy as np
 
+from ranking.methods.gains import gain_setting, gains_of
 from ranking.methods.linear_order import LinearOrder
 from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
@@ -16,7 +17,6 @@ from ranking.optimise.clock import Clock
 from ranking.settings import setting
 from ranking.types import Floats, Ints, OnProgress, SequenceSet, StopTraining
 
-GAINS = ("linear", "exponential")
 NEARLY_PERFECT = 1.0 - 1e-9  # of the mean quality: a perfect ranker would be given an infinite weight
 
 
@@ -53,7 +53,8 @@ class AdaRank(LinearOrder):
     Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight
     1/2 ln((1 + r)/(1 - r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak
     ranker is a feature over its standard deviation in the pool, or its negative, since features of images have no right
-    sign. Sequences without two grades are left out.
+    sign. One that leaves every E as it was would be chosen for ever: it is set aside until another has changed them.
+    The result is the sum of least mean exp(-E_q). Sequences without two grades are left out.
     """
 
     order = 25
@@ -72,13 +73,7 @@ class AdaRank(LinearOrder):
         maximum=100_000,
         usual=(10, 300),
     )
-    gain: str = setting(
-        "linear",
-        label="Gain of a grade",
-        help="What a grade is worth to NDCG: itself, or 2 to its power less one.",
-        formula=r"\text{grade} \text{ or } 2^{\text{grade}} - 1",
-        choices=GAINS,
-    )
+    gain: str = gain_setting()
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
         clock = Clock(on_progress)
@@ -86,34 +81,38 @@ class AdaRank(LinearOrder):
         pool = sequences.features.astype(np.float64, copy=False)
         spread = pool[np.unique(sequences.members)].std(axis=0)
         scales = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
-        gains = self._gains(sequences.grades)
+        gains = gains_of(sequences.grades, self.gain)
         features = len(scales)
         quality = np.concatenate(
             [_quality(ordered, gains, sign * scales * pool) for sign in (1.0, -1.0)], axis=1, dtype=np.float32
         )
-        self.direction = np.zeros(features)
-        shares = np.full(len(ordered), 1.0 / len(ordered))
-        with suppress(StopTraining):  # the sum so far is the result
-            for number in range(self.rounds):
-                means = shares @ quality
-                ranker = int(np.argmax(means))
-                mean = min(float(means[ranker]), NEARLY_PERFECT)
-                weight = 0.5 * np.log((1.0 + mean) / (1.0 - mean))
+        direction = self.direction = np.zeros(features)
+        reached, aside = (
+            _quality(ordered, gains, np.zeros((len(pool), 1)))[:, 0],
+            np.zeros(2 * features, bool),
+        )
+        shares, least = np.full(len(ordered), 1.0 / len(ordered)), float(np.exp(-reached).mean())
+        with suppress(StopTraining):  # the best sum so far is the result
+            clock.report(0, least, -np.inf, 1)
+            for number in range(1, self.rounds + 1):
+                ranker = int(np.argmax(np.where(aside, -np.inf, shares.astype(np.float32) @ quality)))
+                mean = min(float(shares @ quality[:, ranker]), NEARLY_PERFECT)
                 feature, sign = ranker % features, 1.0 if ranker < features else -1.0
-                self.direction[feature] += sign * weight * scales[feature]
-                reached = _quality(ordered, gains, (pool @ self.direction)[:, None])[:, 0]
-                shares = np.exp(-reached)
-                clock.report(number + 1, float(shares.mean()), -np.inf, 1)
-                shares /= shares.sum()
-                if reached.min() >= NEARLY_PERFECT:
+                longer = direction.copy()
+                longer[feature] += sign * scales[feature] * 0.5 * np.log((1.0 + mean) / (1.0 - mean))
+                before, reached = reached, _quality(ordered, gains, (pool @ longer)[:, None])[:, 0]
+                if (reached == before).all():
+                    aside[ranker] = True
+                else:
+                    aside[:] = False
+                    direction, shares = longer, np.exp(-reached)
+                    loss = float(shares.mean())
+                    shares /= shares.sum()
+                    if loss < least:
+                        self.direction, least = direction, loss
+                clock.report(number, least, -np.inf, number + 1)
+                if aside.all() or reached.min() >= NEARLY_PERFECT:
                     break
-
-    def _gains(self, grades: Ints) -> Floats:
-        """(n,) what the grades are worth, up to a factor, which NDCG cancels."""
-        values = grades.astype(np.float64)
-        if self.gain == "exponential":
-            values = np.exp2(values - values.max()) - np.exp2(-values.max())
-        return values
 
 
 def _quality(sequences: SequenceSet, gains: Floats, columns: Floats) -> Floats:

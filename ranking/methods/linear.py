@@ -31,10 +31,10 @@ def penalty(default: float, mistake: str) -> Any:
     )
 
 
-def duality_gap() -> Any:
+def duality_gap(default: float = 1e-3) -> Any:
     """The setting tolerance."""
     return setting(
-        1e-3,
+        default,
         label="Stop at this duality gap",
         help="Training ends when the objective is proven to be within this share of the best possible.",
         formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",

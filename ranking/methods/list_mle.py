@@ -49,8 +49,8 @@ def _likelihood(scores, members, starts, lower, slope):  # type: ignore[no-untyp
 class ListMLE(ListWise):
     """The negative log likelihood of a sequence: sum_i log( exp s_i + sum over lower grades exp s_j ) - s_i.
 
-    Without equal grades it is Xia et al.'s, section 4.3: the best sample is drawn first, then the second best of what is
-    left. Equal grades have no order, so that samples of one grade do not compete with each other.
+    Without equal grades it is Xia et al.'s, section 4.3: the best sample is drawn first, then the second best of what
+    is left. Equal grades have no order, so that samples of one grade do not compete with each other.
     """
 
     order = 28

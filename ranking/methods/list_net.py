@@ -37,7 +37,7 @@ def _cross_entropy(scores, grades, members, starts, slope):  # type: ignore[no-u
 class ListNet(ListWise):
     """The top-one cross entropy -sum_i P_y(i) log P_s(i), where P_y and P_s are the softmax of grades and of scores.
 
-    So in Cao et al., section 4.2 and eq. 2 with phi = exp. With grades far apart nearly all of P_y is the best sample's.
+    So in Cao et al. with phi = exp and k = 1. Where grades are far apart, nearly all of P_y is the best sample's.
     """
 
     order = 27

@@ -26,7 +26,7 @@ class ListWise(OrderMethod):
     the certificate states. With hidden units nothing is proven; training ends where the same figure is small.
     """
 
-    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
+    grid: ClassVar[Grid] = Grid("C", (10.0, 100.0, 1e3, 1e4, 1e5, 1e6))
 
     C: float = penalty(1000.0, "badly ordered sequence")
     hidden: int = setting(
@@ -40,7 +40,9 @@ class ListWise(OrderMethod):
         usual=(0, 64),
     )
     seed: int = setting(0, label="Seed", help="Where hidden units begin.", minimum=0, advanced=True)
-    tolerance: float = duality_gap()
+    tolerance: float = duality_gap(
+        1e-4
+    )  # ListNet's loss is at least the entropy of the grades, which hides a gap
     max_iterations: int = most_iterations()
     parameters: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 

@@ -22,7 +22,7 @@ class ScoreNetwork:
         return self.columns if self.hidden == 0 else self.hidden * (self.columns + 2)
 
     def start(self, seed: int) -> Floats:
-        """(size,) zero for linear scores; else W and v drawn so that units and scores begin about as large as features."""
+        """(size,) zero for linear scores; else W and v drawn so that scores begin about as large as features."""
         if self.hidden == 0:
             return np.zeros(self.size)
         generator = np.random.default_rng(seed)

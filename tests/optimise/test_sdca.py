@@ -8,6 +8,7 @@ import pytest
 import reference
 
 from ranking.methods.subsequence_maps import LINEAR, blocks
+from ranking.optimise import sdca as module
 from ranking.optimise.sdca import PlaceHinges, sdca
 from ranking.types import ProgressEvent, StopTraining
 
@@ -99,3 +100,11 @@ def test_subsequences_without_features_reach_no_margin() -> None:
     assert (found.theta == 0).all()
     assert found.certificate.primal == pytest.approx(hinges.costs.sum())
     assert found.certificate.gap == pytest.approx(0)
+
+
+def test_compiled_and_interpreted_kernels_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    hinges, _ = problem(mu=5.0)
+    compiled = sdca(hinges, 1e-4)
+    for name in ("_ascend", "_square_lengths"):
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    np.testing.assert_allclose(sdca(hinges, 1e-4).theta, compiled.theta, rtol=1e-9, atol=1e-12)
