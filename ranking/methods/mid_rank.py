@@ -70,8 +70,10 @@ class MidRank(OrderMethod):
     mu = m / C. A new sequence gets one order from each length, that with the greatest sum of signed roots of theta.psi
     over its windows (eq. 3) as far as the search finds it, begun at the order of RankSVM; then the orders are fused.
 
-    Lengths of which no training sequence has as many different grades are not trained: `lengths` tells which were. A
-    ranker that is longer than a new sequence has no say in its order; where all are, the order is that of RankSVM.
+    Lengths of which no training sequence has as many different grades are not trained; where that leaves none, the one
+    length is that of the most grades, 2 at least. `lengths` tells which were. A ranker that is longer than a new
+    sequence has no say in its order; where all are, the order is that of RankSVM.
+
     The certificate sums primal and dual over lengths, and leaves RankSVM out. Progress comes from RankSVM as round 0,
     and from one length after the other as rounds from 1; training that is stopped keeps the lengths that it began, and
     with fusion by the best length has not chosen: the shortest then stands for it.
@@ -199,18 +201,14 @@ class MidRank(OrderMethod):
     # -----------------------------------------------------------------------------------------------------
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
-        longest = min(self.longest, longest_chain(sequences))
-        if longest < self.shortest:
-            raise ValueError(
-                f"no training sequence holds {self.shortest} different grades, {longest} at most; "
-                "choose shorter subsequences, or longer sequences"
-            )
+        chain = longest_chain(sequences)
+        shortest, longest = min(self.shortest, chain), min(self.longest, chain)
         reports = _Reports(on_progress)
         self.start = RankSVM(C=self.start_C).fit(sequences, reports)
         self.rankers, self.best_length = {}, 0
         proven: list[Certificate] = []
-        for number, length in enumerate(range(self.shortest, longest + 1), start=1):
-            reports.number, reports.seconds = number, sum(one.seconds for one in proven)
+        for number, length in enumerate(range(shortest, longest + 1), start=1):
+            reports.begin(number)
             problem = self.problem(sequences, length)
             solution = sdca(problem, self.tolerance, self.max_iterations, reports, self.seed)
             self.rankers[length] = LengthRanker(solution.theta, solution.level)
@@ -388,14 +386,23 @@ class _Reports:
 
     def __init__(self, on_progress: OnProgress | None) -> None:
         self.on_progress = on_progress
-        self.number, self.seconds, self.stopped = 0, 0.0, False
+        self.number, self.stopped = 0, False
+        self.iterations, self.seconds = 0, 0.0  # before this ranker began
+        self.last = (0, 0.0)
+
+    def begin(self, number: int) -> None:
+        """The ranker of that number begins."""
+        self.number, self.iterations, self.seconds = number, self.last[0] + 1, self.last[1]
 
     def __call__(self, event: ProgressEvent) -> None:
         if self.stopped:
             raise StopTraining
+        self.last = (self.iterations + event.iteration, self.seconds + event.seconds)
         if self.on_progress is not None:
             try:
-                self.on_progress(replace(event, round=self.number, seconds=event.seconds + self.seconds))
+                self.on_progress(
+                    replace(event, iteration=self.last[0], seconds=self.last[1], round=self.number)
+                )
             except StopTraining:
                 self.stopped = True
                 raise
