@@ -597,6 +597,102 @@ def pair_svm_primal(
     return float(w @ w) / 2 + C * math.fsum(losses) / len(pairs)
 
 
+# ---------------------------------------------------------------------------------------------------------
+# Orders of a sequence by its windows (midrank); samples: (n, d) features, an order: numbers from the first place
+# ---------------------------------------------------------------------------------------------------------
+
+
+def psi_of(representation: str, window: np.ndarray) -> np.ndarray:
+    """Midrank, section 3.3 and Fig. 5, of the samples of a window (L, d) from the first place."""
+    pairs = [x - y for i, x in enumerate(window) for y in window[i + 1 :]]
+    if representation == "stacked":
+        return np.concatenate(window)
+    if representation == "stacked difference":
+        return np.concatenate([x - y for x, y in itertools.pairwise(window)])
+    if representation == "full stacked difference":
+        return np.concatenate(pairs)
+    if representation == "mean pairwise difference":
+        return np.mean(pairs, axis=0)
+    assert representation == "max-pooled difference"
+    return np.max(pairs, axis=0)
+
+
+def value_of_order(
+    order: Sequence[int],
+    samples: np.ndarray,
+    theta: np.ndarray,
+    length: int,
+    representation: str,
+    offset: float,
+) -> float:
+    """Midrank, eq. 3 with the signed square root of section 3.1."""
+    total = 0.0
+    for start in range(len(order) - length + 1):
+        window = samples[list(order[start : start + length])]
+        score = float(theta @ psi_of(representation, window)) + offset
+        total += math.copysign(math.sqrt(abs(score)), score)
+    return total
+
+
+def best_of_all_orders(value: Callable[[Order], float], n: int) -> float:
+    return max(value(order) for order in itertools.permutations(range(n)))
+
+
+def climb_of(value: Callable[[Order], float], start: Order, visited: set[Order]) -> list[Order]:
+    """Midrank, section 4: the path of one tree; `visited` grows by all orders that it evaluates."""
+    path, visited_before = [start], visited | {start}
+    visited.add(start)
+    while len(path) <= len(start):
+        children = []
+        for a, b in itertools.combinations(range(len(start)), 2):
+            child = list(path[-1])
+            child[a], child[b] = child[b], child[a]
+            if tuple(child) not in visited_before:
+                children.append(tuple(child))
+        visited_before.update(children)
+        visited.update(children)
+        if not children:
+            break
+        best = max(children, key=value)
+        if value(best) <= value(path[-1]) + 1e-10:
+            break
+        path.append(best)
+    return path
+
+
+def subsequence_primal(
+    theta: np.ndarray,
+    level: float,
+    psis: np.ndarray,
+    deltas: np.ndarray,
+    costs: np.ndarray,
+    mu: float,
+    B: float,
+) -> float:
+    """Midrank, eq. 4; psis: (m, D) written out, theta: (D,), and a constant component B of weight `level`."""
+    margins = deltas * (psis @ theta + B * level)
+    hinges = np.maximum(0.0, 1.0 - margins)
+    return mu / 2 * (float(theta @ theta) + level**2) + float(costs @ hinges)
+
+
+def votes_of(orders: Sequence[Order], values: Sequence[float]) -> list[int]:
+    """Midrank, section 3.4: place by place the sample with the most votes; ties by the weighted mean place."""
+    weights = [max(value, 0.0) for value in values]
+    if not any(weights):
+        weights = [1.0] * len(values)
+    fused: list[int] = []
+    for place in range(len(orders[0])):
+        left = [i for i in range(len(orders[0])) if i not in fused]
+
+        def rank(i: int, place: int = place) -> tuple[float, float, int]:
+            votes = sum(w for w, order in zip(weights, orders, strict=True) if order[place] == i)
+            mean = sum(w * order.index(i) for w, order in zip(weights, orders, strict=True))
+            return (-votes, mean, i)
+
+        fused.append(min(left, key=rank))
+    return fused
+
+
 def relative_attributes_primal(
     w: np.ndarray, features: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]], C: float
 ) -> float:
