@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, charts, frame, grid, importing, keys, selection, sets, tiles
+from pages.parts import address, cache, charts, criteria, frame, grid, importing, keys, selection, sets, tiles
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from ranking.types import ImageSet, Ints
@@ -24,7 +24,8 @@ def steps() -> None:
         row = sets.choose()
         sets.show_preparing()
     with right:
-        frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
+        if row.classes:
+            frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
     importing.show()
     images = cache.image_set(row.key)
     left, right = st.columns([3, 2], gap="medium")
@@ -37,7 +38,10 @@ def steps() -> None:
         with frame.in_place():
             show_image(images, sheet.sample)
             selection.show_crops(images, MOST_SELECTED)
-        show_classes(images)
+        if images.classes:
+            show_classes(images)
+        if images.criteria:
+            criteria.show(images)
 
 
 def choose_images(images: ImageSet) -> Ints:
@@ -45,19 +49,7 @@ def choose_images(images: ImageSet) -> Ints:
     wide, narrow = st.columns([3, 2], vertical_alignment="bottom")
     splits = [split for split in ("train", "test") if (images.image_test == (split == "test")).any()]
     with wide:
-        counts = images.labels.sum(axis=0)
-        shown = {
-            name: f"{name} — {count:,} samples" for name, count in zip(images.classes, counts, strict=True)
-        }
-        bound = address.bound(keys.SHEET_CLASS, address.one_of(images.classes), None)
-        of_class = st.selectbox(
-            "Images that show",
-            images.classes,
-            index=None,
-            format_func=lambda name: shown[name],
-            placeholder="any class",
-            **bound,
-        )
+        of_class = choose_class(images) if images.classes else None
     with narrow:
         bound = address.bound(keys.SHEET_SPLIT, address.one_of(splits), None)
         split = st.segmented_control("Only of the split", splits, **bound)
@@ -68,6 +60,22 @@ def choose_images(images: ImageSet) -> Ints:
     if split is not None:
         kept &= images.image_test == (split == "test")
     return np.flatnonzero(kept)
+
+
+def choose_class(images: ImageSet) -> str | None:
+    """The class that all images of the contact sheet show; None for any."""
+    counts = images.labels.sum(axis=0)
+    shown = {name: f"{name} — {count:,} samples" for name, count in zip(images.classes, counts, strict=True)}
+    bound = address.bound(keys.SHEET_CLASS, address.one_of(images.classes), None)
+    chosen: str | None = st.selectbox(
+        "Images that show",
+        images.classes,
+        index=None,
+        format_func=lambda name: shown[name],
+        placeholder="any class",
+        **bound,
+    )
+    return chosen
 
 
 class Sheet(NamedTuple):
@@ -127,6 +135,9 @@ def show_image(images: ImageSet, sample: int) -> None:
             alt=f"Image {name} with {len(boxes)} boxes: {', '.join(box.label for box in boxes[:20])}",
             key=keys.widget("whole image"),
         )
+    numbers = tiles.numbers_of(images, sample)
+    if numbers:
+        st.markdown(f"**{escaped(numbers)}**")
     st.caption(
         f"{width} × {height} pixels, in the {split} split. **Notice** that a sample is a box, not an image: "
         f"this image has {len(boxes)}."

@@ -11,6 +11,7 @@ from pages.parts import (
     address,
     cache,
     certificate,
+    criteria,
     forms,
     frame,
     graph_choice,
@@ -43,6 +44,7 @@ def steps() -> None:
         task, view, details = st.container(), st.container(), st.container()
     with task:
         row = sets.choose()
+        criteria.need_classes(row)
         query, method = choose_task(row)
     with details:
         settings = choose_details(row, query, method)

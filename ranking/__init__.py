@@ -15,13 +15,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.methods import METHODS
-from ranking.types import Certificate, LabelSet, ProgressEvent, Query, SimilarityGraph, StopTraining
+from ranking.types import (
+    Certificate,
+    LabelSet,
+    ProgressEvent,
+    Query,
+    SequenceSet,
+    SimilarityGraph,
+    StopTraining,
+)
 
 __all__ = [
     "Certificate",
     "LabelSet",
     "ProgressEvent",
     "Query",
+    "SequenceSet",
     "SimilarityGraph",
     "StopTraining",
     "make_method",
@@ -35,13 +44,14 @@ method_class = METHODS.get
 
 
 def method_names(ranks: str | None = None) -> list[str]:
-    """Every method by name; with `ranks` those that rank "samples" of a query, or "labels" of an image.
+    """Every method by name; with `ranks` those that rank "samples" of a query as relevant or not, put "orders" of
+    graded samples right, or rank the "labels" of an image.
 
     >>> "AP-SVM" in method_names(ranks="samples"), "AP-SVM" in method_names(ranks="labels")
     (True, False)
     """
-    if ranks not in (None, "samples", "labels"):
-        raise ValueError(f"ranks must be 'samples' or 'labels', got {ranks!r}")
+    if ranks not in (None, "samples", "orders", "labels"):
+        raise ValueError(f"ranks must be 'samples', 'orders' or 'labels', got {ranks!r}")
     kinds = {name: getattr(METHODS.get(name), "ranks", "samples") for name in METHODS.names()}
     return [name for name, kind in kinds.items() if ranks in (None, kind)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from ranking import LabelSet, Query, make_method, method_class, method_names
+from ranking import LabelSet, Query, SequenceSet, make_method, method_class, method_names
 from ranking.features import feature_names, make_feature
 from ranking.inference import (
     ALGORITHMS,
@@ -19,6 +19,7 @@ from ranking.inference import (
     most_violated_ranking,
 )
 from ranking.settings import settings_of
+from ranking.types import Features
 
 
 def compile_kernels() -> None:
@@ -42,6 +43,7 @@ def compile_kernels() -> None:
         for name in method_names(ranks="samples"):
             make_method(name, **_few_iterations(name)).fit([query])
     compile_label_kernels(generator)
+    compile_order_kernels(generator)
 
 
 def compile_label_kernels(generator: np.random.Generator) -> None:
@@ -55,8 +57,18 @@ def compile_label_kernels(generator: np.random.Generator) -> None:
     best_top_k([1.0, 2.0], [0], [[0.0, 1.0]], 1)
 
 
+def compile_order_kernels(generator: np.random.Generator) -> None:
+    """The same for methods that put sequences in order."""
+    for precision in (np.float32, np.float64):
+        features: Features = generator.standard_normal((200, 3)).astype(precision)
+        sequences = SequenceSet.of([Query(features, np.arange(200) % 5), Query(features[:9], np.arange(9))])
+        for name in method_names(ranks="orders"):
+            make_method(name, **_few_iterations(name)).fit(sequences).score(sequences.query(0))
+
+
 def _few_iterations(name: str) -> dict[str, int]:
-    return {item.name: 2 for item in settings_of(method_class(name)) if item.name == "max_iterations"}
+    few = {"max_iterations", "rounds", "steps"}
+    return {item.name: 2 for item in settings_of(method_class(name)) if item.name in few}
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> L
     """The images of a set with the labels that any of their samples shows, for a method that ranks labels.
 
     features: (n, d) of the samples, as `ranking.features.load_features` gives them; an image with several boxes has
-    their mean. Labels that fewer than `min_images` images show are left out. ValueError where none is left,
-    or the features are not those of the samples.
+    their mean. Labels that fewer than `min_images` images show are left out. ValueError where none is left or
+    there are none, or the features are not those of the samples.
     """
     if features.ndim != 2 or len(features) != len(image_set):
         raise ValueError(
@@ -20,6 +20,8 @@ def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> L
         )
     if min_images < 1:
         raise ValueError(f"min_images must be at least 1, got {min_images}")
+    if not image_set.classes:
+        raise ValueError(f"{image_set.title} has no labels; its samples have numbers, to be put in order by")
     images = len(image_set.image_names)
     labels = np.zeros((images, len(image_set.classes)), np.bool_)
     np.logical_or.at(labels, image_set.image_of, image_set.labels)

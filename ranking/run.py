@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["import", "train", "label", "asking"]
+Kind = Literal["import", "train", "label", "order", "asking"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
-# What people call a run of each kind: "train" ranks images, "label" the labels of an image, "asking" simulates answers.
+# What people call a run of each kind: "train" ranks images, "label" the labels of an image, "order" whole sequences of
+# images; "asking" simulates answers.
 CALLED: dict[Kind, str] = {
     "import": "import",
     "train": "training",
     "label": "training of labels",
+    "order": "training of orders",
     "asking": "simulation",
 }
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
@@ -65,7 +67,7 @@ class Run:
     @property
     def learns(self) -> bool:
         """Whether it is a training, whose weights are kept also where it is stopped."""
-        return self.kind in ("train", "label")
+        return self.kind in ("train", "label", "order")
 
     @property
     def folds_done(self) -> int:
@@ -107,7 +109,8 @@ class Run:
 
     @property
     def scores_file(self) -> Path:
-        """(n,) float64, the scores of all samples of the set, to train on or to test on."""
+        """(n,) float64, the scores of all samples of the set, to train on or to test on; of a training of orders those
+        of the members of its test sequences."""
         return self.folder / "scores.npy"
 
     @property

@@ -114,7 +114,36 @@ class AskingSettings:
         return {**_told(self), "strategies": list(self.strategies)}
 
 
-AnySettings = ImportSettings | TrainSettings | LabelTrainSettings | AskingSettings
+@dataclass(frozen=True)
+class OrderTrainSettings:
+    """A training of a method that puts sequences in order: the key of its image set, features, the criterion that
+    its numbers are of, and the method with settings.
+
+    drawing: those settings of `ranking.sequences.Drawing` that are not its defaults: which end goes first, what
+    sequences are drawn of, how long, how many, and by which seed. Equal ones give all methods the same sequences.
+
+    >>> OrderTrainSettings("abc", (("HOG", {}),), "year", "MidRank", drawing={"length": 20}).to_json()["drawing"]
+    {'length': 20}
+    """
+
+    set: str
+    features: Named
+    criterion: str
+    method: str
+    method_settings: Settings = field(default_factory=dict)
+    drawing: Settings = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> OrderTrainSettings:
+        """What `to_json` gave; a ValueError says what else it is."""
+        _check(cls, "a training of orders", values)
+        return cls(**{**values, "features": _named(values, "features", "HOG")})
+
+    def to_json(self) -> dict[str, Any]:
+        return _told(self)
+
+
+AnySettings = ImportSettings | TrainSettings | LabelTrainSettings | AskingSettings | OrderTrainSettings
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
 
 
@@ -150,7 +179,7 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
         if names:
             expected = f"expected {', '.join(needed)} and, where wanted, {', '.join(optional)}"
             raise ValueError(f"the settings of {what} {words} {', '.join(names)}; {expected}")
-    for name in ("source_settings", "method_settings"):
+    for name in ("source_settings", "method_settings", "drawing"):
         if not isinstance(values.get(name, {}), dict):
             raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")
     for name in WHOLE_NUMBERS:

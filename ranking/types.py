@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Protocol, Self
@@ -132,6 +132,82 @@ class LabelSet:
             chosen = chosen.astype(np.int64)  # an empty list has no integers in it
         test, ids = self.test[chosen], self.ids[chosen]
         return LabelSet(self.features[chosen], self.labels[chosen], self.names, test, ids)
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceSet:
+    """Sequences of samples that are to be put in order, drawn from one pool (midrank, section 3).
+
+    features: (n, d) float32 or float64 of the pool, finite. grades: (n,) whole >= 0, of which the highest goes first;
+    equal ones have no order among them. members: rows of the pool, sequence after sequence; sequence i is
+    members[starts[i]:starts[i + 1]]. A row may be in many sequences, so that ten thousand of them weigh little.
+    """
+
+    features: Features
+    grades: Ints
+    members: Ints
+    starts: Ints
+
+    def __post_init__(self) -> None:
+        features = check_features(self.features)
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "grades", check_relevance(self.grades, len(features)))
+        members, starts = np.asarray(self.members), np.asarray(self.starts)
+        for name, array in {"members": members, "starts": starts}.items():
+            if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) or not array.size):
+                raise ValueError(
+                    f"{name} must be whole numbers in one row, got {array.dtype} of {array.shape}"
+                )
+        if not len(starts) or starts[0] != 0 or starts[-1] != len(members) or (np.diff(starts) < 1).any():
+            raise ValueError(
+                f"starts must rise from 0 to {len(members)}, the number of members, and no sequence be empty"
+            )
+        if len(members) and not 0 <= members.min() <= members.max() < len(features):
+            raise ValueError(f"members must be rows of the pool, 0 to {len(features) - 1}")
+        object.__setattr__(self, "members", members.astype(np.int64))
+        object.__setattr__(self, "starts", starts.astype(np.int64))
+
+    @classmethod
+    def of(cls, queries: Sequence[Query] | SequenceSet) -> SequenceSet:
+        """The samples of `queries` as one pool, each query a sequence; a SequenceSet as it is.
+
+        >>> made = SequenceSet.of([Query(np.eye(2), np.array([0, 1])), Query(np.ones((3, 2)), np.array([2, 0, 1]))])
+        >>> made.sequence(1), made.grades.tolist()
+        (array([2, 3, 4]), [0, 1, 2, 0, 1])
+        """
+        if isinstance(queries, SequenceSet):
+            return queries
+        if not queries:
+            raise ValueError("expected at least one query, got an empty list")
+        sizes = {query.features.shape[1] for query in queries}
+        if len(sizes) > 1:
+            raise ValueError(f"all queries need as many features, got {sorted(sizes)}")
+        grades = [query.relevance for query in queries if query.relevance is not None]
+        if len(grades) < len(queries):
+            raise ValueError("every query needs its relevance: training needs Query(features, relevance)")
+        features = np.concatenate([query.features for query in queries])
+        starts = np.concatenate([[0], np.cumsum([len(query) for query in queries])])
+        return cls(features, np.concatenate(grades), np.arange(len(features)), starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def sequence(self, number: int) -> Ints:
+        """The rows of the pool that sequence `number` holds, in the order in which they were given."""
+        return self.members[self.starts[number] : self.starts[number + 1]]
+
+    def query(self, number: int) -> Query:
+        """Sequence `number` by itself; its ids are rows of the pool."""
+        rows = self.sequence(number)
+        return Query(self.features[rows], self.grades[rows], ids=rows)
+
+    def part(self, numbers: npt.ArrayLike) -> SequenceSet:
+        """The sequences of those numbers, over the same pool."""
+        chosen = np.asarray(numbers, np.int64)
+        rows = [self.sequence(number) for number in chosen]
+        starts = np.concatenate([[0], np.cumsum([len(one) for one in rows], dtype=np.int64)])
+        members = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        return SequenceSet(self.features, self.grades, members, starts)
 
 
 def check_features(features: npt.ArrayLike) -> Features:
@@ -277,8 +353,9 @@ OnProgress = Callable[[ProgressEvent], None]
 class Method(Protocol):
     """What every registered method that ranks samples can do. Its dataclass fields are its settings.
 
-    `ranks`: "samples" of a query; methods that rank the "labels" of an image are given a LabelSet instead, and give
-    `scores` (M, L). `certificate`: what training proved; None before `fit`, and always where the method proves nothing.
+    `ranks`: "samples" of a query, as relevant or not; "orders": samples by their grades, whose queries may be given as
+    a SequenceSet too; methods that rank the "labels" of an image are given a LabelSet instead, and give `scores`
+    (M, L). `certificate`: what training proved; None before `fit`, and always where the method proves nothing.
     """
 
     name: ClassVar[str]
@@ -307,12 +384,14 @@ class SourceBox:
     """One annotated box as a source tells it: a box in pixels, None for the whole image, and the classes it shows.
 
     `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
+    `numbers` are what criteria such as "year" measure of it; NaN, or nothing said, where that is unknown.
     """
 
     box: tuple[float, float, float, float] | None
     classes: tuple[str, ...]
     group: str | None = None  # None: the image is the group
     number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -373,6 +452,8 @@ class ImageSet:
     m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
     n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
     image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
+    numbers: (n, c) float32, what each of the c `criteria` such as "year" measures of a sample, by which samples can be
+    put in order; NaN where it is unknown. (n, 0) for a set without criteria. A set has classes, criteria or both.
     `key` is a hash of all content: equal keys are equal sets.
     """
 
@@ -390,10 +471,19 @@ class ImageSet:
     labels: Bools
     ids: npt.NDArray[np.str_]
     image_features: npt.NDArray[np.float32] | None = None
+    criteria: tuple[str, ...] = ()
+    numbers: npt.NDArray[np.float32] = None  # type: ignore[assignment]  # an array from __post_init__ on
     test: Bools = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "test", self.image_test[self.image_of])
+        none = np.zeros((len(self), 0), np.float32)
+        object.__setattr__(self, "numbers", none if self.numbers is None else self.numbers)
+        if self.numbers.shape != (len(self), len(self.criteria)):
+            raise ValueError(
+                f"numbers must be ({len(self)}, {len(self.criteria)}), one for each sample and criterion, got "
+                f"{self.numbers.shape}"
+            )
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -401,8 +491,16 @@ class ImageSet:
     def relevance(self, query: str) -> npt.NDArray[np.int64]:
         """(n,) 1 where a sample shows the class `query`, else 0."""
         if query not in self.classes:
-            raise ValueError(f"no class {query!r} in {self.title}; its classes are {', '.join(self.classes)}")
+            there = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
+            raise ValueError(f"no class {query!r} in {self.title}; its classes are {there}")
         return self.labels[:, self.classes.index(query)].astype(np.int64)
+
+    def numbers_of(self, criterion: str) -> npt.NDArray[np.float32]:
+        """(n,) what `criterion` measures of each sample, NaN where that is unknown."""
+        if criterion not in self.criteria:
+            there = ", ".join(self.criteria) or "none: it was imported without numbers"
+            raise ValueError(f"no criterion {criterion!r} in {self.title}; its criteria are {there}")
+        return self.numbers[:, self.criteria.index(criterion)]
 
     def open_image(self, image: int) -> Image.Image:
         """Image number `image`, decoded as RGB; ValueError where its file is gone or damaged."""

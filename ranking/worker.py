@@ -22,7 +22,13 @@ from typing import TYPE_CHECKING, Any
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, waits_for
 from ranking.run import ENDED, Run, State, take_lock
-from ranking.run_settings import AskingSettings, ImportSettings, LabelTrainSettings, TrainSettings
+from ranking.run_settings import (
+    AskingSettings,
+    ImportSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    TrainSettings,
+)
 from ranking.store import Store
 from ranking.types import Floats, Method, StopTraining
 from ranking.worker_limits import lift_memory_limit, limit_memory, reason_of
@@ -72,7 +78,13 @@ def _hold_lock(run: Run) -> None:
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
     """Do what `run` asks for; its final state, the reason for it and the result, None for what is in its row."""
-    works = {"import": import_images, "train": train, "label": train_labels, "asking": simulate_asking}
+    works = {
+        "import": import_images,
+        "train": train,
+        "label": train_labels,
+        "order": train_orders,
+        "asking": simulate_asking,
+    }
     try:
         limit_memory()
         result = works[run.kind](store, run, report)
@@ -122,6 +134,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
         "images": len(image_set.image_names),
         "samples": len(image_set),
         "classes": {name: int(count) for name, count in zip(image_set.classes, counts, strict=True)},
+        "criteria": list(image_set.criteria),
         "problems": len(problems),
     }
 
@@ -182,6 +195,25 @@ def train_labels(store: Store, run: Run, report: Report) -> Result:
         on_fitted=report.saving,
     )
     _write_whole(run.model_file, trained.method.save)
+    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
+
+
+def train_orders(store: Store, run: Run, report: Report) -> Result:
+    """Train a method of orders as `ranking.order_training` does, and write what came of it."""
+    settings = OrderTrainSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking import order_training
+
+    trained = order_training.train_orders(
+        store.image_set(settings.set),
+        settings,
+        store.features,
+        on_step=report.progress,
+        on_iteration=report.iteration,
+        on_fitted=report.saving,
+    )
+    _write_whole(run.model_file, trained.method.save)
+    _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
     return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
 
 

@@ -89,5 +89,6 @@ STEPS = {
 }
 
 if __name__ == "__main__":
-    worker.import_images = worker.train = worker.train_labels = worker.simulate_asking = work
+    worker.import_images = worker.train = worker.train_labels = work
+    worker.train_orders = worker.simulate_asking = work
     sys.exit(worker.main(sys.argv[1:]))

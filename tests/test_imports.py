@@ -17,13 +17,13 @@ LAYERS: tuple[set[str], ...] = (
     {"pages"},
     {"pages.parts"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
-    | {"label_training", "asking_simulation", "worker_limits"},
+    | {"label_training", "order_training", "asking_simulation", "worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
-    {"image_graph", "asking", "lookahead"},
+    {"image_graph", "asking", "lookahead", "tree_search"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
-    | {"label_sets", "label_pairs", "fold_curves"},
-    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"},
+    | {"label_sets", "label_pairs", "fold_curves", "sequences"},
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "subsequences"},
     {"registry", "settings", "types", "archives", "spreadsheets"},
 )
 
@@ -33,6 +33,7 @@ SIDEWAYS = {
     ("worker", "events"),
     ("worker", "training"),
     ("worker", "label_training"),
+    ("worker", "order_training"),
     ("worker", "asking_simulation"),
     ("worker", "worker_limits"),
     ("asking_simulation", "label_training"),
@@ -63,6 +64,7 @@ APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
 INITIALISED_BY = {
     ("ranking.methods.hoap_svm", "ranking.methods.hob_svm"),
     ("ranking.methods.hoap_svm", "ranking.methods.ap_svm"),
+    ("ranking.methods.mid_rank", "ranking.methods.rank_svm"),
 }
 
 

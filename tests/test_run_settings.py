@@ -7,15 +7,24 @@ from typing import Any
 
 import pytest
 
-from ranking.run_settings import AskingSettings, ImportSettings, LabelTrainSettings, TrainSettings
+from ranking.run_settings import (
+    AskingSettings,
+    ImportSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    TrainSettings,
+)
 
 TRAINING = TrainSettings("key", (("Colour", {"bins": 4}),), "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05})
 LABELS = LabelTrainSettings("key", (("GIST", {}), ("Colour", {"bins": 4})), "C-star p@k", {"core_size": 3}, 7)
 ASKING = AskingSettings(
     "key", (("GIST", {}),), (("C-star p@k", {"C": 1.0}), ("Independent p@k", {})), ("entropy", "random")
 )
-KINDS = [TRAINING, LABELS, ASKING, ImportSettings("Digits", {"seed": 1}), ImportSettings("Digits")]
-Asked = TrainSettings | LabelTrainSettings | AskingSettings | ImportSettings
+ORDERS = OrderTrainSettings(
+    "key", (("HOG", {}),), "year", "MidRank", {"trees": 2}, {"first": "lowest number", "length": 20}
+)
+KINDS = [TRAINING, LABELS, ASKING, ORDERS, ImportSettings("Digits", {"seed": 1}), ImportSettings("Digits")]
+Asked = TrainSettings | LabelTrainSettings | AskingSettings | OrderTrainSettings | ImportSettings
 
 
 @pytest.mark.parametrize("settings", KINDS)
@@ -25,7 +34,7 @@ def test_settings_survive_json(settings: Asked) -> None:
     assert type(settings).from_json(written) == settings
 
 
-@pytest.mark.parametrize("settings", [TRAINING, LABELS, ASKING])
+@pytest.mark.parametrize("settings", [TRAINING, LABELS, ASKING, ORDERS])
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
@@ -53,6 +62,7 @@ def test_settings_of_another_form_say_what_is_expected(
             {"method_settings": None},
             "method_settings must be settings by name, as {'seed': 1}, got None",
         ),
+        (ORDERS, {"drawing": 8}, "drawing must be settings by name"),
         (LABELS, {"method_settings": []}, "method_settings must be settings by name"),
         (LABELS, {"min_images": 2.5}, "min_images must be a whole number, got 2.5"),
         (

@@ -16,20 +16,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from dated_pictures import dated
 from labelled_pictures import patches
 from PIL import Image
 
 from ranking import Query, jobs, make_method, method_class, method_names, worker, worker_limits
 from ranking.asking_simulation import simulate_asking
 from ranking.events import Report
-from ranking.features import make_feature
+from ranking.features import load_features, make_feature
 from ranking.jobs import take_lock
 from ranking.label_training import label_metrics, label_set_of
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
+from ranking.order_training import drawn_for_test
 from ranking.run import CALLED, ENDED, Kind, Run
-from ranking.run_settings import AskingSettings, LabelTrainSettings
+from ranking.run_settings import AskingSettings, LabelTrainSettings, OrderTrainSettings
 from ranking.store import Store
 from ranking.types import ImageSet, Problem, SourceBox, SourceImage
 
@@ -598,6 +600,74 @@ def test_a_stopped_ranker_of_labels_keeps_its_best_weights(
     assert method_class("C-star p@k").load(run.model_file).certificate.iterations == 3
 
 
+@pytest.fixture(scope="module")
+def dated_images(store: Store, tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    folder = tmp_path_factory.mktemp("dated") / "set"
+    dated(folder)
+    return store.image_set(store.adopt(folder, "Dated"))
+
+
+def order_training(images: ImageSet, **method_settings: Any) -> dict[str, Any]:
+    given = {"longest": 4, "subsequences": 100, **method_settings}
+    drawing = {"length": 5, "train": 30, "test": 20}
+    settings = OrderTrainSettings(images.key, (("Colour", {"bins": 3}),), "year", "MidRank", given, drawing)
+    return settings.to_json()
+
+
+def test_a_method_of_orders_ends_with_its_model_and_the_scores_of_its_test_sequences(
+    store: Store, dated_images: ImageSet
+) -> None:
+    run = here(store, order_training(dated_images), "order")
+    assert (run.state, run.reason) == ("finished", "")
+    assert run.result["certificate"]["converged"] is True
+    assert run.has_model
+    assert run.has_scores
+    assert run.result["test"]["sequences"] == 20
+    settings = OrderTrainSettings.from_json(run.settings)
+    features = load_features(dated_images, settings.features, store.features)
+    drawn = drawn_for_test(dated_images, settings, features)
+    method = method_class("MidRank").load(run.model_file)
+    np.testing.assert_array_equal(np.load(run.scores_file), method.score_sequences(drawn.sequences))
+    told = jobs.events(run)[0]
+    steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
+    assert steps == ["Reading the image set", "Colour", "Training", "Saving the weights"]
+    assert {event["round"] for event in told if event["event"] == "iteration"} == {1, 2}
+    assert [one.id for one in store.runs("order", dated_images.key)] == [run.id]
+
+
+def test_a_stopped_method_of_orders_keeps_the_lengths_that_it_has(
+    store: Store, dated_images: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = Report.iteration
+
+    def tell_and_stop(self: Report, event: Any) -> None:
+        if event.round == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        tell(self, event)
+
+    monkeypatch.setattr(Report, "iteration", tell_and_stop)
+    run = here(store, order_training(dated_images, longest=5, tolerance=1e-7), "order")
+    assert run.state == "cancelled"
+    assert run.reason.startswith("cancelled; the best weights so far were kept; last heard of: round 2, ")
+    assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"method": "AP-SVM"}, "AP-SVM puts no sequences in order; choose one of: RankSVM, "),
+        ({"criterion": "age"}, "no criterion 'age' in Dated patches; its criteria are "),
+        ({"drawing": 3}, "drawing must be settings by name"),
+    ],
+)
+def test_settings_that_order_nothing_are_a_plain_reason(
+    store: Store, dated_images: ImageSet, settings: dict[str, Any], reason: str
+) -> None:
+    run = here(store, {**order_training(dated_images), **settings}, "order")
+    assert run.state == "failed"
+    assert run.reason.startswith(reason)
+
+
 def test_a_simulation_ends_with_a_curve_for_each_method_and_strategy(store: Store, images: ImageSet) -> None:
     run = here(store, simulation(images), "asking")
     assert (run.state, run.reason) == ("finished", "")
@@ -714,8 +784,8 @@ def test_settings_that_rank_no_labels_are_a_plain_reason(
     assert run.reason.startswith(reason)
 
 
-@pytest.mark.parametrize("kind", ["label", "asking"])
-def test_weights_of_labels_are_no_beginning_for_a_training(
+@pytest.mark.parametrize("kind", ["label", "order", "asking"])
+def test_weights_of_another_kind_are_no_beginning_for_a_training(
     store: Store, digits: ImageSet, kind: Kind
 ) -> None:
     other = store.create_run(kind, {})

@@ -26,7 +26,7 @@ from ranking.label_sets import label_set
 from ranking.methods import score_direction
 from ranking.ranked import Ranking
 from ranking.run import Run
-from ranking.run_settings import LabelTrainSettings, TrainSettings
+from ranking.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
 from ranking.store import Store
 from ranking.types import Floats, ImageSet, LabelSet
 
@@ -34,7 +34,11 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.asking import LabelEntropy
     from ranking.leaning import Leaning
     from ranking.methods.label_ranker import LabelRanker
+    from ranking.methods.mid_rank import MidRank
     from ranking.neighbourhood import Neighbourhood
+    from ranking.order_training import Ordered
+    from ranking.tree_search import TreeSearch
+    from ranking.types import Features
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
 TINY = 80  # longest side of an image of which every pixel counts
@@ -294,6 +298,79 @@ def _label_entropy(home: str, run_id: str) -> LabelEntropy:
 
     method, shown = _label_ranker(home, run_id)
     return LabelEntropy.fitted(method, shown.part(~shown.test))
+
+
+def criteria(key: str) -> tuple[str, ...]:
+    """By what the samples of an image set can be put in order; () where that cannot be known."""
+    with or_gone():
+        return _criteria(str(store().home), key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _criteria(home: str, key: str) -> tuple[str, ...]:
+    return Store(home).image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
+
+
+def ordered(run: Run) -> Ordered:
+    """The test sequences of a training of orders as its method put them; Gone where it left no scores of them."""
+    if not run.has_scores:
+        raise Gone(f"training {run.id} is {run.state} and has no scores; train again")
+    with or_gone():
+        return _ordered(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner="Reading the test sequences …", max_entries=8)
+def _ordered(home: str, run_id: str) -> Ordered:
+    from ranking.order_training import Ordered, drawn_for_test, make_drawing
+
+    run = Store(home).run(run_id)
+    settings = OrderTrainSettings.from_json(run.settings)
+    drawn = drawn_for_test(_image_set(home, settings.set), settings)
+    try:
+        scores = np.load(run.scores_file, allow_pickle=False)
+        return Ordered.of(drawn, scores, make_drawing(settings.drawing))
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
+        raise ValueError(f"the scores of training {run_id} cannot be read ({error}); train again") from error
+
+
+def mid_rank(run: Run) -> tuple[MidRank, Features]:
+    """The MidRank that a training of orders left, and (n, d) the features of the pool of its test sequences.
+
+    Gone where it left none; NoFeatures where it would first have to compute features.
+    """
+    if not run.has_model:
+        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    with or_gone():
+        return _mid_rank(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _mid_rank(home: str, run_id: str) -> tuple[MidRank, Features]:
+    from ranking.order_training import drawn_for_test
+
+    run = Store(home).run(run_id)
+    images, settings = _image_set(home, run.settings["set"]), OrderTrainSettings.from_json(run.settings)
+    features = cached_features(images, settings.features, Store(home).features)
+    if features is None:
+        raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
+    method = method_class(settings.method).load(run.model_file)
+    return method, drawn_for_test(images, settings, features).sequences.features
+
+
+def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
+    """The search of a MidRank's ranker of one length for the best order of test sequence `number`, from 0."""
+    mid_rank(run)
+    with or_gone():
+        return _tree_search(str(store().home), run.id, number, length, trees)
+
+
+@st.cache_resource(show_spinner="Searching …", max_entries=16)
+def _tree_search(home: str, run_id: str, number: int, length: int, trees: int) -> TreeSearch:
+    from ranking.tree_search import tree_search as search
+
+    method, features = _mid_rank(home, run_id)
+    rows = _ordered(home, run_id).drawn.sequences.sequence(number)
+    return search(method, length, features[rows], trees)
 
 
 def neighbourhood(run: Run) -> Neighbourhood:

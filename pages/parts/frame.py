@@ -29,6 +29,10 @@ SECTIONS = {
         "max_marginals": "Max-marginals",
         "sample_graph": "Sample graph",
     },
+    "Orders": {
+        "orders": "Orders",
+        "search_tree": "Search tree",
+    },
     "Labels": {
         "label_questions": "Label questions",
         "label_interactions": "Label interactions",

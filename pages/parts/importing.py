@@ -187,6 +187,8 @@ def _decide(run: Run) -> None:
         st.metric("Images", f"{result['images']:,}", width="content")
         st.metric("Samples", f"{result['samples']:,}", width="content")
         st.metric("Classes", f"{len(result['classes']):,}", width="content")
+        if result.get("criteria"):
+            st.metric("Criteria", f"{len(result['criteria']):,}", width="content")
         st.metric("Problems", f"{result['problems']:,}", width="content")
     complete = _examples_of(run)
     with st.container(horizontal=True):

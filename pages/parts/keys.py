@@ -41,6 +41,16 @@ FOLDS = "folds"  # that images are dealt into
 SEED = "seed"  # by which they are dealt
 MIN_IMAGES = "min_images"  # that must show a label
 PANELS = "panels"  # what a panel of the curves shows
+ORDER_SET = "order_set"  # key of the image set whose samples are put in order
+CRITERION = "criterion"  # by which they are
+ORDER_RUN = "order_run"  # id of the training of orders that is shown
+BESIDE = "beside"  # ids of the trainings of orders that are shown beside it, joined by commas
+SEQUENCE = "sequence"  # number of the test sequence, from 1
+ORDER_VIEW = "order_view"  # whether methods put it in order, or the person
+ORDER_METHOD = "order_method"  # that a new training of orders has
+LENGTH = "length"  # of the subsequences whose ranker's search is shown
+TREES = "trees"  # that its search grows
+VISIT = "visit"  # number of the order that the search visited, from 1
 IMAGE = "image"  # id of the image whose labels are asked for
 STRATEGY = "strategy"  # how the next question is chosen
 LABEL_K = "label_k"  # how many labels an image is given
@@ -71,6 +81,12 @@ DEPENDENTS = {
     ),
     LABEL_SET: (LABEL_RUN, RIVAL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
     LABEL_RUN: (LABEL_SET, RIVAL_RUN, CORE, LABEL_K),
+    ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
+    CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
+    ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
+    SEQUENCE: (VISIT,),
+    LENGTH: (VISIT,),
+    TREES: (VISIT,),
     SIMULATION: (
         LABEL_SET,
         FEATURES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -77,6 +78,7 @@ def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
         split = "test" if images.image_test[image] else "train"
         name, counted = str(images.image_names[image]), "1 box" if len(rows) == 1 else f"{len(rows)} boxes"
         classes = sorted({shown for row in rows for shown in classes_of(images, row)})
+        shown = _said(classes[:12]) if images.classes else "; ".join(shows(images, row) for row in rows[:12])
         tiles.append(
             Tile(
                 str(images.ids[rows[0]]),
@@ -88,7 +90,7 @@ def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
                     ("image", name),
                     ("split", split),
                     ("boxes", str(len(rows))),
-                    ("shows", _said(classes[:12])),
+                    ("shows", shown),
                 ),
             )
         )
@@ -111,8 +113,14 @@ def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) 
 
 
 def shows(images: ImageSet, row: int) -> str:
-    """What a sample shows, in words."""
-    return _said(classes_of(images, row))
+    """What a sample shows, in words; of a set without classes, its numbers."""
+    return _said(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no number"
+
+
+def numbers_of(images: ImageSet, row: int) -> str:
+    """What the criteria of a set measure of a sample, in words; "" where nothing is known."""
+    numbers = zip(images.criteria, images.numbers[row].tolist(), strict=True)
+    return ", ".join(f"{name} {number:.6g}" for name, number in numbers if not math.isnan(number))
 
 
 def _said(classes: Sequence[str]) -> str:

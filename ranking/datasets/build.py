@@ -9,6 +9,7 @@ Decided here, once for all sources:
 - An image without a usable box has no sample and is left out; one row counts all of these.
 - Pixels are taken as they are stored: an EXIF rotation is not applied, as boxes are drawn on stored pixels.
 - The second image of one name is left out and reported.
+- A box with a number that is infinite, or too large for a float32, is left out and reported; NaN means unknown.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
 LEFT_OUT = "image left out"
 BOX_LEFT_OUT = "box left out"
+MAX_NUMBER = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ def build_image_set(
 ) -> tuple[ImageSet, list[Problem]]:
     """Read all of `source` into the new or empty `folder`; the set, and what was wrong on the way.
 
-    ValueError where nothing usable is left (it counts the reasons), where no box has a class, or where the
-    source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
+    ValueError where nothing usable is left (it counts the reasons), where no box has a class or a number, or where
+    the source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
     """
     problems: list[Problem] = []
     empty: list[str] = []
@@ -85,8 +87,11 @@ def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> Imag
         reasons = Counter(problem.expected for problem in problems).most_common()
         told = "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "no image came"
         raise ValueError(f"{title} has no usable box. What was expected and did not come: {told}")
-    if not writer.classes:
-        raise ValueError(f"{title} has boxes but no class to ask for; expected a class for at least one box")
+    if not writer.classes and not writer.criteria:
+        raise ValueError(
+            f"{title} has boxes but no class to ask for; expected a class for at least one box, or a number to order "
+            "images by"
+        )
     image_set = writer.finish(title)
     if image_set.image_test.all() or not image_set.image_test.any():
         missing = "training" if image_set.image_test.all() else "test"
@@ -220,6 +225,10 @@ def _check_size(told: SourceImage, picture: Image.Image) -> None:
 
 def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels | None, Problem | None]:
     """`box` in whole pixels inside an image of `size`, None where nothing is left; and what was wrong."""
+    large = {name: number for name, number in box.numbers.items() if abs(number) > MAX_NUMBER}
+    if large:
+        came = "; ".join(f"{readable(name)} {number:g}" for name, number in list(large.items())[:3])
+        return None, Problem(file, "numbers that are finite, or NaN where unknown", came, BOX_LEFT_OUT)
     if box.box is None:
         return (0, 0, *size), None
     expected = "a box inside the image, {} x {}".format(*size)

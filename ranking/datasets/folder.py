@@ -3,7 +3,8 @@
 manifest.json (last, so that it vouches for the rest), columns.npz, images/, crops.bin and crops.npy,
 thumbs.bin and thumbs.npy (see thumbnails.py). The key hashes the title, the classes and every column, and one
 column holds the hashes of the image files; thumbnails follow from these and stay out of the key, so that a
-new release of the WebP encoder does not make another set of the same photographs.
+new release of the WebP encoder does not make another set of the same photographs. What a set does not have, as
+features of its own or criteria, has no column, so that sets of before it could be had keep their keys.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +27,7 @@ from ranking.types import ImageSet, SourceBox, SourceImage
 
 FORMAT = 1
 MAX_CLASSES = 1_000
+MAX_CRITERIA = 100
 MAX_NUMBERS = 100_000_000  # of features that come with a set: 400 MB
 Columns = dict[str, npt.NDArray[Any]]
 Pixels = tuple[int, int, int, int]
@@ -52,6 +55,7 @@ class ImageSetWriter:
             raise ValueError(f"an image set is built in a new or empty folder; {folder} holds files already")
         self.folder = folder
         self.classes: set[str] = set()
+        self.criteria: dict[str, int] = {}  # each with its column, in the order in which they came
         self._groups: dict[tuple[str, str], int] = {}
         self._rows: list[tuple[int, int, SourceBox, Pixels]] = []
         self._files: list[str] = []
@@ -90,11 +94,18 @@ class ImageSetWriter:
             key = ("image", image.record.name) if box.group is None else ("group", box.group)
             self._rows.append((row, self._groups.setdefault(key, len(self._groups)), box, pixels))
             self.classes.update(box.classes)
+            for criterion in box.numbers:
+                self.criteria.setdefault(criterion, len(self.criteria))
             self._crops.append(crop)
         if len(self.classes) > MAX_CLASSES:
             raise ValueError(
                 f"an image set may have {MAX_CLASSES:,} classes, more came by image {image.record.name!r}; "
                 "check that the annotations name classes, not single objects"
+            )
+        if len(self.criteria) > MAX_CRITERIA:
+            raise ValueError(
+                f"an image set may have {MAX_CRITERIA:,} criteria, more came by image {image.record.name!r}; "
+                "leave out columns that are nothing to order images by"
             )
 
     def _add_features(self, record: SourceImage) -> None:
@@ -147,7 +158,21 @@ class ImageSetWriter:
             "ids": np.array(ids, np.str_),
         }
         features = np.stack(self._features)
-        return {**columns, "image_features": features} if features.size else columns
+        if features.size:
+            columns["image_features"] = features
+        if self.criteria:
+            columns["criteria"] = np.array(list(self.criteria), np.str_)
+            columns["numbers"] = self._numbers()
+        return columns
+
+    def _numbers(self) -> npt.NDArray[np.float32]:
+        """(n, criteria) of the samples; NaN, always the same one of the many that floats have, where unknown."""
+        numbers = np.full((len(self._rows), len(self.criteria)), np.nan, np.float32)
+        for sample, (_, _, box, _) in enumerate(self._rows):
+            for criterion, number in box.numbers.items():
+                if not math.isnan(number):
+                    numbers[sample, self.criteria[criterion]] = number
+        return numbers + np.float32(0)  # -0 is 0
 
 
 def content_key(title: str, classes: list[str], columns: Columns) -> str:
@@ -189,4 +214,5 @@ def load_image_set(folder: Path) -> ImageSet:
             f"{folder} should hold image set {expected[:12]}, its content is {key[:12]}; {again}"
         )
     del columns["image_hashes"]
-    return ImageSet(key=key, title=title, folder=folder, classes=tuple(classes), **columns)
+    criteria = tuple(columns.pop("criteria").tolist()) if "criteria" in columns else ()
+    return ImageSet(key=key, title=title, folder=folder, classes=tuple(classes), criteria=criteria, **columns)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from scipy.io import savemat
 
 LABELS = ("sea", "sky", "sun", "tree")
 
@@ -88,4 +89,60 @@ def some_csv(folder: Path, rows: int = 12) -> Path:
         lines.append(f"{number}.png,{'; '.join(np.array(LABELS)[labels])}")
     file = folder / "labels.csv"
     file.write_text("\n".join(lines))
+    return file
+
+
+def some_numbers_csv(folder: Path, rows: int = 12) -> Path:
+    lines = ["image,year,price"]
+    for number in range(rows):
+        draw(folder / f"{number}.png", number)
+        lines.append(f"{number}.png,{1920 + number},{'?' if number % 3 else number / 4}")
+    file = folder / "numbers.csv"
+    file.write_text("\n".join(lines))
+    return file
+
+
+def some_svmlight(folder: Path, queries: int = 8) -> Path:
+    random = np.random.default_rng(8)
+    lines = []
+    for query in range(1, queries + 1):
+        for _ in range(int(random.integers(3, 7))):
+            pairs = " ".join(f"{place}:{value:.3f}" for place, value in enumerate(random.random(4), 1))
+            lines.append(f"{random.integers(0, 4)} qid:{query} {pairs} # a page")
+    file = folder / "rank.train"
+    file.write_text("\n".join(lines))
+    return file
+
+
+def pubfig_parts(images: int = 21) -> dict[str, object]:
+    """What such a file holds: two people with 11 and 10 images, three attributes, five features."""
+    random = np.random.default_rng(9)
+    people = np.arange(images) % 2 + 1
+    return {
+        "feat": random.random((images, 5)),
+        "class_labels": people[:, None].astype(float),
+        "used_for_training": (np.arange(images) % 4 < 2)[:, None].astype(float),
+        "relative_ordering": np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]),
+        "im_names": cell([f"face_{number}.jpg" for number in range(images)]),
+        "class_names": cell(["CliveOwen", "Zac"]),
+        "attribute_names": cell(["Smiling", "BigLips", "Young"]),
+        "spare": {"a": "struct"},
+    }
+
+
+def cell(texts: list[str]) -> np.ndarray:
+    made = np.empty((1, len(texts)), object)
+    made[0, :] = texts
+    return made
+
+
+def as_mat(parts: dict[str, object], compress: bool = True) -> bytes:
+    stream = io.BytesIO()
+    savemat(stream, parts, do_compression=compress)
+    return stream.getvalue()
+
+
+def some_pubfig(folder: Path) -> Path:
+    file = folder / "pubfig_data.mat"
+    file.write_bytes(as_mat(pubfig_parts()))
     return file

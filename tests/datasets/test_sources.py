@@ -6,7 +6,14 @@ import io
 
 import numpy as np
 import pytest
-from label_files import some_arff, some_corel5k, some_csv
+from label_files import (
+    some_arff,
+    some_corel5k,
+    some_csv,
+    some_numbers_csv,
+    some_pubfig,
+    some_svmlight,
+)
 from PIL import Image
 from voc_tree import two_images
 
@@ -40,6 +47,10 @@ def make(request, voc, tmp_path_factory):
         "Corel5k": lambda: {"file": str(some_corel5k(folder))},
         "ARFF": lambda: {"file": str(some_arff(folder))},
         "Multi-label CSV": lambda: {"file": str(some_csv(folder))},
+        "Numbers CSV": lambda: {"file": str(some_numbers_csv(folder))},
+        "Public figures": lambda: {"file": str(some_pubfig(folder))},
+        "SVMlight": lambda: {"file": str(some_svmlight(folder))},
+        "Timeline cars": lambda: {"images": 50},
     }.get(request.param, dict)()
     return lambda **settings: make_source(request.param, **needed, **settings)
 
@@ -96,6 +107,9 @@ def test_columns_fit_each_other(built):
     assert len(set(built.ids.tolist())) == n
     assert built.test.any()
     assert not built.test.all()
+    assert built.numbers.shape == (n, len(built.criteria))
+    assert not np.isinf(built.numbers).any()
+    assert built.classes or built.criteria
     sizes = built.image_sizes[built.image_of]
     assert (built.boxes[:, :2] >= 0).all()
     assert (built.boxes[:, :2] < built.boxes[:, 2:]).all()
@@ -113,8 +127,12 @@ def test_the_key_is_a_hash_of_the_content(make, built, tmp_path):
 
 
 def _changed(make):
-    """Settings that change the set. PASCAL VOC draws its test only where it has no test list, Corel5k never."""
-    special = {"PASCAL VOC": {"test_share": 0.9, "test_list": "trainval"}, "Corel5k": {"least": 25}}
+    """Settings that change the set. PASCAL VOC draws its test only where it has no test list, others never."""
+    special = {
+        "PASCAL VOC": {"test_share": 0.9, "test_list": "trainval"},
+        "Corel5k": {"least": 25},
+        "Public figures": {"least": 11},
+    }
     return special.get(make().name, {"test_share": 0.9})
 
 
@@ -123,6 +141,8 @@ def test_load_gives_what_build_gave(built):
     assert (loaded.key, loaded.title, loaded.classes) == (built.key, built.title, built.classes)
     assert (loaded.boxes == built.boxes).all()
     assert (loaded.labels == built.labels).all()
+    assert loaded.criteria == built.criteria
+    assert loaded.numbers.tobytes() == built.numbers.tobytes()
 
 
 def test_progress_rises_to_the_total(make, tmp_path):

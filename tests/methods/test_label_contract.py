@@ -24,8 +24,10 @@ def test_methods_are_told_apart_by_what_they_rank() -> None:
     samples, labels = method_names(ranks="samples"), method_names(ranks="labels")
     assert labels == ["Independent p@k", "C-star p@k"]
     assert not set(samples) & set(labels)
-    assert sorted(samples + labels) == sorted(method_names())
-    with pytest.raises(ValueError, match="ranks must be 'samples' or 'labels', got 'images'"):
+    orders = method_names(ranks="orders")
+    assert not set(orders) & set(samples + labels)
+    assert sorted(samples + labels + orders) == sorted(method_names())
+    with pytest.raises(ValueError, match="ranks must be 'samples', 'orders' or 'labels', got 'images'"):
         method_names(ranks="images")
 
 

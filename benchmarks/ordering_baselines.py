@@ -1,0 +1,346 @@
+"""How fast is RankSVM on sequences, and how good are the nine baselines of midrank?
+
+    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures] [--sequences 10000] [--tests 20000]
+
+- speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, against LIBLINEAR on a sample of 5% of them
+  (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective). Needs
+  liblinear-official.
+- lightgbm: the example that comes with LightGBM, ranked by four methods beside LightGBM's own training and metric; NDCG
+  at 1, 3, 5 and 10 with exponential gain, the mean over the test queries, those without a relevant document as 1.
+- public-figures: midrank's Table 1. One image a person, 8 in a sequence, 11 attributes; features of length 1; two
+  persons who are equal in an attribute are no pair. For each attribute one setting of each method is chosen from its
+  grid, by cross-validation within the training sequences: folds are of images, so that no image is in two.
+
+The last two need $RANKING_REAL_DATA or ../shared/data. Times are of the clock on the wall, medians, one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.io import loadmat
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_svmlight_file
+from timing import machine, medians, table
+
+from ranking import SequenceSet, make_method, method_class
+from ranking.metrics import kendall_tau, ndcg, pair_accuracy
+from ranking.types import Query
+
+METHODS = (
+    "SVR",
+    "McRank",
+    "RankSVM",
+    "Relative Attributes",
+    "CRR",
+    "AdaRank",
+    "LambdaMART",
+    "ListNet",
+    "ListMLE",
+)
+PAPER = {  # NDCG, Kendall tau and pair accuracy of Table 1, public figures
+    "SVR": (0.882, 0.349, 65.7),
+    "McRank": (0.921, 0.540, 76.9),
+    "RankSVM": (0.947, 0.617, 80.8),
+    "Relative Attributes": (0.947, 0.616, 80.8),
+    "CRR": (0.945, 0.612, 80.6),
+    "AdaRank": (0.836, 0.154, 57.7),
+    "LambdaMART": (0.855, 0.207, 60.4),
+    "ListNet": (0.866, 0.314, 65.7),
+    "ListMLE": (0.851, 0.262, 63.1),
+}
+FOLDS = 3
+
+
+def real_data(name: str) -> Path | None:
+    """A folder of real data, or None where it is not there, which is said."""
+    root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared/data"))
+    if (root / name).is_dir():
+        return root / name
+    print(f"{root / name} is absent: skipped\n")
+    return None
+
+
+def restricted(sequences: SequenceSet, allowed: np.ndarray) -> SequenceSet:
+    """The sequences without the samples that are not allowed (n,), and without those that are left empty."""
+    keep = allowed[sequences.members]
+    lengths = np.add.reduceat(keep.astype(int), sequences.starts[:-1])
+    starts = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
+    return SequenceSet(sequences.features, sequences.grades, sequences.members[keep], starts)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Public figures
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Figures:
+    """The photographs: features of length 1, persons, and the grades that an attribute gives each person."""
+
+    def __init__(self, file: Path) -> None:
+        given = loadmat(file)
+        features = given["feat"].astype(np.float64)
+        self.features = (features / np.linalg.norm(features, axis=1, keepdims=True)).astype(np.float32)
+        self.persons = given["class_labels"].ravel().astype(int) - 1
+        self.train = given["used_for_training"].ravel().astype(bool)
+        self.orders = given["relative_ordering"].astype(int) - 1  # (11, 8)
+
+    def sequences(self, attribute: int, rows: np.ndarray, count: int, seed: int) -> SequenceSet:
+        """Sequences of one photograph of each person, out of `rows`."""
+        rng = np.random.default_rng([seed, attribute])
+        people = [rows[self.persons[rows] == person] for person in np.unique(self.persons)]
+        members = np.stack([rng.choice(own, count) for own in people], axis=1)
+        starts = np.arange(0, members.size + 1, len(people))
+        return SequenceSet(self.features, self.orders[attribute][self.persons], members.ravel(), starts)
+
+
+def measures(method: Any, sequences: SequenceSet) -> np.ndarray:
+    """NDCG (linear gain), Kendall's tau and pair accuracy, means over sequences of one length that hold an order.
+
+    Scores are asked once a sample, as they are the same in all sequences. Equal to `ranking.metrics` (checked).
+    """
+    scores = method.score(Query(sequences.features))
+    rows = sequences.members.reshape(len(sequences), -1)
+    found = _measures_of(sequences.grades[rows], scores[rows])
+    for number in range(3):
+        query = sequences.query(number)
+        own = scores[sequences.sequence(number)]
+        once = [measure(query.relevance, own) for measure in (ndcg, kendall_tau, pair_accuracy)]
+        np.testing.assert_allclose(found[number], once, rtol=1e-12)
+    return found.mean(axis=0)
+
+
+def _measures_of(grades: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """(m, 3) for grades and scores (m, l)."""
+    higher = grades[:, :, None] > grades[:, None, :]
+    right = (scores[:, :, None] > scores[:, None, :]) & higher
+    accuracy = right.sum(axis=(1, 2)) / higher.sum(axis=(1, 2))
+    order = np.lexsort((grades, -scores), axis=1)
+    discounts = 1.0 / np.log2(2.0 + np.arange(grades.shape[1]))
+    reached = np.take_along_axis(grades, order, axis=1) @ discounts
+    best = -np.sort(-grades, axis=1) @ discounts
+    return np.stack([reached / best, 2.0 * accuracy - 1.0, accuracy], axis=1)
+
+
+def accuracy(method: Any, sequences: SequenceSet) -> float:
+    """The share of all pairs of the sequences, of whatever lengths, that are in order."""
+    scores = method.score(Query(sequences.features))
+    right = pairs = 0
+    for number in range(len(sequences)):
+        rows = sequences.sequence(number)
+        higher = sequences.grades[rows][:, None] > sequences.grades[rows]
+        right += int((higher & (scores[rows][:, None] > scores[rows])).sum())
+        pairs += int(higher.sum())
+    return right / pairs
+
+
+def folds_of(sequences: SequenceSet) -> np.ndarray:
+    """(n,) a fold for each sample of the pool. Samples of one sequence stay together where they stand in no other."""
+    rng, fold = np.random.default_rng(0), np.empty(len(sequences.features), int)
+    if len(np.unique(sequences.members)) < len(sequences.members):
+        return rng.integers(0, FOLDS, len(fold))
+    fold[sequences.members] = np.repeat(rng.integers(0, FOLDS, len(sequences)), np.diff(sequences.starts))
+    return fold
+
+
+def chosen(name: str, sequences: SequenceSet, settings: dict[str, Any]) -> dict[str, float]:
+    """The value of the method's grid that puts most pairs of the left-out samples in order, beside `settings`."""
+    (setting, values), fold = method_class(name).grid, folds_of(sequences)
+    splits = [(restricted(sequences, fold != k), restricted(sequences, fold == k)) for k in range(FOLDS)]
+
+    def reached(value: float) -> float:
+        method = make_method(name, **settings, **{setting: value})
+        return statistics.fmean(accuracy(method.fit(train), test) for train, test in splits)
+
+    return {setting: max(values, key=reached)}
+
+
+def public_figures(count: int, tests: int, names: tuple[str, ...]) -> None:
+    folder = real_data("pubfig")
+    if folder is None:
+        return
+    figures = Figures(folder / "pubfig_data.mat")
+    rows = np.arange(len(figures.features))
+    print(
+        f"Public figures, {len(figures.orders)} attributes: {count} sequences of each to learn from, {tests} to test\n"
+    )
+    lines = []
+    for name in names:
+        reached, picked, seconds = [], [], []
+        for attribute in range(len(figures.orders)):
+            train = figures.sequences(attribute, rows[figures.train], count, 1)
+            test = figures.sequences(attribute, rows[~figures.train], tests, 2)
+            settings = chosen(name, train.part(np.arange(min(count, 500))), {})
+            start = time.perf_counter()
+            method = make_method(name, **settings).fit(train)
+            seconds.append(time.perf_counter() - start)
+            reached.append(measures(method, test))
+            picked.append(next(iter(settings.values())))
+        mean = np.mean(reached, axis=0)
+        ours, theirs = ([f"{n:.3f}", f"{t:.3f}", f"{a:.1f}"] for n, t, a in (mean * [1, 1, 100], PAPER[name]))
+        took, picks = f"{statistics.median(seconds):.2f}", f"{min(picked):g} to {max(picked):g}"
+        lines.append([name, *ours, *theirs, took, picks])
+        print(f"  {name} done", flush=True)
+    header = ["method", "NDCG", "tau", "pairs", "paper: NDCG", "tau", "pairs", "seconds", "setting"]
+    print("\n" + table(header, lines) + "\n")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# RankSVM against LIBLINEAR
+# ---------------------------------------------------------------------------------------------------------
+
+
+def speed(rounds: int) -> None:
+    from liblinear.liblinearutil import parameter, problem, train
+
+    rng = np.random.default_rng(0)
+    lines = []
+    for pool, columns in ((2_000, 128), (20_000, 128)):
+        features = rng.normal(size=(pool, columns))
+        features /= np.linalg.norm(features, axis=1, keepdims=True)
+        height = features @ rng.normal(size=columns) + 0.5 * rng.normal(size=pool)
+        members = np.stack([rng.choice(pool, 20, replace=False) for _ in range(10_000)])
+        grades = np.argsort(np.argsort(height))
+        made = SequenceSet(features.astype(np.float32), grades, members.ravel(), np.arange(0, 200_001, 20))
+        first, second = np.triu_indices(20, 1)
+        pairs = np.stack([members[:, first].ravel(), members[:, second].ravel()], axis=1)
+        pairs = pairs[rng.random(len(pairs)) < 0.05]
+        swap = rng.random(len(pairs)) < 0.5  # LIBLINEAR wants both classes
+        signs = np.where(grades[pairs[:, 0]] > grades[pairs[:, 1]], 1.0, -1.0)
+        signs[swap] *= -1.0
+        pairs[swap] = pairs[swap][:, ::-1]
+        given = problem(signs, csr_matrix(features[pairs[:, 0]] - features[pairs[:, 1]]))
+        for C in (10.0, 1e3, 1e5):
+            options = parameter(f"-s 3 -c {C / len(pairs)} -B -1 -q")
+            tasks: dict[str, Callable[[], object]] = {
+                "RankSVM": lambda: make_method("RankSVM", C=C).fit(made),  # noqa: B023 - run before C changes
+                "LIBLINEAR": lambda: train(given, options),  # noqa: B023 - nor its problem
+            }
+            took = medians(tasks, rounds, cold=True)
+            proven = make_method("RankSVM", C=C).fit(made).certificate
+            w = np.array(train(given, options).get_decfun()[0])
+            gaps = proven.relative_gap, _objective(made, w, C) / proven.dual - 1
+            lines.append(
+                [
+                    f"{pool} x {columns}",
+                    f"{C:g}",
+                    *[f"{seconds:.3f}" for seconds in took.values()],
+                    f"{took['RankSVM'] / took['LIBLINEAR']:.2f}",
+                    *[f"{gap:.1e}" for gap in gaps],
+                ]
+            )
+    print("RankSVM on 1.9 million pairs (10,000 sequences of 20), LIBLINEAR on 5% of them\n")
+    header = ["pool", "C", "RankSVM s", "LIBLINEAR s", "ratio", "RankSVM's gap", "LIBLINEAR's on all pairs"]
+    print(table(header, lines) + "\n")
+
+
+def _objective(sequences: SequenceSet, w: np.ndarray, C: float) -> float:
+    """RankSVM's, of all pairs."""
+    risk = make_method("RankSVM", C=C).risk(sequences)
+    scores = risk.exact_scores(w)
+    return float(risk.objective(w, scores, risk.oracle(scores)))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The example of LightGBM
+# ---------------------------------------------------------------------------------------------------------
+
+CUTOFFS = (1, 3, 5, 10)
+
+
+def example(folder: Path, part: str) -> SequenceSet:
+    features, grades = load_svmlight_file(str(folder / f"rank.{part}"), n_features=301, zero_based=True)
+    sizes = np.loadtxt(folder / f"rank.{part}.query", dtype=int)
+    dense = features.toarray()
+    return SequenceSet(
+        dense, grades.astype(int), np.arange(len(dense)), np.concatenate([[0], np.cumsum(sizes)])
+    )
+
+
+def ndcg_at(scores: np.ndarray, sequences: SequenceSet, k: int) -> float:
+    """Mean over the queries; one without a relevant document counts as 1, as in LightGBM."""
+    found = []
+    for number in range(len(sequences)):
+        rows = sequences.sequence(number)
+        grades = sequences.grades[rows]
+        whole = ndcg(grades, scores[rows], gain="exponential", k=min(k, len(rows))) if grades.any() else 1.0
+        found.append(whole)
+    return statistics.fmean(found)
+
+
+def lightgbm_example() -> None:
+    folder = real_data("lightgbm_lambdarank")
+    if folder is None:
+        return
+    import lightgbm
+
+    train, test = example(folder, "train"), example(folder, "test")
+    # The example's own train.conf, without its drawing of rows, which needs a seed.
+    shared = {"num_leaves": 31, "learning_rate": 0.1, "min_data_in_leaf": 50}
+    options = {**shared, "objective": "lambdarank", "metric": "ndcg", "eval_at": CUTOFFS, "verbosity": -1}
+    options |= {"num_threads": 1, "deterministic": True, "force_row_wise": True, "use_missing": False}
+    data = lightgbm.Dataset(train.features, train.grades, group=np.diff(train.starts), params=options)
+    tests = lightgbm.Dataset(test.features, test.grades, group=np.diff(test.starts), reference=data)
+    heard: dict[str, dict[str, list[float]]] = {}
+    booster = lightgbm.train(
+        options, data, 100, valid_sets=[tests], callbacks=[lightgbm.record_evaluation(heard)]
+    )
+    own = next(iter(heard.values()))
+    lines = [["LightGBM, its own metric", *[f"{own[f'ndcg@{k}'][-1]:.4f}" for k in CUTOFFS], ""]]
+    by_ours = np.asarray(booster.predict(test.features))
+    lines.append(["LightGBM, this metric", *[f"{ndcg_at(by_ours, test, k):.4f}" for k in CUTOFFS], ""])
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("LambdaMART", {"rounds": 100, "leaves": 31, "least": 50, "gain": "exponential"}),
+        ("AdaRank", {"gain": "exponential"}),
+        ("RankSVM", {}),
+        ("ListNet", {}),
+        ("ListMLE", {}),
+        ("ListNet", {"hidden": 16, "max_iterations": 200}),
+        ("ListMLE", {"hidden": 16, "max_iterations": 200}),
+    ]
+    for name, settings in cases:
+        if method_class(name).grid.setting == "C":
+            settings = {**settings, **chosen(name, train, settings)}
+        start = time.perf_counter()
+        method = make_method(name, **settings).fit(train)
+        seconds = time.perf_counter() - start
+        scores = method.score(Query(test.features))
+        told = ", ".join(f"{key} {value}" for key, value in settings.items())
+        lines.append(
+            [f"{name} ({told})" if told else name]
+            + [f"{ndcg_at(scores, test, k):.4f}" for k in CUTOFFS]
+            + [f"{seconds:.2f}"]
+        )
+    print(f"LightGBM's example: {len(train)} queries to learn from, {len(test)} to test, exponential gain\n")
+    print(table(["method", *[f"NDCG@{k}" for k in CUTOFFS], "seconds"], lines) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = ("speed", "lightgbm", "public-figures")
+    parser.add_argument("--part", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--sequences", type=int, default=10_000, help="to learn from, for each attribute")
+    parser.add_argument("--tests", type=int, default=20_000, help="to test on, for each attribute")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--rounds", type=int, default=5, help="of timing")
+    given = parser.parse_args()
+    print(machine() + "\n")
+    if "speed" in given.part:
+        speed(given.rounds)
+    if "lightgbm" in given.part:
+        lightgbm_example()
+    if "public-figures" in given.part:
+        public_figures(given.sequences, given.tests, tuple(given.methods))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""What a new training of orders needs to know, and the button that starts it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import address, cache, forms, frame, keys
+from pages.parts.asking_form import choose_features
+from pages.parts.frame import escaped
+from ranking import jobs, method_class, method_names
+from ranking.run_settings import OrderTrainSettings
+from ranking.sequences import Drawing
+from ranking.settings import settings_of
+from ranking.store import ImageSetRow
+
+FIRST = "MidRank"
+
+
+def show(row: ImageSetRow, criterion: str) -> None:
+    """Settings of the sequences, the features and the method, and the button; pressed twice it starts one training."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        names = method_names(ranks="orders")
+        bound = address.bound(keys.ORDER_METHOD, address.one_of(names), FIRST)
+        method = st.selectbox("Method", names, **bound)
+        st.caption(escaped(getattr(method_class(method), "summary", "")))
+        values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+    with right:
+        features = choose_features(row)
+        drawn = forms.settings_form("drawing", [(Drawing.name, Drawing)], "More settings of the sequences")
+    usual = {item.name: item.default for item in settings_of(Drawing)}
+    drawing = {name: value for name, value in drawn[Drawing.name].items() if value != usual[name]}
+    settings = OrderTrainSettings(
+        row.key, tuple((name, {}) for name in features), criterion, method, values[method], drawing
+    )
+    if frame.pressed(
+        "Train", "train orders", type="primary", icon=":material/play_arrow:", disabled=not features
+    ):
+        jobs.start_once(cache.store(), "order", settings.to_json())
+        st.rerun()
+    if not features:
+        st.info("Choose at least one feature.", icon=":material/info:")
+    st.caption(
+        "Trainings on the same sequences can be looked at side by side: the same criterion, and the same settings of "
+        "the sequences. Features and methods may differ."
+    )

@@ -1,0 +1,32 @@
+"""A sequence of samples as the frames of a film, and which end of its criterion goes first."""
+
+from __future__ import annotations
+
+from pages.parts import cache
+from pages.parts.film import Frame
+from pages.parts.picture import data_url
+from ranking.order_training import make_drawing
+from ranking.run import Run
+from ranking.run_settings import OrderTrainSettings
+from ranking.sequences import HIGHEST
+from ranking.types import ImageSet, Ints
+
+
+def frames_of(images: ImageSet, criterion: str, samples: Ints, relevance: Ints) -> list[Frame]:
+    """A frame for each of the samples (n,) with its number by the criterion."""
+    thumbnails, numbers = cache.thumbnails(images.key), images.numbers_of(criterion)
+    return [
+        Frame(
+            data_url(thumbnails.crop(row)),
+            f"image {images.image_names[images.image_of[row]]}",
+            f"{numbers[row]:.6g}",
+            grade,
+        )
+        for row, grade in zip(samples.tolist(), relevance.tolist(), strict=True)
+    ]
+
+
+def goes_first(run: Run) -> str:
+    """Which end of the criterion begins a sequence."""
+    drawing = make_drawing(OrderTrainSettings.from_json(run.settings).drawing)
+    return "highest" if drawing.first == HIGHEST else "lowest"

@@ -1,0 +1,256 @@
+"""Search tree: the orders that MidRank visits on its way to the best one, and what each step gains."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import (
+    address,
+    cache,
+    charts,
+    figures_file,
+    film,
+    frame,
+    keys,
+    neighbours,
+    order_models,
+    tree_chart,
+)
+from pages.parts.frame import escaped
+from pages.parts.order_frames import frames_of, goes_first
+from ranking.order_training import Ordered, measure_order
+from ranking.run import Run
+from ranking.spreadsheets import guarded
+from ranking.tree_search import MOST_COMPARED, TreeSearch
+from ranking.types import ImageSet, Ints
+
+MOST_SAMPLES = 40  # of a sequence whose search is shown: its nodes grow with the cube
+MOST_TREES = 5
+
+
+def steps() -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        row = order_models.choose_set()
+        criterion = order_models.choose_criterion(row)
+    with right:
+        run = order_models.choose_training(row, criterion, methods=[order_models.OWN])
+    images, ordered = cache.image_set(row.key), cache.ordered(run)
+    lengths = lengths_of(run, images)
+    number, length, trees = choose_search(run, ordered, lengths)
+    found = cache.tree_search(run, number, length, trees)
+    relevance, samples = ordered.relevance[number], ordered.samples(number)
+    node = choose_node(found)
+    figure, said = show_tree(found, relevance, node)
+    show_orders(images, criterion, run, found, samples, relevance, node)
+    offer_files(images, run, found, samples, relevance, figure, said)
+
+
+def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
+    """The lengths that were trained; a button where features have to be computed first."""
+    try:
+        return cache.mid_rank(run)[0].lengths
+    except cache.NoFeatures:
+        neighbours.offer_features(run, images)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Which search, and which order of it
+# ---------------------------------------------------------------------------------------------------------
+
+
+def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple[int, int, int]:
+    """The number of the sequence, from 0; the length of the ranker; how many trees."""
+    count = len(ordered)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        bound = address.bound(keys.SEQUENCE, address.number(int, 1, count), 1)
+        number = (
+            int(st.number_input(f"Test sequence, of {count:,}", 1, count, step=1, width=190, **bound)) - 1
+        )
+        n = len(ordered.relevance[number])
+        usable = [length for length in lengths if length <= n]
+        if not usable or n > MOST_SAMPLES:
+            st.info(
+                f"This sequence has {n} images; a search is shown of {lengths[0]} to {MOST_SAMPLES}. Choose another.",
+                icon=":material/info:",
+            )
+            frame.end_page()
+        bound = address.bound(keys.LENGTH, address.one_of(usable), usable[0])
+        length = int(st.segmented_control("Ranker of subsequences of length", usable, required=True, **bound))
+        first = min(MOST_TREES, int(run.settings["method_settings"].get("trees", 3)))
+        bound = address.bound(keys.TREES, address.number(int, 1, MOST_TREES), first)
+        trees = int(st.number_input("Trees", 1, MOST_TREES, step=1, width=140, **bound))
+    return number, length, trees
+
+
+def choose_node(found: TreeSearch) -> int:
+    """The order that is shown: by its number, or by steps through the tree; clicks on the chart come here too."""
+    trees = found.trees
+    count = len(trees.values)
+    node = int(address.read(keys.VISIT, address.number(int, 1, count), trees.best + 1)) - 1
+    parent, children = int(trees.parents[node]), np.flatnonzero(trees.parents == node)
+    ways = {
+        "Start": 0,
+        "One swap back": parent if parent >= 0 else node,
+        "Its best swap": int(children[np.argmax(trees.values[children])]) if len(children) else node,
+        "Best found": trees.best,
+    }
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        bound = address.bound(keys.VISIT, address.number(int, 1, count), trees.best + 1)
+        st.number_input(f"Order visited, of {count:,}", 1, count, step=1, width=190, **bound)
+        for label, target in ways.items():
+            if frame.pressed(label, keys.widget(f"visit {label}"), disabled=target == node):
+                address.put(**{keys.VISIT: str(target + 1)})
+                st.rerun()
+    return node
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is shown
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_tree(found: TreeSearch, relevance: Ints, node: int) -> tuple[figures_file.Shown, str]:
+    """The chart, and what to notice of it."""
+    trees = found.trees
+    told = [
+        words_of(found, relevance, int(one)).replace(" · ", "<br>") for one in tree_chart.drawn_nodes(found)
+    ]
+    figure = tree_chart.figure_of(found, node, told)
+    key = keys.widget(f"tree {node}")
+    said = notice(found, relevance)
+    alt = f"Orders that the search visited, by value. {said}"
+
+    def choose() -> None:
+        if (clicked := tree_chart.clicked(key)) is not None:
+            address.put(**{keys.VISIT: str(clicked + 1)})
+
+    charts.show(figure, key, alt, "search-tree", height=460, on_select=choose)
+    drawn = len(tree_chart.drawn_nodes(found))
+    left_out = (
+        ""
+        if drawn == len(trees.values)
+        else f" Drawn are the best {drawn:,} of {len(trees.values):,} orders."
+    )
+    st.caption(
+        "Every point is an order that was visited; a line is a swap of two places. The search goes to the best of all "
+        "swaps as long as the value grows (large points), and begins again elsewhere. A click on a point shows its "
+        f"order below. **Notice** {escaped(said)}{left_out}"
+    )
+    return (figure, alt), said
+
+
+def notice(found: TreeSearch, relevance: Ints) -> str:
+    """How far the search climbed, what that did to the order, and whether it found the best."""
+    trees = found.trees
+    start, end = float(trees.values[0]), float(trees.values[trees.best])
+    taus = [measure_order(relevance, trees.orders[one]).tau for one in (0, trees.best)]
+    said = (
+        f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau goes from {taus[0]:.2f} to "
+        f"{taus[1]:.2f}{': the greater value is the worse order' if taus[1] < taus[0] else ''}."
+    )
+    n = trees.orders.shape[1]
+    if found.best_value is None:
+        return (
+            f"{said} With {n} images there are too many orders to compare with all (up to {MOST_COMPARED})."
+        )
+    orders = int(np.prod(np.arange(1, n + 1)))
+    share = f"{len(trees.values):,} of {orders:,} orders were looked at"
+    if found.found_best:
+        return f"{said} {share}, and none of all is better than the one found."
+    return f"{said} {share}; the best of all has {found.best_value:.3f} and was missed."
+
+
+def words_of(found: TreeSearch, relevance: Ints, node: int) -> str:
+    trees = found.trees
+    places = found.swapped(node)
+    step = "the root" if places is None else f"swap of places {places[0] + 1} and {places[1] + 1}"
+    tau = measure_order(relevance, trees.orders[node]).tau
+    return f"value {trees.values[node]:.3f} · Kendall tau {tau:.2f} · tree {trees.trees[node] + 1}, {step}"
+
+
+def show_orders(
+    images: ImageSet, criterion: str, run: Run, found: TreeSearch, samples: Ints, relevance: Ints, node: int
+) -> None:
+    """The chosen order as a strip, beside where its tree began and the best of all."""
+    trees = found.trees
+    root = int(found.path_to(node)[0])
+    strips = [film.Strip(f"Order {node + 1}", words_of(found, relevance, node), as_tuple(trees.orders[node]))]
+    if root != node:
+        began = f"Where tree {trees.trees[node] + 1} began"
+        strips.append(film.Strip(began, words_of(found, relevance, root), as_tuple(trees.orders[root])))
+    if found.best is not None:
+        note = f"value {found.best_value:.3f} · Kendall tau {measure_order(relevance, found.best).tau:.2f}"
+        strips.append(film.Strip("The best of all orders", note, as_tuple(found.best)))
+    true = as_tuple(np.argsort(-relevance, kind="stable"))
+    film.film(
+        frames_of(images, criterion, samples, relevance),
+        strips,
+        truth=film.Strip("The true order", f"by “{criterion}”, the {goes_first(run)} first", true),
+        token=f"{run.id} {samples.tolist()}",
+        label="The chosen order below the true one",
+        key=keys.widget("visited film"),
+    )
+    st.caption(
+        "Solid lines go too early, dashed ones too late. **Notice** that the search knows nothing of the true order: "
+        "it climbs to what the ranker holds to be right."
+    )
+
+
+def as_tuple(order: Ints) -> tuple[int, ...]:
+    return tuple(int(one) for one in order)
+
+
+def offer_files(
+    images: ImageSet,
+    run: Run,
+    found: TreeSearch,
+    samples: Ints,
+    relevance: Ints,
+    figure: figures_file.Shown,
+    said: str,
+) -> None:
+    with st.container(horizontal=True):
+        st.download_button(
+            "Visited orders as CSV",
+            lambda: csv_text(images, found, samples, relevance),
+            f"search-{run.id}.csv",
+            "text/csv",
+            icon=":material/table_view:",
+            on_click="ignore",
+        )
+        figures_file.offer(f"Search tree on {images.title}", [figure], f"search-{run.id}.html")
+
+
+def csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevance: Ints) -> str:
+    """One line an order, in the order of visits, numbered from 1; samples by their ids, first place first."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(
+        ["order", "tree", "swaps", "from order", "on the path", "value", "Kendall tau", "samples"]
+    )
+    trees = found.trees
+    for node in range(len(trees.values)):
+        parent = int(trees.parents[node])
+        writer.writerow(
+            [
+                node + 1,
+                int(trees.trees[node]) + 1,
+                int(trees.depths[node]),
+                parent + 1 if parent >= 0 else "",
+                int(trees.path[node]),
+                repr(float(trees.values[node])),
+                repr(measure_order(relevance, trees.orders[node]).tau),
+                guarded(";".join(str(images.ids[row]) for row in samples[trees.orders[node]].tolist())),
+            ]
+        )
+    return stream.getvalue()
+
+
+frame.show_page(
+    "search_tree", "How does MidRank find the best order? Every order that its search visits.", steps
+)

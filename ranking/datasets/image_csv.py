@@ -1,0 +1,185 @@
+"""What the sources share that read a CSV with an image a row, and the folder that the images lie in."""
+
+from __future__ import annotations
+
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, NamedTuple
+
+from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, NOTHING, image_name, refusal
+from ranking.datasets.splits import drawn
+from ranking.datasets.text import readable
+from ranking.datasets.typed_path import read_typed, typed_path
+from ranking.settings import setting
+from ranking.types import Problem, SourceBox, SourceImage
+
+MAX_BYTES = 64 * 2**20
+MAX_COLUMNS = 1_002
+IMAGE_COLUMNS = ("image", "image_name", "file", "filename", "file_name", "name", "path")
+SPLITS = {"train": False, "val": False, "valid": False, "validation": False, "test": True}
+LEFT_OUT = "image left out"
+
+
+class Unexpected(Exception):
+    """Why the cells of a row cannot be used: the two middle columns of its row in the report."""
+
+    def __init__(self, expected: str, came: str) -> None:
+        super().__init__(expected, came)
+        self.expected, self.came = expected, came
+
+
+ReadBox = Callable[
+    [Sequence[str]], SourceBox
+]  # the cells of a row -> what they say; Unexpected where they cannot
+
+
+class Row(NamedTuple):
+    line: int
+    name: str
+    box: SourceBox
+    test: bool | None  # None: the file does not say
+
+
+@dataclass
+class ImageCsv(ABC):
+    """The column `image` (or the first) names an image; a column `split` says train or test, where there is one.
+
+    What the other columns say is for a source to read. An image is the sample, whole. No name in the file leads out of
+    the folder.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 1
+    bundled: ClassVar[bool] = False
+    tells: ClassVar[str]  # what the other columns tell: "labels"
+
+    file: str = setting("", label="CSV file", help="A file on the computer that runs this app.")
+    folder: str = setting(
+        "",
+        label="Folder of the images",
+        help="Where the images lie that the file names. Empty: beside the file.",
+        advanced=True,
+    )
+    test_share: float = share_of_test(
+        0.4, "How many images are drawn for the test where the file has no column split.", advanced=True
+    )
+    seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
+
+    @abstractmethod
+    def reader(self, columns: Mapping[str, int], where: str) -> ReadBox:
+        """What reads the cells of `columns` (name to place); ValueError, beginning with `where`, for unfit names."""
+
+    def title(self) -> str:
+        return readable(self._path.stem) or self.name
+
+    def __len__(self) -> int:
+        return len(self._rows[0])
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        rows, problems = self._rows
+        yield from problems
+        for row, chosen in zip(rows, drawn(len(rows), self.test_share, self.seed).tolist(), strict=True):
+            image = self._image(row)
+            if isinstance(image, Problem):
+                yield image
+            else:
+                test = chosen if row.test is None else row.test
+                yield SourceImage(image_name(row.name), image, (row.box,), test)
+
+    @property
+    def _path(self) -> Path:
+        return typed_path(self.file, "a CSV file")
+
+    @cached_property
+    def _rows(self) -> tuple[list[Row], list[Problem]]:
+        """The rows of the file and what is wrong with others; ValueError where its first line tells no columns."""
+        data, file = read_typed(self.file, MAX_BYTES, "a CSV file"), readable(self._path.name)
+        try:
+            lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
+            header = [readable(cell) for cell in next(lines, [])]
+            columns = _columns(header, file, self.tells)
+            read_box = self.reader(columns.told, f"{file}, line 1")
+            rows, problems = list[Row](), list[Problem]()
+            for cells in lines:
+                try:
+                    rows += [_row(cells, len(header), columns, read_box, lines.line_num)] if cells else []
+                except Unexpected as error:
+                    where = f"{file}, line {lines.line_num}"
+                    problems.append(Problem(where, error.expected, error.came, LEFT_OUT))
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{file}: expected text in UTF-8, got byte {error.start} of another kind"
+            ) from error
+        except csv.Error as error:
+            raise ValueError(
+                f"{file}: expected comma-separated values, line {lines.line_num}: {error}"
+            ) from error
+        if not rows:
+            raise ValueError(
+                f"{file}: expected a row for each image, {len(problems)} came that cannot be used"
+            )
+        return rows, problems
+
+    @cached_property
+    def _images(self) -> Path:
+        folder = typed_path(self.folder, "a folder of images") if self.folder.strip() else self._path.parent
+        if not folder.is_dir():
+            raise ValueError(f"no folder {readable(str(folder), 255)}; expected the folder of the images")
+        return folder.resolve()
+
+    def _image(self, row: Row) -> Path | Problem:
+        """The file that a row names, with its ending or without."""
+        where, named = f"{readable(self._path.name)}, line {row.line}", PurePosixPath(row.name)
+        if named.is_absolute() or ".." in named.parts or "\0" in row.name:
+            return Problem(where, INSIDE, readable(row.name), LEFT_OUT)
+        path = self._images / named
+        for suffix in ("", *IMAGE_SUFFIXES, ".webp"):
+            longer = path.with_name(path.name + suffix)
+            wrong = refusal(longer, self._images)
+            if not wrong:
+                return longer
+            if wrong != NOTHING:
+                return Problem(where, INSIDE, f"{readable(row.name)}: {wrong}", LEFT_OUT)
+        return Problem(where, "an image of that name in the folder", f"no {readable(row.name)}", LEFT_OUT)
+
+
+class Columns(NamedTuple):
+    image: int
+    split: int | None
+    told: dict[str, int]  # the others: name to place
+
+
+def _columns(header: Sequence[str], file: str, tells: str) -> Columns:
+    names = [name.lower() for name in header]
+    if len(names) < 2 or len(set(header)) < len(header) or not all(header):
+        raise ValueError(
+            f"{file}, line 1: expected different names of columns, an image and {tells}, got {header!r:.80}"
+        )
+    if len(names) > MAX_COLUMNS:
+        raise ValueError(f"{file}, line 1: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
+    image = next((names.index(name) for name in IMAGE_COLUMNS if name in names), 0)
+    split = names.index("split") if "split" in names else None
+    told = {name: place for place, name in enumerate(header) if place not in (image, split)}
+    if not told:
+        raise ValueError(f"{file}, line 1: expected columns of {tells}, got {', '.join(header)}")
+    return Columns(image, split, told)
+
+
+def _row(cells: list[str], width: int, columns: Columns, read_box: ReadBox, line: int) -> Row:
+    if len(cells) != width:
+        raise Unexpected(f"{width} columns", f"{len(cells)}")
+    name, test = cells[columns.image].strip(), None
+    if not name:
+        raise Unexpected("the name of an image", "an empty cell")
+    if columns.split is not None:
+        test = SPLITS.get(cells[columns.split].strip().lower())
+        if test is None:
+            came = readable(cells[columns.split]) or "an empty cell"
+            raise Unexpected(f"split {', '.join(SPLITS)}", came)
+    return Row(line, name, read_box(cells), test)

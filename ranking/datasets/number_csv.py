@@ -1,0 +1,67 @@
+"""A CSV with an image a row and numbers to put it in order by, and the folder that the images lie in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ranking.datasets.folder import MAX_CRITERIA
+from ranking.datasets.image_csv import ImageCsv, ReadBox, Unexpected
+from ranking.datasets.registry import SOURCES
+from ranking.datasets.text import readable
+from ranking.settings import setting
+from ranking.types import SourceBox
+
+UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")
+
+
+@SOURCES.register("Numbers CSV")
+@dataclass
+class NumberCsv(ImageCsv):
+    """An `ImageCsv` with a column of numbers for each criterion, such as "year" or "interestingness".
+
+    An empty cell, NA or ? is a number that is not known. A column `group` says which images belong together, where
+    there is one.
+    """
+
+    tells: ClassVar[str] = "numbers"
+
+    file: str = setting(
+        "",
+        label="CSV file",
+        help="A file on the computer that runs this app, its first line the names of the columns: image, then one for "
+        "each thing to order images by (year, price), with numbers; and group and split (train or test), if you like.",
+    )
+
+    def reader(self, columns: Mapping[str, int], where: str) -> ReadBox:
+        grouped = next((place for name, place in columns.items() if name.lower() == "group"), None)
+        criteria = {name: place for name, place in columns.items() if place != grouped}
+        if not 0 < len(criteria) <= MAX_CRITERIA:
+            raise ValueError(f"{where}: expected 1 to {MAX_CRITERIA} columns of numbers, got {len(criteria)}")
+
+        def read(cells: Sequence[str]) -> SourceBox:
+            numbers = {name: number(name, cells[place]) for name, place in criteria.items()}
+            group = readable(cells[grouped]) if grouped is not None else ""
+            return SourceBox(None, (), group or None, numbers=numbers)
+
+        return read
+
+
+def number(criterion: str, cell: str) -> float:
+    """The number in a cell, NaN where it is unknown; Unexpected where there is something else.
+
+    >>> number("year", " 1957 "), number("year", "NA")
+    (1957.0, nan)
+    """
+    text = cell.strip()
+    if text.lower() in UNKNOWN:
+        return math.nan
+    try:
+        told = float(text)
+    except ValueError:
+        told = math.inf
+    if not math.isfinite(told):
+        raise Unexpected("finite numbers, or ? where unknown", readable(f"{criterion}: {text!r:.20}"))
+    return told

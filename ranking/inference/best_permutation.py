@@ -1,0 +1,223 @@
+"""The best order of a sequence by windows of one length (midrank, eq. 3 and section 4).
+
+    value(Y) = sum_w z(w),  z = sign(s) |s|^(1/2),  s = theta.psi of the L samples in window w = 1 ... n - L + 1.
+
+Every representation that is linear in the stacked samples gives each sample a score for each place of a window, so
+that s is a sum of L of them and a swap changes at most 2 L windows, each in O(1). The search begins at a given order,
+goes to the best of all swaps as long as the value grows, n times at most, and begins again from orders that no earlier
+tree has visited: the second tree from the best order without roots, which is a linear assignment problem and the best
+order where there is one window alone, the others from random ones. Best gains are kept place by place and computed
+again where a swap changed them, so that memory is O(n L). The paper removes permutations that were visited; whether one
+was follows from the paths of the earlier trees, exactly, so that no set of them is kept.
+
+The search is a heuristic: the value that it reaches is no more than the best. `exhaustive_permutations` is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ranking.inference import threads
+from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
+from ranking.types import Bools, Floats, Ints
+
+MOST_EXHAUSTIVE = 10  # samples: 3.6 million permutations
+A_PART = 200  # sequences, below which another thread is not worth waking
+
+
+@dataclass(frozen=True, eq=False)
+class WindowScores:
+    """What a ranker of one length says of samples.
+
+    places: (n, L) what each sample adds at each place of a window, L >= 2. offset: what every window has besides.
+    features (n, d) and pooled (d,): the samples and the weights of their max-pooled differences, empty (n, 0) and (0,)
+    for the other representations.
+    """
+
+    places: Floats
+    offset: float = 0.0
+    features: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    pooled: Floats = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if self.places.ndim != 2 or self.places.shape[1] < 2:
+            raise ValueError(f"places must be (n, L) with L at least 2, got {self.places.shape}")
+        if not np.isfinite(self.places).all() or not np.isfinite(self.offset):
+            raise ValueError("scores of places must be finite; scale the features, or take a smaller C")
+        if len(self.pooled) and self.features.shape != (len(self.places), len(self.pooled)):
+            expected = (len(self.places), len(self.pooled))
+            raise ValueError(f"features must be {expected} for these weights, got {self.features.shape}")
+        object.__setattr__(self, "places", np.ascontiguousarray(self.places, np.float64))
+        object.__setattr__(self, "features", np.ascontiguousarray(self.features, np.float64))
+
+    @property
+    def length(self) -> int:
+        """L."""
+        return int(self.places.shape[1])
+
+    @property
+    def model(self) -> Model:
+        """For the kernels."""
+        return Model(self.places, float(self.offset), self.features, self.pooled)
+
+    def windows(self, orders: Ints) -> Floats:
+        """(m, n - L + 1) s of each window of m orders, given as (m, n) rows of `places`, plainly."""
+        spans = np.lib.stride_tricks.sliding_window_view(orders, self.length, axis=1)  # (m, windows, L)
+        sums: Floats = self.offset + self.places[spans, np.arange(self.length)].sum(axis=2)
+        if len(self.pooled):
+            samples = self.features[spans]  # (m, windows, L, d)
+            highest = np.maximum.accumulate(samples, axis=2)
+            sums = sums + (highest[:, :, :-1] - samples[:, :, 1:]).max(axis=2) @ self.pooled
+        return sums
+
+    def values(self, orders: Ints) -> Floats:
+        """(m,) eq. 3 of m orders, given as (m, n) rows of `places`, from its definition."""
+        sums = self.windows(orders)
+        values: Floats = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class BestPermutations:
+    """orders: (N,) the best orders of m sequences after each other, each from 0 to its length. values: (m,) of them."""
+
+    orders: Ints
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTrees:
+    """Every order that a search visited, in the order of its visits.
+
+    orders: (m, n) rows of the samples from the first place. values: (m,) eq. 3. parents: (m,) the node that each was
+    swapped from, -1 at a root. depths: (m,) swaps from the root. trees: (m,) from 0. path: (m,) whether the search
+    stood there. best: the node with the greatest value on a path.
+    """
+
+    orders: Ints
+    values: Floats
+    parents: Ints
+    depths: Ints
+    trees: Ints
+    path: Bools
+    best: int
+
+
+def best_permutations(
+    scores: WindowScores, members: Ints, starts: Ints, first: Ints, trees: int = 3, seed: int = 0
+) -> BestPermutations:
+    """Search for the best orders of m sequences over one pool.
+
+    members: (N,) rows of `scores`; sequence i is members[starts[i]:starts[i + 1]], as in a SequenceSet. first: (N,)
+    the order that each search begins with, from 0 to the sequence's length. ValueError where a sequence is shorter
+    than the windows.
+    """
+    _check(scores, starts, first)
+    if trees < 1:
+        raise ValueError(f"trees must be at least 1, got {trees}")
+    orders, values = np.empty(len(members), np.int64), np.empty(len(starts) - 1)
+
+    def work(part: slice) -> None:
+        ends = starts[part.start : part.stop + 1]
+        fill_best(scores.model, members, ends, first, trees, seed, orders, values[part])
+
+    threads.each(work, threads.rows(len(values), A_PART))
+    return BestPermutations(orders, values)
+
+
+def exhaustive_permutations(
+    scores: WindowScores, members: Ints, starts: Ints, first: Ints
+) -> BestPermutations:
+    """The best of all orders, exactly, for sequences of at most MOST_EXHAUSTIVE samples. Arguments as above."""
+    _check(scores, starts, first)
+    if len(starts) > 1 and np.diff(starts).max() > MOST_EXHAUSTIVE:
+        raise ValueError(
+            f"all orders of {np.diff(starts).max()} samples are too many; expected at most {MOST_EXHAUSTIVE} samples: "
+            "use best_permutations"
+        )
+    orders, values = np.empty(len(members), np.int64), np.empty(len(starts) - 1)
+
+    def work(part: slice) -> None:
+        ends = starts[part.start : part.stop + 1]
+        fill_exhaustive(scores.model, members, ends, first, orders, values[part])
+
+    threads.each(work, threads.rows(len(values), A_PART))
+    return BestPermutations(orders, values)
+
+
+def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:
+    """The same search on one sequence, the rows of `scores`, with all that it visited: O(n^3) orders a swap deep.
+
+    >>> found = search_trees(WindowScores(np.array([[0.0, 1.0], [1.0, 0.0]])), np.array([0, 1]), trees=1)
+    >>> found.orders.tolist(), found.values.tolist(), found.parents.tolist()
+    ([[0, 1], [1, 0]], [0.0, 1.4142135623730951], [-1, 0])
+    """
+    n = len(scores.places)
+    _check(scores, np.array([0, n]), first)
+    paths = new_paths(trees, n)
+    grown = search(scores.model, np.arange(n), first, seed, paths)
+    record = _Record(scores)
+    for tree in range(grown):
+        node = record.visit(paths.starts[tree][None], -1, 0, tree)
+        for depth in range(paths.depths[tree] + 1):
+            order = record.orders[node].copy()
+            record.path.add(node)
+            last = depth == paths.depths[tree]
+            if not last or paths.complete[tree]:
+                record.visit(_swapped(order), node, depth + 1, tree)
+            if not last:
+                a, b = paths.swaps[tree, depth]
+                order[[a, b]] = order[[b, a]]
+                node = record.known[order.tobytes()]
+    return record.trees()
+
+
+class _Record:
+    """The orders that were visited, each once."""
+
+    def __init__(self, scores: WindowScores) -> None:
+        self.scores = scores
+        self.known: dict[bytes, int] = {}
+        self.orders: list[Ints] = []
+        self.rows: list[tuple[int, int, int]] = []  # parent, depth, tree
+        self.path: set[int] = set()
+
+    def visit(self, orders: Ints, parent: int, depth: int, tree: int) -> int:
+        """Note those of `orders` that are new, children of a node; the number of the last of them."""
+        for order in orders:
+            if self.known.setdefault(order.tobytes(), len(self.orders)) == len(self.orders):
+                self.orders.append(order)
+                self.rows.append((parent, depth, tree))
+        return len(self.orders) - 1
+
+    def trees(self) -> SearchTrees:
+        orders = np.stack(self.orders)
+        values = self.scores.values(orders)
+        parents, depths, trees = np.array(self.rows).T
+        path = np.isin(np.arange(len(orders)), list(self.path))
+        best = int(np.argmax(np.where(path, values, -np.inf)))
+        return SearchTrees(orders, values, parents, depths, trees, path, best)
+
+
+def _swapped(order: Ints) -> Ints:
+    """(n (n - 1) / 2, n) the order with two places swapped, all pairs of places."""
+    a, b = np.triu_indices(len(order), 1)
+    orders = np.repeat(order[None], len(a), axis=0)
+    rows = np.arange(len(a))
+    orders[rows, a], orders[rows, b] = order[b], order[a]
+    return orders
+
+
+def _check(scores: WindowScores, starts: Ints, first: Ints) -> None:
+    """ValueError unless every sequence fills a window, and `first` orders each."""
+    lengths = np.diff(starts)
+    if len(lengths) and lengths.min() < scores.length:
+        raise ValueError(
+            f"a sequence of {lengths.min()} samples has no window of {scores.length}; expected at least as many "
+            "samples: use a shorter ranker"
+        )
+    begin = np.repeat(starts[:-1], lengths)
+    if len(first) != len(begin) or (np.sort(first + begin) != np.arange(len(begin))).any():
+        raise ValueError("first must hold the numbers from 0 to its length for each sequence; use np.argsort")

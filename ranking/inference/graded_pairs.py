@@ -1,0 +1,175 @@
+"""The pairs of different grades within sequences, and which of them scores put wrong or too near: by counting.
+
+No pair is ever written down. Places of a sequence are sorted by grade once, so that the samples of lower grade than
+that of a place are those from `lower` of it to the end. A short sequence compares them all; a long one sorts its scores
+and counts with a tree of sums over the grades, in O(l log l) (Joachims 2006, section 4; Lee and Lin 2014, section 3).
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from ranking.types import Floats, Ints, SequenceSet
+
+SHORT = 96  # samples, up to which comparing every pair takes less time than sorting
+
+Counts = npt.NDArray[np.int64]
+
+
+@numba.njit(cache=True, nogil=True)
+def _compare(scores, lower, wrong):  # type: ignore[no-untyped-def]
+    """Add to `wrong` (l,) what `violations` counts, by comparing; how many pairs those are."""
+    total = 0
+    for a in range(len(scores)):
+        bar, found = scores[a] - 1.0, 0
+        for b in range(lower[a], len(scores)):
+            near = scores[b] > bar
+            found += near
+            wrong[b] += near
+        wrong[a] -= found
+        total += found
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _add(tree, key):  # type: ignore[no-untyped-def]
+    """Count one more sample under `key` >= 1."""
+    while key < len(tree):
+        tree[key] += 1
+        key += key & -key
+
+
+@numba.njit(cache=True, nogil=True)
+def _sum(tree, key):  # type: ignore[no-untyped-def]
+    """How many samples are counted under keys up to `key`."""
+    total = 0
+    while key > 0:
+        total += tree[key]
+        key -= key & -key
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
+    """The same as `_compare`, by sorting. `lower` tells grades apart: it is larger where the grade is lower."""
+    length = len(scores)
+    order = np.argsort(scores)
+    tree = np.zeros(length + 1, np.int64)
+    total, next_one = 0, length - 1
+    for x in range(length - 1, -1, -1):  # from the highest score down: those of lower grade that are too near
+        a = order[x]
+        while next_one >= 0 and scores[order[next_one]] > scores[a] - 1.0:
+            _add(tree, lower[order[next_one]])
+            next_one -= 1
+        found = (length - 1 - next_one) - _sum(tree, lower[a])
+        wrong[a] -= found
+        total += found
+    tree[:] = 0
+    next_one = 0
+    for b in order:  # from the lowest score up: those of higher grade that are too near
+        while next_one < length and scores[b] > scores[order[next_one]] - 1.0:
+            _add(tree, lower[order[next_one]])
+            next_one += 1
+        wrong[b] += _sum(tree, lower[b] - 1)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _violations(scores, members, starts, lower, short, wrong):  # type: ignore[no-untyped-def]
+    """Add up the counts of all sequences in `wrong` (n,); how many pairs those are."""
+    longest = 0
+    for number in range(len(starts) - 1):
+        longest = max(longest, starts[number + 1] - starts[number])
+    room, counts = np.empty(longest), np.empty(longest, np.int64)
+    total = 0
+    for number in range(len(starts) - 1):
+        first, last = starts[number], starts[number + 1]
+        own, its = room[: last - first], counts[: last - first]
+        for place in range(last - first):
+            own[place] = scores[members[first + place]]
+        its[:] = 0
+        if last - first <= short:
+            total += _compare(own, lower[first:last], its)
+        else:
+            total += _count(own, lower[first:last], its)
+        for place in range(last - first):
+            wrong[members[first + place]] += its[place]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _laplacian(scores, values, members, starts, lower, out):  # type: ignore[no-untyped-def]
+    """Add value_a - value_b to a and its opposite to b, for the similar pairs and those of `violations`."""
+    for number in range(len(starts) - 1):
+        first, last = starts[number], starts[number + 1]
+        for place in range(first, last):
+            a = members[place]
+            for other in range(place + 1, first + lower[place]):
+                step = values[a] - values[members[other]]
+                out[a] += step
+                out[members[other]] -= step
+            bar = scores[a] - 1.0
+            for other in range(first + lower[place], last):
+                b = members[other]
+                if scores[b] > bar:
+                    out[a] += values[a] - values[b]
+                    out[b] -= values[a] - values[b]
+
+
+class GradedPairs:
+    """The pairs (i, j) of all sequences in which i has the higher grade, and the similar pairs, of one grade.
+
+    members (m,): the rows of the pool, each sequence from its highest grade down. starts: as in the sequences. lower
+    (m,): counted within its sequence, the first place whose grade is lower. number, similar: how many pairs there are
+    of each kind; a pair that stands in two sequences counts twice.
+    """
+
+    def __init__(self, sequences: SequenceSet) -> None:
+        lengths = np.diff(sequences.starts)
+        grades = sequences.grades[sequences.members]
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        by_grade = np.lexsort((-grades, owner))
+        grades = grades[by_grade]
+        self._rows = len(sequences.features)
+        self.members, self.starts = sequences.members[by_grade], sequences.starts
+        ends = np.flatnonzero((np.diff(grades, append=-1) != 0) | (np.diff(owner, append=-1) != 0)) + 1
+        run = np.searchsorted(ends, np.arange(len(grades)), side="right")
+        self.lower = ends[run] - np.repeat(sequences.starts[:-1], lengths)
+        self.number = int((np.repeat(lengths, lengths) - self.lower).sum())
+        self.similar = int((lengths * (lengths - 1) // 2).sum()) - self.number
+
+    def violations(self, scores: Floats, short: int = SHORT) -> tuple[Counts, int]:
+        """For the scores (n,) of the pool: the pairs with score_i - score_j < 1, as counts, and how many there are.
+
+        Counts are (n,) by row: the violated pairs in which it is j, less those in which it is i. So their losses
+        1 - (score_i - score_j) add up to the number plus counts . scores. Sequences of up to `short` samples compare
+        all their pairs.
+        """
+        wrong = np.zeros(self._rows, np.int64)
+        total = _violations(scores, self.members, self.starts, self.lower, short, wrong)
+        return wrong, int(total)
+
+    def laplacian(self, scores: Floats, values: Floats) -> Floats:
+        """(n,) sum over the similar pairs and those that `violations` counts, of (value_i - value_j)(e_i - e_j).
+
+        Compares all pairs of a sequence, however long. The product with `values` is the sum of (value_i - value_j)^2.
+        """
+        out = np.zeros(self._rows)
+        _laplacian(scores, values, self.members, self.starts, self.lower, out)
+        return out
+
+    def squares(self, values: Floats) -> float:
+        """The sum over the pairs of different grades of (value_i - value_j)^2, in one pass."""
+        own = values[self.members]
+        lengths = np.diff(self.starts)
+        runs = np.flatnonzero(np.diff(self.lower + np.repeat(self.starts[:-1], lengths), prepend=-1))
+        return _square_differences(own, self.starts[:-1]) - _square_differences(own, runs)
+
+
+def _square_differences(values: Floats, starts: Ints) -> float:
+    """The sum over the pairs within each run of values of their squared difference; runs begin at `starts`."""
+    lengths = np.diff(starts, append=len(values))
+    centred = values - np.repeat(np.add.reduceat(values, starts) / lengths, lengths)
+    return float(lengths @ np.add.reduceat(centred**2, starts))

@@ -1,0 +1,143 @@
+"""AdaRank: boosting of single features, weights over sequences (Xu and Li 2007)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+
+from ranking.methods.gains import gain_setting, gains_of
+from ranking.methods.linear_order import LinearOrder
+from ranking.methods.order_method import Grid
+from ranking.methods.registry import METHODS
+from ranking.optimise.clock import Clock
+from ranking.settings import setting
+from ranking.types import Bools, Floats, Ints, OnProgress, SequenceSet, StopTraining
+
+NEARLY_PERFECT = 1.0 - 1e-9  # of the mean quality: a perfect ranker would be given an infinite weight
+
+
+@numba.njit(cache=True, nogil=True)
+def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no-untyped-def]
+    """out (m, f): the NDCG of each sequence when each column (n, f) of scores ranks it, ties pessimistic."""
+    for number in range(len(starts) - 1):
+        rows = members[starts[number] : starts[number + 1]]
+        best = 0.0
+        for a in range(len(rows)):
+            place = 1
+            for b in range(len(rows)):
+                above = grades[rows[b]] > grades[rows[a]]
+                place += above or (grades[rows[b]] == grades[rows[a]] and b < a)
+            best += gains[rows[a]] / np.log2(1.0 + place)
+        for f in range(columns.shape[1]):
+            total = 0.0
+            for a in range(len(rows)):
+                own, place = columns[rows[a], f], 1
+                for b in range(len(rows)):
+                    other = columns[rows[b], f]
+                    lower = grades[rows[b]] < grades[rows[a]]
+                    before = lower or (grades[rows[b]] == grades[rows[a]] and b < a)
+                    place += other > own or (other == own and before)
+                total += gains[rows[a]] / np.log2(1.0 + place)
+            out[number, f] = total / best
+
+
+class WeakRankers:
+    """Every feature over its standard deviation in the pool, and its negative: 2d rankers of the sequences.
+
+    scales (2d,): the factor of each. `quality` is what a direction in the space of features reaches.
+    """
+
+    def __init__(self, sequences: SequenceSet, gains: Floats) -> None:
+        self._sequences, self._gains = sequences, gains
+        self._pool = sequences.features.astype(np.float64, copy=False)
+        spread = self._pool[np.unique(sequences.members)].std(axis=0)
+        factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        self.scales = np.concatenate([factors, -factors])
+        each = [self._ndcg(sign * factors * self._pool) for sign in (1.0, -1.0)]
+        self._qualities = np.concatenate(each, axis=1, dtype=np.float32)
+
+    def best(self, shares: Floats, aside: Bools) -> tuple[int, float]:
+        """The ranker of the highest mean quality that is not set aside, and its weight in the sum."""
+        ranker = int(np.argmax(np.where(aside, -np.inf, shares.astype(np.float32) @ self._qualities)))
+        mean = min(float(shares @ self._qualities[:, ranker]), NEARLY_PERFECT)
+        return ranker, 0.5 * float(np.log((1.0 + mean) / (1.0 - mean)))
+
+    def quality(self, direction: Floats) -> Floats:
+        """(m,) the NDCG of each sequence by the scores x.direction."""
+        return self._ndcg((self._pool @ direction)[:, None])[:, 0]
+
+    def _ndcg(self, columns: Floats) -> Floats:
+        """(m, f) of each sequence by each column (n, f) of scores."""
+        given = self._sequences
+        out = np.empty((len(given), columns.shape[1]))
+        _qualities(columns, given.grades, self._gains, given.members, given.starts, out)
+        return out
+
+
+@METHODS.register("AdaRank")
+@dataclass(kw_only=True, eq=False)
+class AdaRank(LinearOrder):
+    """A sum of weak rankers, each a single feature: in a round the one that ranks the weighted sequences best.
+
+    Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight
+    1/2 ln((1 + r)/(1 - r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak
+    ranker is a feature over its standard deviation in the pool, or its negative, since features of images have no right
+    sign. One that leaves every E as it was would be chosen for ever: it is set aside until another has changed them.
+    The result is the sum of least mean exp(-E_q). Sequences without two grades are left out.
+    """
+
+    order = 25
+    summary: ClassVar[str] = "Adds up single features; sequences that are ranked badly gain weight."
+    objective: ClassVar[str] = (
+        r"\sum_q \exp\bigl(-\text{NDCG}(q;\, f)\bigr),\quad f = \sum_t \alpha_t x_{k_t}"
+    )
+    grid: ClassVar[Grid] = Grid("rounds", (10, 30, 100, 300))
+
+    rounds: int = setting(
+        100,
+        label="Rounds",
+        help="Each adds one feature. Training ends sooner where the sequences are all in their order.",
+        formula=r"T",
+        minimum=1,
+        maximum=100_000,
+        usual=(10, 300),
+    )
+    gain: str = gain_setting()
+
+    def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
+        clock, ordered = Clock(on_progress), sequences.part(_with_order(sequences))
+        rankers = WeakRankers(ordered, gains_of(sequences.grades, self.gain))
+        direction = self.direction = np.zeros(sequences.features.shape[1])
+        reached, aside = rankers.quality(direction), np.zeros(2 * len(direction), np.bool_)
+        shares, least = np.full(len(ordered), 1.0 / len(ordered)), float(np.exp(-reached).mean())
+        with suppress(StopTraining):  # the best sum so far is the result
+            clock.report(0, least, -np.inf, 1)
+            for number in range(1, self.rounds + 1):
+                ranker, weight = rankers.best(shares, aside)
+                longer = direction.copy()
+                longer[ranker % len(direction)] += weight * rankers.scales[ranker]
+                before, reached = reached, rankers.quality(longer)
+                if (reached == before).all():
+                    aside[ranker] = True
+                else:
+                    aside[:] = False
+                    direction, powers = longer, np.exp(-reached)
+                    shares = powers / powers.sum()
+                    if powers.mean() < least:
+                        self.direction, least = direction, float(powers.mean())
+                clock.report(number, least, -np.inf, number + 1)
+                if aside.all() or reached.min() >= NEARLY_PERFECT:
+                    break
+
+
+def _with_order(sequences: SequenceSet) -> Ints:
+    """The numbers of the sequences that hold two grades."""
+    grades = sequences.grades[sequences.members]
+    return np.flatnonzero(
+        np.maximum.reduceat(grades, sequences.starts[:-1])
+        > np.minimum.reduceat(grades, sequences.starts[:-1])
+    )

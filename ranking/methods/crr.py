@@ -1,0 +1,114 @@
+"""CRR: combined regression and ranking by stochastic gradient descent (Sculley 2010)."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+
+from ranking.inference.graded_pairs import GradedPairs
+from ranking.methods.common_settings import penalty
+from ranking.methods.linear_order import LinearOrder
+from ranking.methods.order_method import Grid
+from ranking.methods.point_targets import PointTargets, with_constant
+from ranking.methods.registry import METHODS
+from ranking.optimise.clock import Clock
+from ranking.settings import setting
+from ranking.types import Ints, OnProgress, SequenceSet, StopTraining
+
+REPORTS = 50  # of progress, in one training
+
+
+@numba.njit(cache=True, nogil=True)
+def _descend(weights, features, targets, first, second, shrink, delay, done):  # type: ignore[no-untyped-def]
+    """Steps for the pairs (first, second), or for single samples where second is -1; `done` came before them."""
+    for step in range(len(first)):
+        i, j = first[step], second[step]
+        error = -targets[i] if j < 0 else targets[j] - targets[i]
+        for c in range(len(weights)):
+            error += weights[c] * (features[i, c] if j < 0 else features[i, c] - features[j, c])
+        rate = 1.0 / (shrink * (done + step + delay))
+        for c in range(len(weights)):
+            x = features[i, c] if j < 0 else features[i, c] - features[j, c]
+            weights[c] -= rate * (shrink * weights[c] + error * x)
+
+
+@METHODS.register("CRR")
+@dataclass(kw_only=True, eq=False)
+class CRR(LinearOrder):
+    """min 1/2 ||w||^2 + C [ a/2 mean_i (w.x_i - t_i)^2 + (1 - a)/2 mean_(i,j) (w.(x_i - x_j) - (t_i - t_j))^2 ].
+
+    The combined objective of Sculley's section 3 with squared loss and lambda = 1/C: i runs over all places, (i, j)
+    over the pairs of different grades within a sequence, t are standardised grades. A step takes one sample with
+    probability a, else one pair, and has length 1/(lambda (t + t0)); t0 makes the first ones no longer than one
+    sample's curvature allows. The last weights are the result, without a proof. One weight is the bias.
+    """
+
+    order = 24
+    summary: ClassVar[str] = (
+        "Predicts grades and differences of grades at once, one sample or pair after the other."
+    )
+    objective: ClassVar[str] = (
+        r"\tfrac12\|w\|^2 + C\Bigl[\tfrac\alpha2\,\overline{(w^\top x_i - t_i)^2}"
+        r" + \tfrac{1-\alpha}2\,\overline{(w^\top(x_i - x_j) - (t_i - t_j))^2}\Bigr]"
+    )
+    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
+
+    C: float = penalty(1000.0, "squared error")
+    alpha: float = setting(
+        0.5,
+        label="alpha: how many steps are of single samples",
+        help="1: regression alone. 0: pairs alone.",
+        formula=r"\alpha",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    steps: int = setting(
+        100_000,
+        label="Steps",
+        help="Samples and pairs that are looked at, together.",
+        minimum=1,
+        maximum=100_000_000,
+    )
+    seed: int = setting(0, label="Seed", help="Which samples and pairs are drawn.", minimum=0, advanced=True)
+
+    def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
+        clock, generator = Clock(on_progress), np.random.default_rng(self.seed)
+        pairs, given = GradedPairs(sequences), PointTargets.of(sequences)
+        features = with_constant(sequences.features.astype(np.float64, copy=False))
+        targets, shares = np.zeros(len(features)), np.zeros(len(features))
+        targets[given.rows], shares[given.rows] = given.targets, given.shares
+        weights = np.zeros(features.shape[1])
+        delay = 4.0 * self.C * float(np.square(features[given.rows]).sum(axis=1).max()) + 1.0
+        edges = np.linspace(0, self.steps, min(REPORTS, self.steps) + 1).astype(np.int64)
+
+        def objective() -> float:
+            errors = features @ weights - targets
+            single, paired = shares @ errors**2, pairs.squares(errors) / pairs.number
+            loss = 0.5 * (self.alpha * single + (1.0 - self.alpha) * paired)
+            return float(0.5 * weights @ weights + self.C * loss)
+
+        with suppress(StopTraining):  # the weights so far are the result
+            for done, after in itertools.pairwise(edges.tolist()):
+                clock.report(done, objective(), -np.inf, 0)
+                first, second = self._drawn(pairs, after - done, generator)
+                _descend(weights, features, targets, first, second, 1.0 / self.C, delay, done)
+            clock.report(self.steps, objective(), -np.inf, 0)
+        self.direction = weights[:-1]
+
+    def _drawn(self, pairs: GradedPairs, count: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
+        """(count,) rows of samples, and of those they are paired with, or -1: each sample, and each pair, as likely."""
+        lengths = np.diff(pairs.starts)
+        owner_start, length = np.repeat(pairs.starts[:-1], lengths), np.repeat(lengths, lengths)
+        worse = length - pairs.lower  # samples of lower grade in the same sequence
+        number = generator.integers(0, pairs.number, count)
+        ends = np.cumsum(worse)
+        place = np.searchsorted(ends, number, side="right")
+        other = owner_start[place] + length[place] - (ends[place] - number)
+        alone = generator.random(count) < self.alpha
+        place = np.where(alone, generator.integers(0, len(pairs.members), count), place)
+        return pairs.members[place], np.where(alone, -1, pairs.members[other])

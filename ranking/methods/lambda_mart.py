@@ -1,0 +1,122 @@
+"""LambdaMART: boosted trees along the lambdas of NDCG (Wu, Burges, Svore and Gao 2010)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+
+from ranking.methods.boosted import Boosted, BoostedLoss
+from ranking.methods.gains import gain_setting, gains_of
+from ranking.methods.registry import METHODS
+from ranking.types import Floats, Ints, SequenceSet
+
+TRUNCATION = 30  # places: pairs that both stand below it have no lambda, as in LightGBM
+NEAR = 0.01  # added to a difference of scores that divides a lambda, as in LightGBM
+
+
+@numba.njit(cache=True, nogil=True)
+def _from_top(values, order):  # type: ignore[no-untyped-def]
+    """Fill `order` with the places of `values` from the highest down, equal ones as they came."""
+    for place in range(len(values)):
+        slot = place
+        while slot > 0 and values[order[slot - 1]] < values[place]:
+            order[slot] = order[slot - 1]
+            slot -= 1
+        order[slot] = place
+
+
+@numba.njit(cache=True, nogil=True)
+def _dcg(gains, order):  # type: ignore[no-untyped-def]
+    """Of the first places alone."""
+    total = 0.0
+    for place in range(min(len(order), TRUNCATION)):
+        total += gains[order[place]] / np.log2(2.0 + place)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _pull(scores, gains, order, best, slopes, bends):  # type: ignore[no-untyped-def]
+    """Add up the lambdas of one sequence in slopes (l,), and their curvatures; the sum of their sizes."""
+    size, last = 0.0, len(order) - 1
+    spread = scores[order[0]] > scores[order[last]]
+    for x in range(min(last, TRUNCATION)):
+        for y in range(x + 1, last + 1):
+            high, low = order[x], order[y]
+            if gains[high] == gains[low]:
+                continue
+            if gains[high] < gains[low]:
+                high, low = low, high
+            ahead = scores[high] - scores[low]
+            change = (1.0 / np.log2(2.0 + x) - 1.0 / np.log2(2.0 + y)) * (gains[high] - gains[low]) / best
+            if spread:
+                change /= NEAR + abs(ahead)
+            chance = 1.0 / (1.0 + np.exp(ahead))
+            slopes[high] -= change * chance
+            slopes[low] += change * chance
+            bends[high] += change * chance * (1.0 - chance)
+            bends[low] += change * chance * (1.0 - chance)
+            size += 2.0 * change * chance
+    return size
+
+
+@numba.njit(cache=True, nogil=True)
+def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: ignore[no-untyped-def]
+    """Add up the lambdas and their curvatures by row (n,); the sum over the sequences of 1 - NDCG.
+
+    LightGBM's LambdarankNDCG::GetGradientsForOneQuery, with its normalisations.
+    """
+    lost = 0.0
+    for number in range(len(starts) - 1):
+        first, length = starts[number], starts[number + 1] - starts[number]
+        own, worth, order = np.empty(length), np.empty(length), np.empty(length, np.int64)
+        for place in range(length):
+            own[place], worth[place] = scores[members[first + place]], gains[members[first + place]]
+        _from_top(worth, order)
+        best = _dcg(worth, order)
+        if best <= 0.0:
+            continue
+        _from_top(own, order)
+        lost += 1.0 - _dcg(worth, order) / best
+        slopes, bends = np.zeros(length), np.zeros(length)
+        size = _pull(own, worth, order, best, slopes, bends)
+        factor = np.log2(1.0 + size) / size if size > 0.0 else 0.0
+        for place in range(length):
+            gradient[members[first + place]] += factor * slopes[place]
+            curvature[members[first + place]] += factor * bends[place]
+    return lost
+
+
+@METHODS.register("LambdaMART")
+@dataclass(kw_only=True, eq=False)
+class LambdaMART(Boosted):
+    """Scores are sums of trees. A pair pulls its samples apart by |change of NDCG at a swap| / (1 + exp(s_i - s_j)).
+
+    The lambdas are those of LightGBM's lambdarank. They are added up by sample of the pool, so that a tree sees each
+    sample once, in however many sequences it stands; where each stands in one the trees are LightGBM's own.
+    """
+
+    order = 26
+    summary: ClassVar[str] = "Trees, one after the other; a pair counts by what swapping it would do to NDCG."
+    objective: ClassVar[str] = (
+        r"\lambda_{ij} = \frac{|\Delta\text{NDCG}_{ij}|}{1 + e^{s_i - s_j}},\quad y_i > y_j"
+    )
+
+    gain: str = gain_setting()
+
+    def loss(self, sequences: SequenceSet, rows: Ints) -> tuple[int, BoostedLoss]:
+        place = np.zeros(len(sequences.features), np.int64)
+        place[rows] = np.arange(len(rows))
+        members, gains = place[sequences.members], gains_of(sequences.grades[rows], self.gain)
+
+        def lambdas(sums: Floats) -> tuple[float, Floats, Floats]:
+            gradient, curvature = np.zeros(len(rows)), np.zeros(len(rows))
+            lost = _lambdas(sums, gains, members, sequences.starts, gradient, curvature)
+            return lost / len(sequences), gradient, curvature
+
+        return 1, lambdas
+
+    def scores_of(self, features: Floats) -> Floats:
+        return self.forest.sums(features, 1)[:, 0]

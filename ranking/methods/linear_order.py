@@ -1,0 +1,35 @@
+"""What the methods share that order samples by one inner product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ranking.methods.order_method import Arrays, OrderMethod
+from ranking.types import Floats
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearOrder(OrderMethod):
+    """A method that learns weights w; the score of a sample is w.x, whatever stands beside it."""
+
+    direction: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+
+    @property
+    def weights(self) -> Floats:
+        """(d,) w."""
+        return self.direction
+
+    def scores_of(self, features: Floats) -> Floats:
+        scores: Floats = features @ self.direction
+        return scores
+
+    def arrays(self) -> Arrays:
+        return {"direction": self.direction}
+
+    def restore(self, arrays: Arrays) -> None:
+        direction = np.asarray(arrays["direction"], np.float64)
+        if direction.shape != (self.columns,):
+            raise ValueError(f"expected {self.columns} weights, got {direction.shape}")
+        self.direction = direction

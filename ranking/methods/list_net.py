@@ -1,0 +1,57 @@
+"""ListNet: the probability of each sample to come first, by grades and by scores (Cao et al. 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+
+from ranking.methods.list_wise import ListWise
+from ranking.methods.registry import METHODS
+from ranking.optimise.smooth import Loss
+from ranking.types import Floats, SequenceSet
+
+
+@numba.njit(cache=True, nogil=True)
+def _cross_entropy(scores, grades, members, starts, slope):  # type: ignore[no-untyped-def]
+    """The sum over the sequences of their loss, whose slope in the scores is added to `slope`."""
+    total = 0.0
+    for number in range(len(starts) - 1):
+        rows = members[starts[number] : starts[number + 1]]
+        highest, best = scores[rows].max(), grades[rows].max()
+        mass = worth = 0.0
+        for i in rows:
+            mass += np.exp(scores[i] - highest)
+            worth += np.exp(grades[i] - best)
+        for i in rows:
+            wanted = np.exp(grades[i] - best) / worth
+            total += wanted * (np.log(mass) + highest - scores[i])
+            slope[i] += np.exp(scores[i] - highest) / mass - wanted
+    return total
+
+
+@METHODS.register("ListNet")
+@dataclass(kw_only=True, eq=False)
+class ListNet(ListWise):
+    """The top-one cross entropy -sum_i P_y(i) log P_s(i), where P_y and P_s are the softmax of grades and of scores.
+
+    So in Cao et al. with phi = exp and k = 1. Where grades are far apart, nearly all of P_y is the best sample's.
+    """
+
+    order = 27
+    summary: ClassVar[str] = "Compares how likely each image comes first, by its grade and by its score."
+    objective: ClassVar[str] = (
+        r"\tfrac12\|w\|^2 + \frac Cm\sum_q -\sum_i \frac{e^{y_i}}{\sum_j e^{y_j}}\,\log\frac{e^{s_i}}{\sum_j e^{s_j}}"
+    )
+
+    def loss(self, sequences: SequenceSet) -> Loss:
+        grades = sequences.grades.astype(np.float64)
+
+        def mean(scores: Floats) -> tuple[float, Floats]:
+            slope = np.zeros(len(scores))
+            total = _cross_entropy(scores, grades, sequences.members, sequences.starts, slope)
+            return total / len(sequences), slope / len(sequences)
+
+        return mean

@@ -1,0 +1,94 @@
+"""What ListNet and ListMLE share: a smooth loss of each sequence's scores, and scores from a small network."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
+from ranking.methods.order_method import Arrays, Grid, OrderMethod
+from ranking.methods.score_network import ScoreNetwork
+from ranking.optimise.clock import Clock
+from ranking.optimise.quasi_newton import Best, quasi_newton
+from ranking.optimise.smooth import Loss, SmoothRisk, gap_of
+from ranking.settings import setting
+from ranking.types import Certificate, Floats, OnProgress, SequenceSet, relative_gap
+
+
+@dataclass(kw_only=True, eq=False)
+class ListWise(OrderMethod):
+    """min 1/2 ||theta||^2 + C mean over the sequences of their loss at the scores of a `ScoreNetwork`.
+
+    Linear scores make this convex, and then half the squared gradient is the duality gap (optimise/smooth.py), which
+    the certificate states. With hidden units nothing is proven; training ends where the same figure is small.
+    """
+
+    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6))
+
+    C: float = penalty(1000.0, "badly ordered sequence")
+    hidden: int = setting(
+        0,
+        label="Hidden units",
+        help="0: scores are linear in the features, and training finds the one optimum. More: a layer of tanh units, "
+        "whose training ends in one of many.",
+        formula=r"v^\top\tanh(Wx + b)",
+        minimum=0,
+        maximum=10_000,
+        usual=(0, 64),
+    )
+    seed: int = setting(0, label="Seed", help="Where hidden units begin.", minimum=0, advanced=True)
+    # ListNet's loss is at least the entropy of the grades, which hides a gap.
+    tolerance: float = closed_gap(1e-4)
+    max_iterations: int = most_iterations(5000)
+    parameters: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+
+    @abstractmethod
+    def loss(self, sequences: SequenceSet) -> Loss:
+        """The mean loss of the sequences as a function of the scores of the pool."""
+
+    def network(self, columns: int) -> ScoreNetwork:
+        return ScoreNetwork(columns, self.hidden)
+
+    def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate | None:
+        clock, loss = Clock(on_progress), self.loss(sequences)
+        features = sequences.features.astype(np.float64, copy=False)
+        network = self.network(features.shape[1])
+
+        def objective(parameters: Floats) -> tuple[float, Floats]:
+            value, slope = loss(network.scores(parameters, features))
+            gradient = parameters + self.C * network.gradient(parameters, features, slope)
+            return 0.5 * float(parameters @ parameters) + self.C * value, gradient
+
+        def enough(best: Best) -> bool:
+            return relative_gap(best.value, best.value - gap_of(best.gradient)) <= self.tolerance
+
+        def bound(best: Best) -> float:
+            return -np.inf if self.hidden else best.value - gap_of(best.gradient)
+
+        start = network.start(self.seed)
+        best = quasi_newton(objective, start, enough, bound, self.max_iterations, clock)
+        self.parameters = best.point
+        if self.hidden:
+            return None
+        risk = SmoothRisk(sequences.features, self.C, loss)
+        return risk.certified(best.point, self.tolerance, best.iterations, clock.seconds)
+
+    @property
+    def weights(self) -> Floats | None:
+        """(d,) w where scores are linear, None where there are hidden units."""
+        return None if self.hidden else self.parameters
+
+    def scores_of(self, features: Floats) -> Floats:
+        return self.network(self.columns).scores(self.parameters, features)
+
+    def arrays(self) -> Arrays:
+        return {"parameters": self.parameters}
+
+    def restore(self, arrays: Arrays) -> None:
+        parameters, size = np.asarray(arrays["parameters"], np.float64), self.network(self.columns).size
+        if parameters.shape != (size,):
+            raise ValueError(f"expected {size} parameters, got {parameters.shape}")
+        self.parameters = parameters

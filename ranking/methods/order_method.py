@@ -1,0 +1,132 @@
+"""What the methods share that put sequences in order by the grades of their samples (midrank)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.methods import saved
+from ranking.methods.registry import METHODS
+from ranking.settings import check_settings, settings_dict
+from ranking.types import Certificate, Floats, OnProgress, Query, SequenceSet
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+class Grid(NamedTuple):
+    """The setting that cross-validation chooses, and the values that it tries, from the simplest model on."""
+
+    setting: str
+    values: tuple[float, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class OrderMethod(ABC):
+    """A method that learns from sequences of graded samples. Its dataclass fields are its settings."""
+
+    name: ClassVar[str]
+    ranks: ClassVar[str] = "orders"
+    grid: ClassVar[Grid]
+
+    columns: int = field(default=0, init=False, repr=False)  # features that it was trained on, 0 before
+    certificate: Certificate | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    @abstractmethod
+    def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate | None:
+        """Learn from checked sequences; what that proves, None where it proves nothing."""
+
+    @abstractmethod
+    def scores_of(self, features: Floats) -> Floats:
+        """(n,) the scores of the samples of one sequence, given as (n, d) float64."""
+
+    @abstractmethod
+    def arrays(self) -> Arrays:
+        """What was learnt, as arrays to be kept."""
+
+    @abstractmethod
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what `arrays` gave; KeyError or ValueError where something is missing or of the wrong shape."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> Any: ...
+
+    def fit(
+        self,
+        queries: Sequence[Query] | SequenceSet,
+        on_progress: OnProgress | None = None,
+        warm_start: Self | None = None,
+    ) -> Self:
+        """Learn from `queries`, or from sequences over one pool; returns self.
+
+        on_progress is called as training goes on, and may raise StopTraining. ValueError where no sequence holds two
+        different grades, or for a warm start, which these methods have not.
+        """
+        if warm_start is not None:
+            raise ValueError(f"{self.name} cannot start from another run; leave warm_start out")
+        sequences = SequenceSet.of(queries)
+        if not has_order(sequences):
+            raise ValueError(
+                "no sequence holds two samples of different grades, so that nothing can be learnt of their order; "
+                "choose another criterion, or longer sequences"
+            )
+        self.certificate = self.learn(sequences, on_progress)
+        self.columns = sequences.features.shape[1]
+        return self
+
+    def score(self, query: Query) -> Floats:
+        """(n,) by which the samples of one sequence rank; `rank` of them is the prediction."""
+        if not self.columns:
+            raise ValueError(f"{self.name} is not trained; call fit first")
+        if query.features.shape[1] != self.columns:
+            raise ValueError(
+                f"{self.name} was trained on {self.columns} features, the query has {query.features.shape[1]}"
+            )
+        return self.scores_of(query.features.astype(np.float64, copy=False))
+
+    def score_sequences(self, sequences: SequenceSet) -> Floats:
+        """(N,) what `score` says of every member, sequence after sequence, in the order of `sequences.members`."""
+        scores = [self.score(sequences.query(number)) for number in range(len(sequences))]
+        return np.concatenate([np.zeros(0), *scores])
+
+    def save(self, path: Path | str) -> None:
+        """Write settings, certificate and what was learnt as one .npz file without code."""
+        if not self.columns:
+            raise ValueError(f"{self.name} is not trained; call fit first")
+        header = {
+            "method": self.name,
+            "settings": settings_dict(self),
+            "certificate": None if self.certificate is None else asdict(self.certificate),
+            "columns": self.columns,
+        }
+        saved.write(path, header, self.arrays())
+
+    @classmethod
+    def load(cls, path: Path | str | IO[bytes]) -> Self:
+        """The method that `save` wrote; a ValueError says why a file is not one."""
+        header, arrays = saved.read(path, cls.name)
+        try:
+            method: Self = METHODS.make(cls.name, **header["settings"])
+            proven = header["certificate"]
+            method.certificate = None if proven is None else Certificate(**proven)
+            method.columns = int(header["columns"])
+            method.restore(arrays)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise saved.not_one(path, error) from error
+        return method
+
+
+def has_order(sequences: SequenceSet) -> bool:
+    """Whether some sequence holds two different grades."""
+    grades = sequences.grades[sequences.members]
+    first = grades[sequences.starts[:-1]]
+    return bool((grades != np.repeat(first, np.diff(sequences.starts))).any())

@@ -1,0 +1,60 @@
+"""Relative Attributes: ordered pairs a margin apart, similar pairs together (Parikh and Grauman 2011)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ranking.inference.graded_pairs import GradedPairs
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
+from ranking.methods.linear_order import LinearOrder
+from ranking.methods.order_method import Grid
+from ranking.methods.registry import METHODS
+from ranking.optimise.newton import newton
+from ranking.optimise.smooth import SmoothRisk
+from ranking.types import Certificate, Floats, OnProgress, SequenceSet
+
+
+@METHODS.register("Relative Attributes")
+@dataclass(kw_only=True, eq=False)
+class RelativeAttributes(LinearOrder):
+    """min 1/2 ||w||^2 + C mean over all pairs of xi_ij^2 (ordered) or gamma_ij^2 (similar)  (their eqs. 4 to 7).
+
+    w.(x_i - x_j) >= 1 - xi_ij where i has the higher grade, |w.(x_i - x_j)| <= gamma_ij where the grades are equal.
+    Pairs are those within a sequence, of both kinds together. Newton's method in the primal, as theirs; a pair's
+    slacks are summed up by sample, so that no pair is written down.
+    """
+
+    order = 23
+    summary: ClassVar[str] = "Compares pairs, and keeps images of one grade together; errors count squared."
+    objective: ClassVar[str] = (
+        r"\tfrac12\|w\|^2 + \frac{C}{|O|+|S|}\Bigl[\sum_{(i,j)\in O}\max\bigl(0,\,1 - w^\top(x_i - x_j)\bigr)^2"
+        r" + \sum_{(i,j)\in S}\bigl(w^\top(x_i - x_j)\bigr)^2\Bigr]"
+    )
+    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
+
+    C: float = penalty(1000.0, "wrong pair")
+    tolerance: float = closed_gap()
+    max_iterations: int = most_iterations(5000)
+
+    def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
+        pairs = GradedPairs(sequences)
+        share = 1.0 / (pairs.number + pairs.similar)
+
+        def loss(scores: Floats) -> tuple[float, Floats]:
+            """Of the violated pairs (1 - s_i + s_j)^2, and of the similar ones (s_i - s_j)^2; and the slope."""
+            counts, violated = pairs.violations(scores)
+            spread = pairs.laplacian(scores, scores)
+            value = violated + 2.0 * float(counts @ scores) + float(spread @ scores)
+            return share * max(value, 0.0), 2.0 * share * (counts + spread)
+
+        def curvature(scores: Floats, values: Floats) -> Floats:
+            return 2.0 * share * pairs.laplacian(scores, values)
+
+        risk = SmoothRisk(sequences.features.astype(np.float64, copy=False), self.C, loss)
+        self.direction, certificate = newton(
+            risk, curvature, self.tolerance, self.max_iterations, on_progress
+        )
+        return certificate
