@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from numba.core import event
 
-from ranking import LabelSet, Query, SimilarityGraph, make_method, method_class, method_names
+from ranking import LabelSet, Query, SequenceSet, SimilarityGraph, make_method, method_class, method_names
 from ranking.asking import closest_maxima, simulate
 from ranking.inference import best_top_k
 from ranking.kernels import compile_kernels
@@ -39,6 +39,9 @@ def main() -> None:
                 settings = settings_of(method_class(name))
                 few = {item.name: 3 for item in settings if item.name in ("rounds", "steps")}
                 make_method(name, **few).fit([Query(features, np.arange(40) % 3)]).score(Query(features[:4]))
+        sequences = SequenceSet.of([Query(np.random.default_rng(2).normal(size=(9, 3)), np.arange(9))] * 8)
+        for name in method_names(ranks="orders"):
+            make_method(name).fit(sequences).score_sequences(sequences)
         best_top_k([1.0, 2.0, 3.0], [1], [[0.5, 0.0, 0.0]], 2, inside=[0], outside=[2])
     compiled = sorted({str(record[1].data["dispatcher"]) for record in recorder.buffer})
     if compiled:

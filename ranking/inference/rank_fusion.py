@@ -28,7 +28,7 @@ def weighted_votes(orders: Ints, values: Floats, starts: Ints) -> Ints:
     none = (weights == 0.0).all(axis=0)
     weights[:, none] = ~np.isnan(values[:, none])
     fused = np.empty(orders.shape[1], np.int64)
-    _fill_votes(orders, weights, starts, fused)
+    _fill_votes(np.ascontiguousarray(orders), np.ascontiguousarray(weights), starts, fused)
     return fused
 
 
