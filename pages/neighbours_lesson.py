@@ -58,6 +58,9 @@ def steps() -> None:
     else:
         show_model(images, found, cache.leaning(found[MODEL]), chosen)
     lessons.offer_next(chosen, STEPS, keys.NEIGHBOURS_STEP)
+    if chosen == 1:  # below the way on, so that a projector shows the step without it
+        with frame.in_place():
+            all_actions.show(images, LESSON.query)
     sets.prepare()
 
 
@@ -100,10 +103,8 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
         "fate. SVM and HOB-SVM count wrong "
         f"labels, the other two optimise AP. Of these people only {rankings[MODEL].positives} are relevant: "
         "differences of a few hundredths may come out otherwise on other images. "
-        f"“{LESSON.query}” was chosen as an example where neighbours help:"
+        f"“{LESSON.query}” was chosen as an example where neighbours help; all ten actions stand below."
     )
-    with frame.in_place():
-        all_actions.show(images, LESSON.query)
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
