@@ -736,11 +736,11 @@ def test_a_simulation_that_fails_keeps_its_finished_folds_too(
     assert "memory" in run.reason
 
 
-ENDLESS = {"core_size": 2, "C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
+ENDLESS_STAR = {"core_size": 2, "C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
 
 
 def test_a_simulation_in_a_process_of_its_own_stops_soon(store: Store, images: ImageSet) -> None:
-    run = jobs.start_once(store, "asking", simulation(images, methods=(("C-star p@k", ENDLESS),)))
+    run = jobs.start_once(store, "asking", simulation(images, methods=(("C-star p@k", ENDLESS_STAR),)))
     heard(run, what="Fold 1 of 3: training C-star p@k")
     begin = time.monotonic()
     jobs.cancel(store, run.id)
