@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -163,8 +162,7 @@ def own_strip(key: str, task: Task, revealed: bool) -> film.Strip:
     note = (
         in_words(measure_order(task.relevance, order)) if revealed else "drag, or Shift with the arrow keys"
     )
-    strip = film.Strip("Your order", note, order, movable=True)
-    return strip if key in st.session_state else replace(strip, order=tuple(first))
+    return film.Strip("Your order", note, order, movable=True)
 
 
 def in_words(measured: OrderMeasures) -> str:

@@ -138,8 +138,9 @@ def show_tree(found: TreeSearch, relevance: Ints, node: int) -> tuple[figures_fi
     )
     st.caption(
         "Every point is an order that was visited; a line is a swap of two places. The search goes to the best of all "
-        "swaps as long as the value grows (large points), and begins again elsewhere. A click on a point shows its "
-        f"order below. **Notice** {escaped(said)}{left_out}"
+        "swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum "
+        "without roots is greatest, others at random. A click on a point shows its order below. "
+        f"**Notice** {escaped(said)}{left_out}"
     )
     return (figure, alt), said
 

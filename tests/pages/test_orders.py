@@ -257,7 +257,7 @@ def test_what_a_training_has_come_to_is_told_and_why_it_failed(orders_here, open
     run = started[-1]
     Report(run.events_file).iteration(ProgressEvent(7, 10.0, 9.0, 0.1, 1, round=2))
     app.run()
-    assert "Now subsequences of 4, iteration 7, proven within 10% of the best" in [
+    assert "Now ranker 2, iteration 7, proven within 10% of the best" in [
         caption.value for caption in app.caption
     ]
     assert film_of(app)["strips"], "what is there can be looked at meanwhile"
