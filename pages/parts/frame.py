@@ -32,6 +32,7 @@ SECTIONS = {
     "Orders": {
         "orders": "Orders",
         "search_tree": "Search tree",
+        "lengths": "Lengths",
     },
     "Labels": {
         "label_questions": "Label questions",

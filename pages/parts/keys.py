@@ -49,6 +49,9 @@ ORDER_VIEW = "order_view"  # whether methods put it in order, or the person
 ORDER_METHOD = "order_method"  # that a new training of orders has
 LENGTH = "length"  # of the subsequences whose ranker's search is shown
 TREES = "trees"  # that its search grows
+STUDY = "study"  # which figure about MidRank is measured
+STUDY_RUN = "study_run"  # id of the study that is shown
+MEASURE = "measure"  # by which its curves are shown
 VISIT = "visit"  # number of the order that the search visited, from 1
 IMAGE = "image"  # id of the image whose labels are asked for
 STRATEGY = "strategy"  # how the next question is chosen
@@ -80,9 +83,11 @@ DEPENDENTS = {
     ),
     LABEL_SET: (LABEL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
     LABEL_RUN: (LABEL_SET, CORE, LABEL_K),
-    ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
-    CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
+    ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
+    CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
     ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
+    STUDY: (STUDY_RUN, MEASURE),
+    STUDY_RUN: (FEATURES, "study."),
     SEQUENCE: (VISIT,),
     LENGTH: (VISIT,),
     TREES: (VISIT,),
