@@ -34,6 +34,7 @@ MOST_COMPARED = 8  # samples whose orders are all compared, as in Fig. 6b
 EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)  # of Fig. 6a
 SEARCH_LENGTHS = (*EXHAUSTIVE_LENGTHS, 12, 20, 40)
 ROUNDS = 5  # in which times are taken
+ROUND_SECONDS = 0.05  # that each lasts at the least
 A_ROUND = 100  # sequences, at most, in a round
 MOST_ORDERS = 1_000_000  # that a round of exhaustive search compares, unless one sequence has more
 AGREES, SECONDS = "share of best orders found", "seconds a sequence"
@@ -281,12 +282,14 @@ def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measur
     given = (scores, rows.ravel(), np.arange(count + 1) * n, first)
     taken = []
     for _ in range(ROUNDS + 1):
-        begin = time.perf_counter()
-        if line == EXHAUSTIVE:
-            exhaustive_permutations(*given)
-        else:
-            best_permutations(*given, method.trees, method.seed)
-        taken.append((time.perf_counter() - begin) / count)
+        begin, done = time.perf_counter(), 0
+        while not done or time.perf_counter() - begin < ROUND_SECONDS:
+            if line == EXHAUSTIVE:
+                exhaustive_permutations(*given)
+            else:
+                best_permutations(*given, method.trees, method.seed)
+            done += count
+        taken.append((time.perf_counter() - begin) / done)
     warm = np.array(taken[1:])  # the first may have had to be compiled
     return Measured([float(np.median(warm))], [float(np.ptp(warm)) / 2])
 

@@ -23,6 +23,7 @@ SECTIONS = {
         "start": "Ranking laboratory",  # stands at the bare address
         "lesson": "Why optimise AP?",
         "neighbours_lesson": "Do neighbours help?",
+        "pairs_lesson": "What did these pairs mean?",
         "image_sets": "Image sets",
         "train": "Train",
         "ranked_images": "Ranked images",

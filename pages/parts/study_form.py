@@ -14,8 +14,12 @@ from ranking.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
 from ranking.store import ImageSetRow
 
 TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000
-LENGTHS = {"number of trees": 8}  # of the sequences, where it is not that of the paper's cars
-USUAL_LENGTH = 20
+USUAL_LENGTH = 20  # of the sequences of the paper's cars
+# Those that the paper does on public figures; and max-pooled windows have no scores of places, so that their search
+# takes a hundred times as long.
+LENGTHS = {"number of trees": 8, "representation": 8}
+TESTS = {"representation": 200}
+FEW_SUBSEQUENCES = {"representation": 2_000}
 FIRST, OF = keys.setting("study", "drawing", "first"), keys.setting("study", "drawing", "of")
 LENGTH, TRAINED, TESTED, DRAWN, SEED = (
     keys.setting("study", "drawing", name) for name in ("length", "train", "test", "subsequences", "seed")
@@ -47,9 +51,13 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     with right:
         length = choose_number("Length of the sequences", LENGTH, 3, 500, LENGTHS.get(study, USUAL_LENGTH))
         train = choose_number("Sequences to train on", TRAINED, 1, 20_000, TRAIN)
-        test = choose_number("Sequences to test on", TESTED, 2, 20_000, TEST)
+        test = choose_number("Sequences to test on", TESTED, 2, 20_000, TESTS.get(study, TEST))
         subsequences = choose_number(
-            "Subsequences a length, and as many scrambled", DRAWN, 10, 100_000, SUBSEQUENCES
+            "Subsequences a length, and as many scrambled",
+            DRAWN,
+            10,
+            100_000,
+            FEW_SUBSEQUENCES.get(study, SUBSEQUENCES),
         )
     drawing = {"first": first, "of": of, "length": length, "train": train, "test": test, "seed": seed}
     settings = StudySettings(
