@@ -81,7 +81,7 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
     if guess is None:
         st.caption("Choose what you would tell a friend who has to go on in the same way.")
         return
-    right = "It could be" if guess in CUES else "It is something else, but"
+    right = "It could be" if guess in CUES else "It could be that, too"
     st.markdown(
         f"**{right}: these {len(examples.pairs)} pairs cannot tell.** In every one the left picture is more colourful, "
         "and brighter, and goes first by a third criterion. All three explain all that you have seen."

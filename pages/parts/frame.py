@@ -23,7 +23,6 @@ SECTIONS = {
         "start": "Ranking laboratory",  # stands at the bare address
         "lesson": "Why optimise AP?",
         "neighbours_lesson": "Do neighbours help?",
-        "pairs_lesson": "What did these pairs mean?",
         "image_sets": "Image sets",
         "train": "Train",
         "ranked_images": "Ranked images",
@@ -31,6 +30,7 @@ SECTIONS = {
         "sample_graph": "Sample graph",
     },
     "Orders": {
+        "pairs_lesson": "What did these pairs mean?",
         "orders": "Orders",
         "search_tree": "Search tree",
         "lengths": "Lengths",

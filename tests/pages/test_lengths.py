@@ -5,21 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from dated_pictures import dated
+from dated_home import DatedHome, fill
 from filled_home import copy_home
-from label_home import OneEach
 from test_label_interactions import numbers
 
 from pages.parts import study_charts
 from pages.parts.frame import escaped
 from pages.parts.study_words import WORDS
-from ranking.datasets import build_image_set, bundled_names
 from ranking.order_studies import STUDIES, study_orders
 from ranking.run import Run
 from ranking.run_settings import StudySettings
@@ -30,26 +27,11 @@ pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measur
 FEATURES = (("Colour", {"bins": 3}),)
 
 
-@dataclass(frozen=True)
-class DatedHome:
-    home: Path
-    key: str
-
-    @property
-    def store(self) -> Store:
-        return Store(self.home)
-
-
 @pytest.fixture(scope="module")
 def dated_once(tmp_path_factory: pytest.TempPathFactory) -> DatedHome:
     """A home with dated patches, and a study of each kind that was really made of them."""
     home, scratch = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("scratch")
-    store = Store(home)
-    for name in bundled_names():
-        build_image_set(OneEach(name), scratch / name)
-        store.adopt(scratch / name, name)
-    dated(scratch / "dated")
-    key = store.adopt(scratch / "dated", "Dated")
+    store, key = Store(home), fill(home, scratch).key
     images = store.image_set(key)
     for name in STUDIES:
         length = 5 if name == "number of trees" else 19 if name == "test length" else 8
