@@ -19,7 +19,7 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.study_words import TAU, WORDS
-from ranking.order_studies import AGREES, SECONDS, STUDIES
+from ranking.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
 from ranking.run import ENDED, Run
 from ranking.run_settings import StudySettings
 from ranking.store import ImageSetRow
@@ -169,8 +169,8 @@ def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> s
     drawn = settings.drawing
     if measure == SECONDS:
         sure = (
-            "One thread of this machine; the median of 5 rounds, bars are half of their range. "
-            "The scale is logarithmic."
+            f"One thread of this machine; the median of {ROUNDS} rounds, bars are half of their interquartile range. "
+            "Both scales are logarithmic."
         )
     else:
         sure = (

@@ -33,7 +33,7 @@ MOST_TREES = 5  # of Fig. 6b
 MOST_COMPARED = 8  # samples whose orders are all compared, as in Fig. 6b
 EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)  # of Fig. 6a
 SEARCH_LENGTHS = (*EXHAUSTIVE_LENGTHS, 12, 20, 40)
-ROUNDS = 5  # in which times are taken
+ROUNDS = 7  # in which times are taken
 ROUND_SECONDS = 0.05  # that each lasts at the least
 A_ROUND = 100  # sequences, at most, in a round
 MOST_ORDERS = 1_000_000  # that a round of exhaustive search compares, unless one sequence has more
@@ -269,7 +269,8 @@ def by_time(bench: Bench) -> list[Curve]:
 
 
 def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measured:
-    """A sequence of n samples of a pool, begun at the order of RankSVM: the median of ROUNDS, half of their range.
+    """A sequence of n samples of a pool, begun at the order of RankSVM: the median of ROUNDS, half of their
+    interquartile range.
 
     The scores of places are there already. Few sequences a round, so that one thread has them all.
     """
@@ -291,7 +292,7 @@ def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measur
             done += count
         taken.append((time.perf_counter() - begin) / done)
     warm = np.array(taken[1:])  # the first may have had to be compiled
-    return Measured([float(np.median(warm))], [float(np.ptp(warm)) / 2])
+    return Measured([float(np.median(warm))], [float(np.subtract(*np.percentile(warm, [75, 25]))) / 2])
 
 
 class Study(NamedTuple):

@@ -43,7 +43,7 @@ class Outcome:
     """What a study measured. proven: whether all that it trained is proven to be within its tolerance of the best.
 
     The error of a mean over sequences is half of its 95% interval, by the normal distribution; it tells of the drawing
-    of sequences alone, which share their images. That of a time is half of the range over several rounds.
+    of sequences alone, which share their images. That of a time is half of the interquartile range over several rounds.
     """
 
     curves: list[Curve]

@@ -56,6 +56,8 @@ def figure_of(curves: Sequence[Curve], measure: str, across: str, marks: Marks, 
     figure.update_yaxes(title_text=told, type="log" if measure == SECONDS else "linear")
     ticks = sorted({at for curve in curves for at in curve.at})
     figure.update_xaxes(title_text=across, tickvals=ticks, tickangle=0, showgrid=False)
+    if measure == SECONDS:
+        figure.update_xaxes(type="log")
     return figure
 
 
