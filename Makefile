@@ -39,6 +39,8 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/high_order.py
 	$(BIN)/python benchmarks/label_ranking.py
+	$(BIN)/python benchmarks/ordering.py
+	$(BIN)/python benchmarks/ordering_baselines.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/label_scenes.py

@@ -9,16 +9,21 @@ from pages.parts import (
     asking_charts,
     asking_form,
     asking_table,
+    asking_words,
     cache,
     charts,
     figures_file,
     frame,
     jobs_panel,
     keys,
+    label_looks,
     label_models,
+    run_actions,
     runs,
 )
+from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
+from pages.parts.label_looks import Look
 from ranking.fold_curves import FoldCurve, curves_of
 from ranking.run import ENDED, Run
 from ranking.run_settings import AskingSettings
@@ -36,6 +41,7 @@ def steps() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
+    run_actions.say_deleted("asking")
     with right:
         run = choose_simulation(row, asked)
         if run is not None:
@@ -43,13 +49,17 @@ def steps() -> None:
     view, task = st.container(), st.container()
     with task, st.expander("A new simulation", icon=":material/science:", expanded=run is None):
         asking_form.show(row)
+    run_actions.bring_back("asking")
     with view:
         if run is None:
             invite()
         elif run.state in ENDED:
-            show_ended(run, row)
+            jobs_panel.explain_end(run)
+            show_measured(run, row)
+            run_actions.manage(run)
         else:
             show_live(run)
+            show_measured(run, row)
 
 
 def simulation(run_id: str) -> Run:
@@ -67,7 +77,11 @@ def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
     where there is none."""
     listed = cache.store().runs("asking", row.key)
     named = None if asked is None else asked.id
-    known = {run.id: run for run in listed if run.state not in ("failed", "cancelled") or run.id == named}
+    known = {
+        run.id: run
+        for run in listed
+        if run.state not in ("failed", "cancelled") or run.folds_done or run.id == named
+    }
     if not known:
         return None
     bound = address.bound(keys.SIMULATION, address.one_of(list(known)), next(iter(known)))
@@ -102,17 +116,43 @@ def invite() -> None:
 
 
 def show_live(run: Run) -> None:
+    """Its progress; the page runs again when one more fold is measured, and shows its curves below."""
     st.markdown("#### Training and asking")
-    jobs_panel.watch(run)
+    jobs_panel.watch(run, lambda seen: say_how_long(run, seen))
 
 
-def show_ended(run: Run, row: ImageSetRow) -> None:
-    jobs_panel.explain_end(run)
-    if run.state != "finished":
+def say_how_long(run: Run, seen: list[jobs_panel.Event]) -> None:
+    """Roughly how long it still takes, by the folds that are done; before the first one nothing is known."""
+    if cache.store().run(run.id).folds_done != run.folds_done:
+        st.rerun()
+    if (left := seconds_left(run, seen)) is None:
+        st.caption("How long it takes is known after the first fold, and its curves are shown then.")
+    else:
+        st.caption(f"Roughly {jobs_panel.in_minutes(left)} to go, by the folds that are done.")
+
+
+def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
+    """The mean time of a fold for each that is not done, of the one under way for what is left of it; None before
+    there is one."""
+    took = [float(seconds) for seconds in run.result.get("seconds") or []]
+    told = [event for event in seen if event["event"] == "progress"]
+    if not took or not told:
+        return None
+    return max(0.0, told[-1]["total"] - told[-1]["done"]) * sum(took) / len(took)
+
+
+def show_measured(run: Run, row: ImageSetRow) -> None:
+    """What the folds that are done have shown; of a simulation without any only what is wrong with it."""
+    if run.state != "finished" and not run.folds_done:
         return
     with cache.or_gone():
         curves = curves_of(run.result.get("curves") or [])
-    show_headline(curves)
+    if run.state != "finished":
+        st.info(
+            f"**{folds_in_words(run)}** With all of them means and intervals will be others.",
+            icon=":material/info:",
+        )
+    st.markdown(f"## {asking_words.headline(curves)}")
     figures = show_panels(curves)
     figures += show_differences(curves)
     st.markdown("### In the form of the paper's Table 1")
@@ -121,28 +161,27 @@ def show_ended(run: Run, row: ImageSetRow) -> None:
     folds = len(curves[0].folds)
     st.caption(
         f"BEP in percent, the mean of {folds} folds, ± one standard deviation over folds; in bold the best of all "
-        f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. {in_words(curves)}"
+        f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. "
+        f"{asking_words.interactions_add(curves)}"
     )
     with st.container(horizontal=True):
         st.download_button(
             "All folds as CSV",
             lambda: asking_table.csv_text(curves),
-            f"simulation-{run.id}.csv",
+            file_name("simulation", row.title, run.id, "csv"),
             "text/csv",
             icon=":material/table_view:",
             on_click="ignore",
         )
-        figures_file.offer(f"Ask simulation on {row.title}", figures, f"simulation-{run.id}.html")
+        figures_file.offer(
+            f"Ask simulation on {row.title}", figures, file_name("simulation", row.title, run.id, "html")
+        )
 
 
-def show_headline(curves: list[FoldCurve]) -> None:
-    """What the first question, and all of them, are worth to the model that ends highest."""
-    best = max(curves, key=lambda one: float(one.mean[-1]))
-    last = len(best.mean) - 1
-    before, after = (100 * float(best.mean[at]) for at in (0, last))
-    st.markdown(
-        f"## {escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {last} answers an image"
-    )
+def folds_in_words(run: Run) -> str:
+    """How far a simulation has come that has not finished: "3 of 5 folds, cancelled." """
+    how = run.state if run.state in ENDED else "so far"
+    return f"{run.folds_done} of {AskingSettings.from_json(run.settings).folds} folds, {how}."
 
 
 def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
@@ -154,11 +193,12 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     ways, models = asking_table.strategies_of(curves), asking_table.names_of(curves)
     reach, shown = asking_charts.reach_of(curves), []
     titles, lines = (ways, models) if by == "strategy" else (models, ways)
+    looks = looks_of(curves) if by == "strategy" else label_looks.of_ways(ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
         chosen = [one for one in curves if title == (one.strategy if by == "strategy" else one.name)]
         chosen.sort(key=lambda one: lines.index(one.name if by == "strategy" else one.strategy))
         names = [one.name if by == "strategy" else one.strategy for one in chosen]
-        figure = asking_charts.panel(chosen, names, lines, reach)
+        figure = asking_charts.panel(chosen, names, looks, reach)
         said = "; ".join(
             f"{name} {100 * one.mean[0]:.1f}% to {100 * one.mean[-1]:.1f}%"
             for one, name in zip(chosen, names, strict=True)
@@ -168,22 +208,22 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             key = keys.widget(f"panel {by} {title}")
             charts.show(figure, key, f"{title}: {said}", f"simulation-{title}", height=360, top=8)
         shown.append((figure, f"{title}: {said}"))
-    st.caption(f"Bands: ± one standard deviation over folds. **Notice** {escaped(notice(curves))}.")
+    st.caption(
+        f"Bands: ± one standard deviation over folds. **Notice** {escaped(asking_words.notice(curves))}."
+    )
     return shown
 
 
-def notice(curves: list[FoldCurve]) -> str:
-    """Which way to ask gains most, and least, with the model that ends highest."""
-    best = max(curves, key=lambda one: float(one.mean[-1]))
-    own = [one for one in curves if one.name == best.name]
-    gains = {one.strategy: 100 * float(one.mean[-1] - one.mean[0]) for one in own}
-    least = min(gains, key=gains.__getitem__)
-    if len(gains) < 2:
-        return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points with all questions"
-    return (
-        f"what it is worth to ask well: with {best.name} {best.strategy} gains {gains[best.strategy]:+.1f} points with "
-        f"all questions, {least} {gains[least]:+.1f}"
+def looks_of(curves: list[FoldCurve]) -> dict[str, Look]:
+    """How the lines of the models look, by their names: that of the method, where one is there with other settings
+    too that of the first of them."""
+    called, first = (
+        {one.name: one.method for one in curves},
+        {one.method: one.name for one in reversed(curves)},
     )
+    telling = {name: method if first[method] == name else name for name, method in called.items()}
+    looks = label_looks.of_models(list(telling.values()))
+    return {name: looks[told] for name, told in telling.items()}
 
 
 def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
@@ -193,7 +233,7 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     for name in dict.fromkeys(name for name, _, _ in found):
         own = [(strategy, apart) for one, strategy, apart in found if one == name]
         st.markdown(f"### {escaped(name)} minus {escaped(asking_table.BASELINE)}")
-        figure = asking_charts.differences(own, asking_table.strategies_of(curves))
+        figure = asking_charts.differences(own, label_looks.of_ways(asking_table.strategies_of(curves)))
         said = "; ".join(
             f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
             for strategy, apart in own
@@ -213,25 +253,6 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
         )
         shown.append((figure, f"{name} minus {asking_table.BASELINE}: {said}"))
     return shown
-
-
-def in_words(curves: list[FoldCurve]) -> str:
-    """The paper's comparison on these images: the difference before any question and after the last."""
-    found = asking_table.compared(curves)
-    if not found:
-        return ""
-    name, strategy, apart = max(found, key=lambda one: float(one[2].mean[-1]))
-    last = len(apart.mean) - 1
-    said = []
-    for count in (0, last):
-        between = asking_table.interval(apart, count)
-        said.append(
-            f"{100 * apart.mean[count]:+.1f}{f' ({between})' if between else ''} at {asking_table.called(count)}"
-        )
-    return (
-        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
-        f"{escaped(asking_table.BASELINE)} by {' and '.join(said)} points."
-    )
 
 
 frame.show_page("ask_simulation", "What is an answer worth? Models ask, the ground truth answers.", steps)

@@ -26,6 +26,8 @@ def steps() -> None:
     with right:
         if row.classes:
             frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
+        else:
+            frame.next_step("Put its samples in order", "orders", order_set=row.key)
     importing.show()
     images = cache.image_set(row.key)
     left, right = st.columns([3, 2], gap="medium")

@@ -21,6 +21,7 @@ from pages.parts import (
     label_words,
     star_picture,
 )
+from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
 from ranking.label_pairs import LabelPairs
 from ranking.run import Run
@@ -60,11 +61,11 @@ def look(run: Run, title: str, pairs: LabelPairs) -> None:
         scatter = show_against_the_data(shown, label)
         show_table(shown)
         with st.container(horizontal=True):
-            offer_csv(run, pairs)
+            offer_csv(run, title, pairs)
             figures_file.offer(
                 f"Label interactions of {run.settings['method']} on {title}",
                 [star, bars, scatter],
-                f"interactions-{run.id}.html",
+                file_name("interactions", title, run.id, "html"),
             )
     frame.show_menu()
 
@@ -195,11 +196,11 @@ def csv_text(pairs: LabelPairs) -> str:
     return stream.getvalue()
 
 
-def offer_csv(run: Run, pairs: LabelPairs) -> None:
+def offer_csv(run: Run, title: str, pairs: LabelPairs) -> None:
     st.download_button(
         "All pairs as CSV",
         lambda: csv_text(pairs),
-        f"interactions-{run.id}.csv",
+        file_name("interactions", title, run.id, "csv"),
         "text/csv",
         icon=":material/table_view:",
         on_click="ignore",

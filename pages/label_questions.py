@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -17,6 +19,7 @@ from pages.parts import (
     neighbours,
     own_image,
 )
+from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
 from pages.parts.interview import Interview, strategies
 from pages.parts.questions import questions, sent_before
@@ -39,9 +42,10 @@ def steps() -> None:
         images = images_of(run)
         strategy = choose_strategy(run)
     with layout:  # frame.css places them; on a phone they follow one another
-        picture_of, view, game = st.container(), st.container(), st.container()
+        picture_of, switch, view, game = (st.container() for _ in range(4))
+    with switch:
+        beside, against = choose_rival(), st.container()
     with game:
-        beside = choose_rival()
         brought = bring_image(run)
     with picture_of:
         shown = asked_image.show(run, images, brought)
@@ -49,11 +53,18 @@ def steps() -> None:
         truth = choose_truth(shown)
     with details:
         k = choose_k(run, images)
-        take_along(row.key)
+        take_along(row)
         explain(run)
-    own = Interview.of(run, shown.images, shown.row, strategy, k, shown.known)
+    other = None
+    if beside != "no":
+        with against:
+            other = label_models.choose_rival(run)
+    own, *others = [
+        Interview.of(player, shown.images, shown.row, way_of(player.run, strategy), k, shown.known)
+        for player in label_models.players(run, other)
+    ]
+    rival = others[0] if others else None
     with view:
-        rival = make_rival(run, shown, strategy, k, beside)
         ask(own, rival, beside, truth)
     with game:
         if truth:
@@ -115,9 +126,19 @@ def bring_image(run: Run) -> own_image.Brought | None:
 def choose_k(run: Run, images: LabelSet) -> int:
     """How many labels the image is given: the mean of its set, unless a person knows better."""
     method, _ = cache.label_ranker(run)
-    most = min(MOST_K, len(images.names))
+    most = most_k(images.names)
     bound = address.bound(keys.LABEL_K, address.number(int, 1, most), min(method.usual_k, most))
     return int(st.slider("k: how many labels the image is given", 1, most, **bound))
+
+
+def most_k(names: Sequence[str]) -> int:
+    return min(MOST_K, len(names))
+
+
+def raise_k(k: int) -> None:
+    """Give the image one more label; called before the questions are shown again."""
+    address.put(**{keys.LABEL_K: str(k)})
+    st.session_state[keys.K_RAISED] = True
 
 
 def choose_truth(shown: asked_image.Shown) -> bool:
@@ -132,16 +153,10 @@ def choose_truth(shown: asked_image.Shown) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def make_rival(run: Run, shown: asked_image.Shown, strategy: str, k: int, beside: str) -> Interview | None:
-    """The other model on the same image, where it is asked for and there is one."""
-    if beside == "no":
-        return None
-    other = label_models.rival_of(run)
-    if other is None:
-        label_models.offer_rival(run)
-        return None
-    usual = strategy if strategy in strategies(other) else strategies(other)[0]
-    return Interview.of(other, shown.images, shown.row, usual, k, shown.known)
+def way_of(run: Run, strategy: str) -> str:
+    """`strategy`, else the first that a model can follow: a rival may have no core to ask for first."""
+    able = strategies(run)
+    return strategy if strategy in able else able[0]
 
 
 @st.fragment
@@ -157,13 +172,15 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             store.append([event for event in sent.events if event.number > saved[event.session]])
         events = store.events(own.run.settings["set"], own.id)
         data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
-        data["refused"] = sent.refused
+        data["refused"], data["most"] = sent.refused, most_k(own.names)
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:
             data["rival"] = show_rival(rival, fold(events), beside, data["tree"]["label"])
         with cache.or_gone():
-            late = questions(data, key)
+            late = questions(data, key, lambda: raise_k(data["k"] + 1))
+        if st.session_state.pop(keys.K_RAISED, False):
+            st.rerun()  # all of the page, for the slider and the models are outside
         if late != sent:  # a server that has just started hears of the answers only here
             st.rerun()
         if beside == "own" and rival is not None and rival.truth is None:
@@ -187,33 +204,34 @@ def show_rival(rival: Interview, told: ImageAnswers, beside: str, asked: int) ->
 
 def show_race(own: Interview, rival: Interview | None) -> None:
     """How soon each model is right where the truth answers its questions."""
-    played = {player.title: player.played() for player in (own, rival) if player is not None}
+    players = {one.player.title: one for one in (own, rival) if one is not None}
     assert own.truth is not None
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
     st.markdown("**Precision by the number of questions**, the truth answering")
-    label_race.show(played, keys.widget("race"))
+    played = {title: one.played() for title, one in players.items()}
+    label_race.show(played, {title: one.player.look for title, one in players.items()}, keys.widget("race"))
     st.caption(
         f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
         "which curve rises more over the first questions: that model learns more from each answer."
     )
 
 
-def take_along(key: str) -> None:
+def take_along(row: ImageSetRow) -> None:
     """All answers of the image set; made when they are asked for."""
     store = cache.answers()
     with st.container(horizontal=True):
         st.download_button(
             "Answers as CSV",
-            lambda: answer_files.csv_text(store.images(key)),
-            f"answers-{key[:12]}.csv",
+            lambda: answer_files.csv_text(store.images(row.key)),
+            file_name("answers", row.title, row.key, "csv"),
             "text/csv",
             icon=":material/table_view:",
             on_click="ignore",
         )
         st.download_button(
             "Every question, as JSON lines",
-            lambda: answer_files.json_lines(store.events(key)),
-            f"answers-{key[:12]}.jsonl",
+            lambda: answer_files.json_lines(store.events(row.key)),
+            file_name("answers", row.title, row.key, "jsonl"),
             "application/jsonl",
             icon=":material/list:",
             on_click="ignore",

@@ -143,7 +143,7 @@ def show_parts(found: Neighbourhood, row: int) -> None:
     st.caption(
         f"Unary part {found.unary_part[row]:+.3g}, pairwise part {found.pairwise_part[row]:+.3g}. With the edges off "
         f"only the first bar is left. **Notice** {neighbours.what_moved(found, row)}. $u$: unary score, label "
-        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; {neighbours.PAID[found.kind]}."
+        f"{RELEVANT_GLYPH} against {IRRELEVANT_GLYPH}; {found.potentials.pays}."
     )
 
 

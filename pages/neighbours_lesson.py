@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys, leaning_charts, leanings, lessons, measures, sets, tiles
+from pages.parts import (
+    address,
+    all_actions,
+    cache,
+    frame,
+    keys,
+    leaning_charts,
+    leanings,
+    lessons,
+    measures,
+    sets,
+    tiles,
+)
 from pages.parts.frame import escaped
 from pages.parts.leanings import LEARNT, OFF
 from pages.parts.picture import picture
@@ -83,24 +95,32 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
     )
     st.caption(
         "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
-        "get different labels. **Notice** the first mistake of each, and with neighbours people of one scene side by "
-        "side: they share their fate. SVM and HOB-SVM count wrong labels, the other two optimise AP. Of these people "
-        f"only {rankings[MODEL].positives} are relevant: differences of a few hundredths may come out otherwise on "
-        "other images. “"
-        + LESSON.query
-        + "” was chosen as an example where neighbours help; for other actions of so "
-        "small a set they may not: try one on the page Train."
+        "get different labels. The same letter below two pictures: people of one scene, and a bracket where they stand "
+        "side by side. **Notice** the first mistake of each, and that with neighbours people of one scene share their "
+        "fate. SVM and HOB-SVM count wrong "
+        f"labels, the other two optimise AP. Of these people only {rankings[MODEL].positives} are relevant: "
+        "differences of a few hundredths may come out otherwise on other images. "
+        f"“{LESSON.query}” was chosen as an example where neighbours help:"
     )
+    with frame.in_place():
+        all_actions.show(images, LESSON.query)
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
-    shown = tiles.pictures_of(images, cache.thumbnails(images.key), top)
+    scenes = leanings.shared(images.image_of[top.samples])
+    shown = [
+        replace(tile, alt=f"{tile.alt}, {leanings.with_whom(scenes, place)}") if scenes[place] else tile
+        for place, tile in enumerate(tiles.pictures_of(images, cache.thumbnails(images.key), top))
+    ]
     first = first_mistake(ranked.relevance)
     flags = {shown[first - 1].id: "wrong"} if first is not None and first <= SHOWN else {}
     label = f"The first {len(shown)} test samples as {method} ranks them"
-    strip(shown, name=f"strip of {method}", label=label, columns=SHOWN, narrow=4, flags=flags)
+    joined = {tile.id: scene for tile, scene in zip(shown, scenes, strict=True) if scene}
+    strip(
+        shown, name=f"strip of {method}", label=label, columns=SHOWN, narrow=4, flags=flags, brackets=joined
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +52,7 @@ def steps() -> None:
         with right:
             run = order_models.choose_training(row, criterion)
             beside = order_models.choose_beside(run)
-        show_live(order_form.live(row, criterion))
+        order_models.show_newest(row, criterion)
         shown = {one.id: one for one in (run, *beside)}
         found = {key: cache.ordered(one) for key, one in shown.items()}
         images = cache.image_set(row.key)
@@ -61,12 +60,6 @@ def steps() -> None:
         show_sequence(images, criterion, shown, found, task)
         show_means(shown, found, task)
         offer_files(images, criterion, shown, found, task)
-
-
-def show_live(live: list[str]) -> None:
-    """The oldest training under way; the page runs again when it ends."""
-    if live:
-        order_models.watch(cache.store().run(live[0]))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -169,8 +162,7 @@ def own_strip(key: str, task: Task, revealed: bool) -> film.Strip:
     note = (
         in_words(measure_order(task.relevance, order)) if revealed else "drag, or Shift with the arrow keys"
     )
-    strip = film.Strip("Your order", note, order, movable=True)
-    return strip if key in st.session_state else replace(strip, order=tuple(first))
+    return film.Strip("Your order", note, order, movable=True)
 
 
 def in_words(measured: OrderMeasures) -> str:

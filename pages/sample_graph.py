@@ -145,7 +145,7 @@ def show_components(
     between = f"from {np.abs(penalties).min():.3g} to {largest:.3g}" if len(penalties) else "none: no pairs"
     st.caption(
         f"Each picture is a sample, clockwise from the top by rank; below it its rank and by how many places "
-        f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger {neighbours.WIDTHS[found.kind]} (here "
+        f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger {found.potentials.width} (here "
         f"{between}); a broken line is cut: its ends differ in the best labelling. Pairs: of a {RELEVANT_GLYPH} and an "
         f"{IRRELEVANT_GLYPH}; so many more are in the right order thanks to neighbours. **Notice** whether components "
         "that were helped are of one label, and those that were hurt of two. Click a picture, or walk with the arrow "

@@ -16,15 +16,14 @@ from pages.parts import (
     film,
     frame,
     keys,
+    neighbours,
     order_models,
     tree_chart,
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
-from ranking.features import load_features
 from ranking.order_training import Ordered, measure_order
 from ranking.run import Run
-from ranking.run_settings import OrderTrainSettings
 from ranking.spreadsheets import guarded
 from ranking.tree_search import MOST_COMPARED, TreeSearch
 from ranking.types import ImageSet, Ints
@@ -55,14 +54,8 @@ def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
     """The lengths that were trained; a button where features have to be computed first."""
     try:
         return cache.mid_rank(run)[0].lengths
-    except cache.NoFeatures as gone:
-        st.info(escaped(str(gone)), icon=":material/info:")
-        if frame.pressed("Compute the features", keys.widget("compute features"), type="primary"):
-            settings = OrderTrainSettings.from_json(run.settings)
-            with cache.or_gone(), st.spinner("Computing features …"):
-                load_features(images, settings.features, cache.store().features)
-            st.rerun()
-        frame.end_page()
+    except cache.NoFeatures:
+        neighbours.offer_features(run, images)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -145,8 +138,9 @@ def show_tree(found: TreeSearch, relevance: Ints, node: int) -> tuple[figures_fi
     )
     st.caption(
         "Every point is an order that was visited; a line is a swap of two places. The search goes to the best of all "
-        "swaps as long as the value grows (large points), and begins again elsewhere. A click on a point shows its "
-        f"order below. **Notice** {escaped(said)}{left_out}"
+        "swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum "
+        "without roots is greatest, others at random. A click on a point shows its order below. "
+        f"**Notice** {escaped(said)}{left_out}"
     )
     return (figure, alt), said
 
@@ -158,7 +152,7 @@ def notice(found: TreeSearch, relevance: Ints) -> str:
     taus = [measure_order(relevance, trees.orders[one]).tau for one in (0, trees.best)]
     said = (
         f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau goes from {taus[0]:.2f} to "
-        f"{taus[1]:.2f}: a greater value need not be a better order."
+        f"{taus[1]:.2f}{': the greater value is the worse order' if taus[1] < taus[0] else ''}."
     )
     n = trees.orders.shape[1]
     if found.best_value is None:
@@ -252,7 +246,7 @@ def csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevance: Ints
                 int(trees.path[node]),
                 repr(float(trees.values[node])),
                 repr(measure_order(relevance, trees.orders[node]).tau),
-                guarded(" ".join(str(images.ids[row]) for row in samples[trees.orders[node]].tolist())),
+                guarded(";".join(str(images.ids[row]) for row in samples[trees.orders[node]].tolist())),
             ]
         )
     return stream.getvalue()

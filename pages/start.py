@@ -23,6 +23,7 @@ WHAT_THIS_IS = """
 - **Watch it learn.** Two bounds close in on the optimum, and their gap proves how near it is.
 - **Look at what it ranks.** The right ones, the wrong ones, and how much a mistake at each place costs.
 - **Compare methods** that optimise different things: labels (SVM), average precision (AP-SVM), NDCG.
+- **Let it ask.** What does an image show? The model asks, and each answer moves all labels.
 - **Bring your own images.** All of it runs on this machine.
 """
 
@@ -35,10 +36,13 @@ def steps() -> None:
         st.markdown("### Begin here: two minutes")
         st.markdown("Two methods rank the same people. Which mistake costs what?")
         frame.next_step("Why optimise AP?", "lesson")
+        st.markdown("Then: do people of one scene help each other?")
+        frame.next_step("Do neighbours help?", "neighbours_lesson", obvious=False)
     with frame.in_place():
         show_ranking()
     with st.container(horizontal=True):
         frame.next_step("Train a method", "train", obvious=False)
+        frame.next_step("Answer a model's questions", "label_questions", obvious=False)
         frame.next_step("Look at the images", "image_sets", obvious=False)
         frame.next_step("What did these pairs mean?", "pairs_lesson", obvious=False)
     with frame.in_place():

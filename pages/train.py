@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -20,7 +21,7 @@ from pages.parts import (
     run_table,
     runs,
     sets,
-    training_charts,
+    training_view,
 )
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
@@ -33,15 +34,8 @@ from ranking.store import ImageSetRow
 FIRST_METHOD = "AP-SVM"
 FIRST_QUERY = "8"
 
-# What to notice in the curve of a training, by whether its objective is convex.
-NOTICE = {
-    True: "**Notice** how the two bounds close in on the optimum: it lies in the grey band.",
-    False: (
-        "**Notice** the stairs: each round bounds the objective by a convex problem, which touches it where the step "
-        "begins, and the next step is where that problem's best weights bring the objective. It never rises. The "
-        "dashed line is the lower bound on the convex problem of its own round, not on the objective."
-    ),
-}
+# Where to look besides at a ranking whose method leans on neighbours.
+WITH_NEIGHBOURS = {"What neighbours did": "max_marginals", "Who leans on whom": "sample_graph"}
 
 
 def steps() -> None:
@@ -97,9 +91,11 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
         selection_mode="multi",
         **address.bound(keys.FEATURES, address.some_of(names), usual, ",".join),
     )
-    describe(method_class(method))
+    told = st.container()  # above the settings on which it depends
     graph = graph_choice.choose(cache.image_set(row.key), method)
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+    with told:
+        describe(method_class(method), values[method])
     described = forms.settings_form(
         "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
     )
@@ -112,9 +108,11 @@ def preferred(name: str, among: Sequence[str]) -> str:
     return name if name in among else among[0]
 
 
-def describe(method: type) -> None:
-    """One sentence about a method and what it minimises, where its class says so."""
+def describe(method: type, settings: Mapping[str, Any]) -> None:
+    """One sentence about a method and what it minimises with these settings, where its class says so."""
     summary, objective = getattr(method, "summary", ""), getattr(method, "objective", "")
+    if hasattr(method, "objective_of"):
+        objective = method.objective_of(settings)
     if summary:
         st.caption(escaped(summary))
     if objective:
@@ -169,7 +167,7 @@ def invite(method: str) -> None:
             st.caption(
                 "Each round goes down a convex problem that lies above the *objective* and touches it at the weights "
                 "of now; the *dual* proves how low that problem can be brought, not the objective. Training ends "
-                "in a local optimum, where a round can gain less than the tolerance."
+                "where a round can gain less than the tolerance."
             )
         st.latex(certificate.formula(convex))
 
@@ -177,42 +175,8 @@ def invite(method: str) -> None:
 def show_live(run: Run) -> None:
     st.markdown(f"#### Training {escaped(runs.short_name(run))}")
     say_what_changed(run)
-    logarithmic = log_choice()
-    jobs_panel.watch(run, lambda seen: draw(run, seen, logarithmic))
-
-
-def draw(run: Run, seen: list[jobs_panel.Event], logarithmic: bool) -> None:
-    convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
-    iterations = jobs_panel.iterations_of(seen)
-    if not convex:
-        begun, iterations = iterations, training_charts.in_rounds(iterations)
-        if begun and not iterations:
-            say_beginning(run)
-    if not iterations:
-        return
-    if run.state not in ENDED and tolerance is not None:
-        certificate.show_gap(iterations[-1], tolerance, convex)
-    curve = training_charts.training_curve if convex else training_charts.training_stairs
-    curve(iterations, tolerance, logarithmic, "training curve")
-    floor = training_charts.lowest_bound(iterations)
-    scale = (
-        ""
-        if floor is None
-        else (
-            "The objective has a logarithmic scale, for it has fallen far; bounds below "
-            f"{floor:.3g} are too far down to be drawn. "
-        )
-    )
-    st.caption(f"{NOTICE[convex]} {scale}Training ends when ${certificate.formula(convex)}$.")
-
-
-def say_beginning(run: Run) -> None:
-    """That a method that takes rounds is still busy with the weights that the first one begins with."""
-    first = runs.settings_given(run).method_settings.get("start")
-    what = "the weights that it begins with" if first is None else f"{first}, whose weights it begins with"
-    method = escaped(run.settings["method"])
-    tense = "had no round yet: it was" if run.state in ENDED else "is before its first round: it is"
-    st.caption(f"{method} {tense} finding {escaped(what)}.")
+    logarithmic = training_view.log_choice()
+    jobs_panel.watch(run, lambda seen: training_view.draw(run, seen, logarithmic))
 
 
 def say_what_changed(run: Run) -> None:
@@ -223,7 +187,7 @@ def say_what_changed(run: Run) -> None:
     changes = runs.differences(runs.settings_given(other), runs.settings_given(run))
     said = f"Like **{escaped(runs.short_name(other))}** but **{escaped('; '.join(changes) or 'nothing changed')}**."
     if run.has_scores and other.has_scores:
-        before, after = runs.average_precision(other), runs.average_precision(run)
+        before, after = runs.measured(other), runs.measured(run)
         said += f" T{before[1:]} → {after.removeprefix('test AP ')}."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="content")
@@ -249,14 +213,13 @@ def show_ended(run: Run, obvious: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if run.has_scores:
             frame.next_step("Look at the ranked images", "ranked_images", obvious=obvious, run=run.id)
-        logarithmic = bool(jobs_panel.iterations_of(seen)) and log_choice()
-    draw(run, seen, logarithmic)
+            if runs.leans_on_neighbours(run):
+                for label, page in WITH_NEIGHBOURS.items():
+                    frame.next_step(label, page, obvious=False, run=run.id)
+        logarithmic = bool(jobs_panel.iterations_of(seen)) and training_view.log_choice()
+    training_view.draw(run, seen, logarithmic)
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to try the same again.")
-
-
-def log_choice() -> bool:
-    return st.toggle("Logarithmic iterations", key=keys.widget("logarithmic iterations"))
 
 
 frame.show_page("train", "Learn to rank one class of images before all others.", steps)

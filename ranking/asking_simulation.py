@@ -7,6 +7,8 @@ break-even precision, how many labels it has: that is k, and with it answers can
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +17,15 @@ import numpy as np
 
 from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.fold_curves import FoldCurve
-from ranking.label_training import OnStep, label_set_of, labelled_blocks, make_label_ranker
+from ranking.label_training import label_set_of, labelled_blocks, make_label_ranker
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, Settings
-from ranking.types import Floats, ImageSet, Ints, LabelSet
+from ranking.types import Floats, ImageSet, Ints, LabelSet, OnProgress, ProgressEvent
 
-OnBeat = Callable[[], None]
+OnShare = Callable[[str, float, int], None]  # (what, done, total), done in fractions too
+OnFold = Callable[
+    [list[FoldCurve], float], None
+]  # the curves of all folds so far, the seconds of the last one
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,60 +41,76 @@ def simulate_asking(
     image_set: ImageSet,
     settings: AskingSettings,
     feature_cache: Path,
-    on_step: OnStep | None = None,
-    on_beat: OnBeat | None = None,
+    on_step: OnShare | None = None,
+    on_fold: OnFold | None = None,
 ) -> list[FoldCurve]:
     """One curve for each method and strategy, in their order; none for a strategy
     that needs a core with a method without one.
 
-    Equal settings give equal curves. on_step hears of the features, then of each training and each strategy of each
-    fold; on_beat is called after every iteration and every block of images, so that what it raises is heard soon. All
-    images of the set take part, also those kept for testing. ValueError for settings that make no simulation.
+    Equal settings give equal curves. on_step hears of the features, then after every iteration and every block of
+    images how many folds are done, so that what it raises is heard soon; on_fold of what has been measured, after each
+    fold. All images of the set take part, also those kept for testing. ValueError for settings that make no simulation.
     """
     askers = askers_of(settings)
     images = label_set_of(image_set, settings, feature_cache, on_step)
-    return asking_curves(images, settings, askers, on_step, on_beat)
+    return asking_curves(images, settings, askers, on_step, on_fold)
 
 
 def asking_curves(
     images: LabelSet,
     settings: AskingSettings,
     askers: list[Asker],
-    on_step: OnStep | None = None,
-    on_beat: OnBeat | None = None,
+    on_step: OnShare | None = None,
+    on_fold: OnFold | None = None,
 ) -> list[FoldCurve]:
     """`simulate_asking` of images whose features are there; of `settings` only questions, folds and seed count."""
-    steps = Steps(settings.folds * sum(1 + len(asker.strategies) for asker in askers), on_step)
-    beat = on_beat or (lambda: None)
+    steps = Steps(settings.folds, sum(1 + len(asker.strategies) for asker in askers), on_step)
     asks = [(asker, strategy) for asker in askers for strategy in asker.strategies]
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
+    curves = list[FoldCurve]()
     for fold, rows in enumerate(deal(len(images), settings.folds, settings.seed)):
-        told = f"Fold {fold + 1} of {settings.folds}"
         asked, training = images.part(rows), images.part(np.setdiff1d(np.arange(len(images)), rows))
         place = 0
         for asker in askers:
-            steps.begin(f"{told}: training {asker.name}")
+            steps.begin(f"training {asker.name}")
             method = make_label_ranker(asker.name, asker.settings)
-            method.fit(training, on_progress=lambda event: beat())
+            method.fit(training, on_progress=steps.trains(method.tolerance))
             for strategy in asker.strategies:
-                steps.begin(f"{told}: asking {asker.name}, {strategy}")
+                steps.begin(f"asking {asker.name}, {strategy}")
                 urgency = make_strategy(strategy, method, training, settings.seed + fold)
-                values[place, fold] = asked_in_blocks(method, asked, urgency, settings.questions, beat)
+                values[place, fold] = asked_in_blocks(
+                    method, asked, urgency, settings.questions, steps.within
+                )
                 place += 1
-    steps.end()
-    return [
-        FoldCurve(asker.name, strategy, folds, asker.settings)
-        for (asker, strategy), folds in zip(asks, values, strict=True)
-    ]
+        seconds = steps.end_fold()
+        curves = [
+            FoldCurve(asker.name, strategy, folds[: fold + 1].copy(), asker.settings)
+            for (asker, strategy), folds in zip(asks, values, strict=True)
+        ]
+        if on_fold is not None:
+            on_fold(curves, seconds)
+    return curves
+
+
+def trained_share(event: ProgressEvent, tolerance: float) -> float:
+    """How much of a training is done, roughly: how many of the powers of ten from 1 to `tolerance` its gap has gone.
+
+    0 before there is a lower bound.
+    """
+    gap = event.relative_gap
+    if not 0 < tolerance < 1 or not math.isfinite(gap) or gap >= 1:
+        return 0.0
+    return 1.0 if gap <= tolerance else math.log(gap) / math.log(tolerance)
 
 
 def asked_in_blocks(
-    method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, beat: OnBeat
+    method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
 ) -> Floats:
-    """(questions + 1,) `ranking.asking.simulate` of all images that have labels, a block at a time."""
+    """(questions + 1,) `ranking.asking.simulate` of all images that have labels, a block at a time; on_share hears
+    before each how large a part of the images is done."""
     total, count = np.zeros(questions + 1), 0
     for block in labelled_blocks(images):
-        beat()
+        on_share(count / len(images))
         total += len(block) * simulate(method, block, urgency, questions)
         count += len(block)
     if not count:
@@ -137,17 +158,55 @@ def deal(count: int, folds: int, seed: int) -> list[Ints]:
 
 
 class Steps:
-    """Counts what is done of `total` steps and tells it to `on_step`, with what has begun."""
+    """Tells `on_step` how much of how many folds is done, with what has begun.
 
-    def __init__(self, total: int, on_step: OnStep | None) -> None:
-        self._done, self._total, self._tell = -1, total, on_step or (lambda what, done, total: None)
+    All folds have equal `steps`. In the first one they count alike; from then on each as much as it has taken of the
+    folds before, so that what is done grows about as evenly as the clock.
+    """
+
+    def __init__(self, folds: int, steps: int, on_step: OnShare | None) -> None:
+        self._folds, self._tell = folds, on_step or (lambda what, done, total: None)
+        self._fold, self._step, self._share, self._what = 0, -1, 0.0, ""
+        self._weights = np.full(steps, 1.0 / steps)
+        self._seconds = np.zeros(steps)  # of each step, over all folds so far
+        self._since = self._fold_since = time.monotonic()
 
     def begin(self, what: str) -> None:
         """All steps before have ended."""
-        self._done += 1
-        self._what = what
-        self._tell(what, self._done, self._total)
+        self._finish_step()
+        self._step += 1
+        self._what, self._share = f"Fold {self._fold + 1} of {self._folds}: {what}", 0.0
+        self._say()
 
-    def end(self) -> None:
-        """The last step has ended."""
-        self._tell(self._what, self._total, self._total)
+    def within(self, share: float) -> None:
+        """Of the step that has begun at least `share` (0 to 1) is done."""
+        self._share = max(self._share, min(1.0, share))
+        self._say()
+
+    def trains(self, tolerance: float) -> OnProgress:
+        """What hears of the iterations of a training that ends at a relative gap of `tolerance`."""
+        return lambda event: self.within(trained_share(event, tolerance))
+
+    def end_fold(self) -> float:
+        """The last step of a fold has ended; how many seconds the fold took."""
+        self._finish_step()
+        now = time.monotonic()
+        seconds, self._fold_since = now - self._fold_since, now
+        total = float(self._seconds.sum())
+        if total:
+            self._weights = self._seconds / total
+        self._fold, self._step, self._share = self._fold + 1, -1, 0.0
+        self._say()
+        return seconds
+
+    def _finish_step(self) -> None:
+        now = time.monotonic()
+        if self._step >= 0:
+            self._seconds[self._step] += now - self._since
+        self._since = now
+
+    def _say(self) -> None:
+        done = float(self._weights[: max(0, self._step)].sum())
+        if self._step >= 0:
+            done += self._share * float(self._weights[self._step])
+        self._tell(self._what, self._fold + min(1.0, done), self._folds)

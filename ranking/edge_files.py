@@ -67,14 +67,21 @@ def keep_edges(folder: Path, set_key: str, edges: Ints) -> str:
 def load_edges(folder: Path, set_key: str, name: str) -> Ints:
     """The pairs of that name of an image set. ValueError, with the remedy, where they are not there or damaged."""
     again = "bring the CSV once more on the page Train: equal pairs have the same name"
+    file = edges_file(folder, set_key, name)
     try:
-        edges = np.load(edges_file(folder, set_key, name), allow_pickle=False)
+        edges = np.load(file, allow_pickle=False)
     except FileNotFoundError as error:
         raise ValueError(f"the pairs of {short_name(name)} are not in {folder.parent}; {again}") from error
     except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"the pairs of {short_name(name)} cannot be read ({error}); {again}") from error
+        raise ValueError(
+            f"the pairs of {short_name(name)} cannot be read: expected an array of NumPy in {file}, got one that is "
+            f"damaged ({error}); {again}"
+        ) from error
     if edges.dtype != np.int64 or edges_name(edges) != name:
-        raise ValueError(f"the pairs of {short_name(name)} were changed by another hand; {again}")
+        raise ValueError(
+            f"the pairs of {short_name(name)} were changed by another hand: expected those that its name is made of "
+            f"in {file}, got others, {edges.dtype} of shape {edges.shape}; {again}"
+        )
     return checked_edges(edges)
 
 
@@ -88,11 +95,19 @@ def checked_edges(edges: Ints) -> Ints:
     """`edges` as (m, 2) int64, at most MOST_PAIRS of them, each pair once, its lower sample first, and in ascending
     order; else a ValueError."""
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
-        raise ValueError(f"pairs must be (m, 2) integers, got {edges.dtype} of shape {edges.shape}")
+        raise ValueError(
+            f"expected pairs as (m, 2) integers, got {edges.dtype} of shape {edges.shape}; read them from a CSV"
+        )
     if len(edges) > MOST_PAIRS:
         raise ValueError(f"expected at most {MOST_PAIRS:,} pairs, got {len(edges):,}; leave some out")
     first, second = edges[:, 0], edges[:, 1]
-    rising = (first[1:] > first[:-1]) | ((first[1:] == first[:-1]) & (second[1:] > second[:-1]))
-    if len(edges) and not (first.min() >= 0 and (first < second).all() and rising.all()):
-        raise ValueError("each pair must come once, its lower sample first, and in ascending order")
+    wrong = ~((first >= 0) & (first < second))
+    wrong[1:] |= (first[1:] < first[:-1]) | ((first[1:] == first[:-1]) & (second[1:] <= second[:-1]))
+    if wrong.any():
+        row = int(wrong.argmax())
+        before = f" after {edges[row - 1].tolist()}" if row else ""
+        raise ValueError(
+            f"row {row}: expected each pair once, its lower sample first, and in ascending order, got "
+            f"{edges[row].tolist()}{before}; read them from a CSV, which may have them in any order"
+        )
     return edges.astype(np.int64, copy=False)

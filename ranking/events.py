@@ -2,7 +2,7 @@
 
 {"event": "state", "state", "reason"}; {"event": "progress", "what", "done", "total"};
 {"event": "iteration", "iteration", "primal", "dual", "gap", "relative_gap", "seconds", "passes", "planes", "round"}.
-JSON knows no infinity: a bound that is not there yet is null.
+"done" may be a fraction. JSON knows no infinity: a bound that is not there yet is null.
 """
 
 from __future__ import annotations
@@ -110,6 +110,13 @@ def with_last_gap(run: Run, reason: str) -> str:
     return f"{reason}; last heard of: {gap}" if gap else reason
 
 
+def said_of_cancelled(run: Run) -> str:
+    """What is left of a run that was cancelled without weights: the finished folds of a simulation, or nothing."""
+    if run.folds_done:
+        return f"cancelled; the finished folds were kept: {run.folds_done} of {run.settings.get('folds')}"
+    return "cancelled before there was anything to keep"
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Writing
 # ---------------------------------------------------------------------------------------------------------
@@ -141,13 +148,10 @@ class Report:
         self.flush()
         self.write({"event": "state", "state": state, "reason": reason})
 
-    def progress(self, what: str, done: int, total: int) -> None:
+    def progress(self, what: str, done: float, total: int) -> None:
         """`done` of `total`. Raises Cancelled after a SIGTERM."""
-        self._thin(what, lambda: {"event": "progress", "what": what, "done": int(done), "total": int(total)})
-        self.heed()
-
-    def heed(self) -> None:
-        """Says nothing, but raises Cancelled after a SIGTERM."""
+        told = int(done) if done == int(done) else round(float(done), 3)
+        self._thin(what, lambda: {"event": "progress", "what": what, "done": told, "total": int(total)})
         if self.stopped:
             raise Cancelled
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,33 @@ from ranking.similarity import nearest, same_group, same_image, similarity_graph
 from ranking.types import Bools, Features, ImageSet, Ints, SimilarityGraph
 
 NEAREST = 5
-GRAPHS = {
-    "same image": "samples of one image",
-    "same group": "samples of one group",
-    "nearest": f"each sample and the {NEAREST} most alike",
-    "none": "none",
-}
 MOST_BYTES = 2_000_000_000  # of affinities, which lie in memory as a whole
+
+
+def _nearest(_: ImageSet, vectors: Features, rows: Ints) -> Ints:
+    few = min(NEAREST, len(rows) - 1)
+    return nearest(vectors[rows], few) if few > 0 else _no_pairs()
+
+
+def _no_pairs() -> Ints:
+    return np.empty((0, 2), np.int64)
+
+
+class Graph(NamedTuple):
+    """words: for people. pairs: of `rows` (r,) of an image set, whose vectors are (n, d), those that are similar:
+    (m, 2), numbered among the rows."""
+
+    words: str
+    pairs: Callable[[ImageSet, Features, Ints], Ints]
+
+
+GRAPHS = {
+    "same image": Graph("samples of one image", lambda images, _, rows: same_image(images.image_of[rows])),
+    "same group": Graph("samples of one group", lambda images, _, rows: same_group(images.groups[rows])),
+    "nearest": Graph(f"each sample and the {NEAREST} most alike", _nearest),
+    "none": Graph("none", lambda *_: _no_pairs()),
+}
+FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
 
 
 def is_graph_name(by: str) -> bool:
@@ -65,7 +85,9 @@ def image_graph(
     taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
     edges = np.concatenate(
         [
-            _edges(image_set, by, vectors, part) if brought is None else within(brought, part, len(image_set))
+            part[GRAPHS[by].pairs(image_set, vectors, part)]
+            if brought is None
+            else within(brought, part, len(image_set))
             for part in _by_split(image_set, taken)
         ]
     )
@@ -102,17 +124,3 @@ def _check_size(edges: int, vectors: Features) -> None:
 
 def _by_split(image_set: ImageSet, rows: Ints) -> list[Ints]:
     return [rows[~image_set.test[rows]], rows[image_set.test[rows]]]
-
-
-def _edges(image_set: ImageSet, by: str, vectors: Features, rows: Ints) -> Ints:
-    """(m, 2) pairs of `rows` that are similar."""
-    if by == "same image":
-        pairs = same_image(image_set.image_of[rows])
-    elif by == "same group":
-        pairs = same_group(image_set.groups[rows])
-    elif by == "nearest" and len(rows) > 1:
-        pairs = nearest(vectors[rows], min(NEAREST, len(rows) - 1))
-    else:
-        return np.empty((0, 2), np.int64)
-    found: Ints = rows[pairs]
-    return found

@@ -17,7 +17,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ranking.events import SAVING, TAIL_BYTES, events, last_events, last_gap, with_last_gap
+from ranking.events import (
+    SAVING,
+    TAIL_BYTES,
+    events,
+    last_events,
+    last_gap,
+    said_of_cancelled,
+    with_last_gap,
+)
 from ranking.home import HomeError
 from ranking.run import ENDED, Kind, Run, take_lock
 from ranking.store import Store
@@ -131,8 +139,8 @@ def poll(store: Store, run_id: str) -> Run:
     if run.state in ENDED:
         return run
     if run.cancelled is not None:
-        what = "any weights were saved" if run.learns else "there was anything to keep"
-        store.end_run(run_id, "cancelled", with_last_gap(run, f"cancelled before {what}"))
+        said = "cancelled before any weights were saved" if run.learns else said_of_cancelled(run)
+        store.end_run(run_id, "cancelled", with_last_gap(run, said))
     else:
         store.end_run(run_id, "failed", with_last_gap(run, _cause_of_death(run)))
     _children.pop(run_id, None)

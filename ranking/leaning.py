@@ -78,7 +78,7 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
     are the model's `alone` and `rank`; and unless its neighbours are attractive pairs.
 
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
-    >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], [[0, 1]], [-2.5], relevant, test)
+    >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
     >>> found = leaning(model, False, np.array([7, 7, 8]), [0.0, 1.0])
     >>> found.places.tolist(), found.most_lifted()
     ([[3, 1, 2], [2, 1, 3]], 0)
@@ -87,9 +87,9 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
         raise ValueError(
             f"strengths must hold {OFF:g} (edges off) and {LEARNT:g} (as learnt), got {strengths}"
         )
-    if model.kind is not AttractivePairs:
+    if type(model.potentials) is not AttractivePairs:
         raise ValueError(
-            f"expected a model of {AttractivePairs.name}, got {model.kind.name}; train with those"
+            f"expected a model of {AttractivePairs.name}, got {model.potentials.name}; train with those"
         )
     taken, edges = model.test == test, model.components.edges
     inside = taken[edges[:, 0]]  # no edge joins the splits

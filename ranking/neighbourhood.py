@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.inference import AttractivePairs, Components, MaxMarginals, Potentials
+from ranking.inference import Components, MaxMarginals, Potentials
 from ranking.ranked import Ranking, places
 from ranking.types import Bools, Floats, Ints
 
@@ -18,54 +18,53 @@ from ranking.types import Bools, Floats, Ints
 class Neighbourhood:
     """A model of n samples in two splits, each ranked by max-marginals; `Neighbourhood.of` makes it.
 
-    relevant, test: (n,) bool. unary: (n,) score of each sample by itself. penalty: (m,) of each edge of
-    `components.edges`, summed over the terms that it lies in. rank: (n,) its place from 1 in the ranking of its split;
-    alone: (n,) the place that it has by `unary`, with the edges off. helped: (n,) how many samples of its split,
-    relevant ones for an irrelevant one and the other way round, stand on the right side of it thanks to the edges, less
-    those that do not because of them. unary_part, pairwise_part: (n,) what the unary scores and what the penalties make
-    of its score: sums over the labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11).
-    kind: what neighbours pay.
+    potentials: what neighbours pay. relevant, test: (n,) bool. unary: (n,) score of each sample by itself. penalty:
+    (m,) of each edge of `components.edges`, summed over the terms that it lies in. rank: (n,) its place from 1 in the
+    ranking of its split; alone: (n,) the place that it has by `unary`, with the edges off. helped: (n,) how many
+    samples of its split, relevant ones for an irrelevant one and the other way round, stand on the right side of it
+    thanks to the edges, less those that do not because of them. unary_part, pairwise_part: (n,) what the unary scores
+    and what the penalties make of its score: sums over the labelling with y_i = 1 minus those over the one with y_i =
+    0 (high-order, eqs. 9 to 11).
     """
 
+    potentials: Potentials
     relevant: Bools
     test: Bools
     unary: Floats
     penalty: Floats
-    components: Components
     marginals: MaxMarginals
     rank: Ints
     alone: Ints
     helped: Ints
     unary_part: Floats
     pairwise_part: Floats
-    kind: type[Potentials]
 
     @classmethod
     def of(
         cls,
         unary: npt.ArrayLike,
-        edges: npt.ArrayLike,
+        potentials: Potentials,
         penalty: npt.ArrayLike,
         relevant: Bools,
         test: Bools,
-        kind: type[Potentials] = AttractivePairs,
     ) -> Self:
-        """A model as `max_marginals` takes it, or with a penalty for each term of other potentials of these edges.
+        """The model of unary scores (n,) and of a penalty for each of the t terms of `potentials`, (t,).
         ValueError where there is no such model, or an edge joins the splits.
 
+        >>> from ranking.inference import AttractivePairs
         >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
-        >>> found = Neighbourhood.of([-1.0, 3.0, 1.0], [[0, 1]], [-2.5], relevant, test)
+        >>> found = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
         >>> found.alone, found.rank, found.rise
         (array([3, 1, 2]), array([2, 1, 3]), array([ 1,  0, -1]))
         """
         scores, costs = np.asarray(unary, np.float64), np.asarray(penalty, np.float64)
-        potentials = kind(len(scores), np.asarray(edges))
-        components = potentials.components
-        if not len(scores) == len(relevant) == len(test):
+        n = potentials.components.samples
+        if not n == len(scores) == len(relevant) == len(test):
             raise ValueError(
-                f"unary, relevant and test must be (n,) and as long, got {len(scores)}, {len(relevant)} and {len(test)}"
+                f"unary, relevant and test must be (n,), one a sample of the {n} that the potentials join, got "
+                f"{len(scores)}, {len(relevant)} and {len(test)}; make all four of the same samples"
             )
-        ends = test[components.edges]
+        ends = test[potentials.components.edges]
         if (ends[:, 0] != ends[:, 1]).any():
             raise ValueError(
                 "no edge may join a training sample to a test sample; make the graph of each alone"
@@ -76,19 +75,23 @@ class Neighbourhood:
         rank, wrong = _placed(relevant, found.difference, test)
         alone, wrong_alone = _placed(relevant, scores, test)
         return cls(
+            potentials=potentials,
             relevant=relevant,
             test=test,
             unary=scores,
             penalty=potentials.of_edges(costs),
-            components=components,
             marginals=found,
             rank=rank,
             alone=alone,
             helped=wrong_alone - wrong,
             unary_part=found.values(one, scores, no_costs) - found.values(zero, scores, no_costs),
             pairwise_part=found.values(one, no_scores, costs) - found.values(zero, no_scores, costs),
-            kind=kind,
         )
+
+    @property
+    def components(self) -> Components:
+        """The connected components of the samples."""
+        return self.potentials.components
 
     @property
     def score(self) -> Floats:

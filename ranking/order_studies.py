@@ -46,21 +46,17 @@ RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
     "search trees",
 )
 
-OnBeat = Callable[[], None]
-
 
 def study_orders(
     image_set: ImageSet,
     settings: StudySettings,
     feature_cache: Path,
     on_step: OnStep | None = None,
-    on_beat: OnBeat | None = None,
 ) -> Outcome:
     """Train what a study needs on sequences of training images, and measure it on sequences of test images.
 
-    Equal settings give equal curves, but for times. on_step hears of the features and of what is trained or measured;
-    on_beat is called after every iteration and before every step, so that what it raises is heard soon. ValueError for
-    settings that make no study.
+    Equal settings give equal curves, but for times. on_step hears of the features and of what is trained or measured,
+    after every iteration too, so that what it raises is heard soon. ValueError for settings that make no study.
     """
     if settings.study not in STUDIES:
         raise ValueError(f"no study is called {settings.study!r}; choose one of: {', '.join(STUDIES)}")
@@ -72,7 +68,7 @@ def study_orders(
     make_mid_rank(settings.method_settings)
     image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
     features = load_features(image_set, settings.features, feature_cache, on_step)
-    bench = Bench(image_set, features, settings, study.steps, on_step, on_beat)
+    bench = Bench(image_set, features, settings, study.steps, on_step)
     curves = study.measure(bench)
     bench.end()
     return Outcome(curves, bench.proven)
@@ -94,7 +90,6 @@ class Bench:
         settings: StudySettings,
         steps: int,
         on_step: OnStep | None,
-        on_beat: OnBeat | None,
     ) -> None:
         self.drawing = make_drawing(settings.drawing)
         self.proven = True
@@ -102,13 +97,11 @@ class Bench:
         self._given = settings.method_settings
         self.plain = make_mid_rank(self._given)
         self._tell = on_step or (lambda what, done, total: None)
-        self._beat = on_beat or (lambda: None)
         self._done, self._total, self._what = -1, steps, ""
         self.train, self.test = draw_sequences(*self._of, self.drawing)
 
     def begin(self, what: str) -> None:
         """All steps before have ended."""
-        self._beat()
         self._done, self._what = self._done + 1, what
         self._tell(what, self._done, self._total)
 
@@ -124,15 +117,11 @@ class Bench:
         """A MidRank with the study's settings and these `changes`, trained, as one step."""
         self.begin(what)
         method = make_mid_rank({**self._given, **changes})
-        heard = 0
 
         def listen(event: ProgressEvent) -> None:
-            nonlocal heard
-            self._beat()
-            if event.round != heard:
-                heard = event.round
-                length = method.shortest + event.round - 1
-                self._tell(f"{what}, subsequences of {length}", self._done, self._total)
+            length = method.shortest + event.round - 1  # RankSVM, with which training begins, is round 0
+            now = f", subsequences of {length}" if event.round else ", RankSVM"
+            self._tell(what + now, self._done, self._total)
 
         method.fit(self.train.sequences, on_progress=listen)
         assert method.certificate is not None
@@ -259,7 +248,7 @@ def by_time(bench: Bench) -> list[Curve]:
     method = bench.fit("Training MidRank", longest=bench.plain.shortest)
     curves = []
     for line, lengths in ((SEARCH, SEARCH_LENGTHS), (EXHAUSTIVE, EXHAUSTIVE_LENGTHS)):
-        usable = [n for n in lengths if method.shortest <= n <= len(bench.test.samples)]
+        usable = [n for n in lengths if method.lengths[0] <= n <= len(bench.test.samples)]
         taken = []
         for n in usable:
             bench.begin(f"Timing {line}, sequences of {n}")
@@ -279,7 +268,7 @@ def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measur
     random = np.random.default_rng(method.seed)
     rows = np.array([random.choice(len(features), n, replace=False) for _ in range(count)])
     first = np.argsort(-(features @ method.start.direction)[rows], axis=1, kind="stable").ravel()
-    scores = method.window_scores(method.shortest, features)
+    scores = method.window_scores(method.lengths[0], features)
     given = (scores, rows.ravel(), np.arange(count + 1) * n, first)
     taken = []
     for _ in range(ROUNDS + 1):

@@ -71,6 +71,14 @@ class Run:
         return self.kind in ("train", "label", "order")
 
     @property
+    def folds_done(self) -> int:
+        """Of how many folds a simulation has curves; 0 where it has none, or none that can be read."""
+        try:
+            return min(len(one["folds"]) for one in self.result["curves"])
+        except (KeyError, TypeError, ValueError):
+            return 0
+
+    @property
     def has_model(self) -> bool:
         """Whether a training has ended with weights, and their metrics."""
         return self.state in ENDED and "test" in self.result and self.model_file.exists()

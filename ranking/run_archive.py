@@ -1,4 +1,4 @@
-"""One training as one file to take along: a ZIP that another home can read back.
+"""One training that ranks images as one file to take along: a ZIP that another home can read back.
 
 It holds ``run.json`` (what the training was asked for and what came of it), ``events.jsonl`` (its curve),
 ``model.npz`` and ``scores.npy`` where it left them, ``edges.npy`` where it leans on pairs that a person brought,
@@ -66,13 +66,14 @@ def export_run(
 ) -> bytes:
     """The archive of a training that has ended; `views` (VIEWS) are added for people to look at.
 
-    left_out: of those that could not be made, why. ValueError for an import, for a training that goes on, and where
-    its files are gone; pairs that are gone are left out, for who has the CSV can bring it again.
+    left_out: of those that could not be made, why. ValueError for what is no training that ranks images, for one that
+    goes on, and where its files are gone; pairs that are gone are left out, for who has the CSV can bring it again.
     """
     run = store.run(run_id)
     if run.kind != "train" or run.state not in ENDED:
         raise ValueError(
-            f"only a training that has ended can be exported; run {run_id} is a {run.state} {run.called}"
+            "only a training that ranks images and has ended can be exported; "
+            f"run {run_id} is a {run.state} {run.called}"
         )
     files = {EVENTS: run.events_file, MODEL: run.model_file, SCORES: run.scores_file}
     needed = (MODEL, SCORES) if "test" in run.result else ()

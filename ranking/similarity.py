@@ -21,6 +21,9 @@ from ranking.spreadsheets import FORMULA_STARTS, guarded
 from ranking.types import Features, Floats, Ints, SimilarityGraph, is_real
 
 BLOCK = 1 << 21  # numbers that are worked on at once
+MOST_OTHER_LINES = (
+    100_000  # of a CSV whose pairs are limited: empty ones, and those that a quoted cell goes on in
+)
 
 Edges = npt.NDArray[np.int64]
 
@@ -104,9 +107,9 @@ def edges_from_csv(
     """The pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are left alone.
 
     source: the text, the Path of a UTF-8 file, or the bytes of one. ids: (n,) different names of the samples, which
-    the CSV may also give as `spreadsheets.guarded`. most: pairs that are read before it is too many. ValueError, with
-    the number of the line, where a line is not a pair of two different samples or the pair came before.
-    Memory: beside the source some 60 bytes a pair.
+    the CSV may also give as `spreadsheets.guarded`. most: pairs that are read before it is too many, beside
+    MOST_OTHER_LINES without a pair. ValueError, with the number of the line, where a line is not a pair of two
+    different samples or the pair came before. Memory: beside the source some 60 bytes a pair.
 
     >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
     array([[0, 1]])
@@ -118,7 +121,7 @@ def edges_from_csv(
         number_of.setdefault(guarded(name), number)
     codes, places = array("q"), array("q")  # of each pair low * n + high, and its line
     with _opened(source) as stream:
-        for line, pair in _lines(stream):
+        for line, pair in _lines(stream, most):
             low, high = _pair_of(line, pair, number_of)
             if len(codes) == most:
                 raise ValueError(f"line {line}: expected at most {most:,} pairs, got more; leave some out")
@@ -136,9 +139,9 @@ def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]
     return open(source, "rb") if isinstance(source, Path) else nullcontext(source)
 
 
-def _lines(stream: IO[bytes]) -> Iterator[tuple[int, tuple[str, str]]]:
+def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str, str]]]:
     """The number of each line that is not empty and its cells in the columns i and j, empty where it is too short."""
-    lines = csv.reader(_decoded(stream), skipinitialspace=True, strict=True)
+    lines = csv.reader(_decoded(stream, most), skipinitialspace=True, strict=True)
     try:
         header = next(lines, [])
         if header.count("i") != 1 or header.count("j") != 1:
@@ -157,8 +160,13 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, tuple[str, str]]]:
         ) from error
 
 
-def _decoded(stream: IO[bytes]) -> Iterator[str]:
+def _decoded(stream: IO[bytes], most: int | None) -> Iterator[str]:
     for number, line in enumerate(stream, start=1):
+        if most is not None and number > most + MOST_OTHER_LINES:
+            raise ValueError(
+                f"line {number}: expected at most {most:,} pairs and {MOST_OTHER_LINES:,} other lines, got more; "
+                "remove empty lines, and line breaks within cells"
+            )
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:

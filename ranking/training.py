@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ranking import make_method, method_class, method_names
 from ranking.features import load_features, make_feature
-from ranking.image_graph import image_graph
+from ranking.image_graph import FIRST_GRAPH, image_graph
 from ranking.metrics import evaluate_or_count
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
@@ -31,8 +31,6 @@ from ranking.types import (
     OnProgress,
     Query,
 )
-
-FIRST_GRAPH = "same image"  # what a method leans on unless it is told otherwise
 
 OnStep = Callable[[str, int, int], None]  # (what, done, total)
 
@@ -84,11 +82,13 @@ def train(
     features = load_features(image_set, settings.features, feature_cache, on_step)
     if on_step is not None:
         on_step("Training", 0, 1)
+    everything = query_of(image_set, settings, features, edges=edges)
+    if hasattr(method, "check_graph"):
+        method.check_graph(everything)  # what could not be scored is not trained
     query = query_of(image_set, settings, features, relevance, learn, edges)
     method.fit([query], on_progress=on_iteration, warm_start=warm_start)
     if on_fitted is not None:
         on_fitted()
-    everything = query_of(image_set, settings, features, edges=edges)
     scores = method.score(everything)
     told = method.bounds(everything) if hasattr(method, "bounds") else None
     metrics = {

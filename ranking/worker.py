@@ -17,9 +17,9 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ranking.events import Cancelled, Report, certificate_numbers, with_last_gap
+from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, waits_for
 from ranking.run import ENDED, Run, State, take_lock
 from ranking.run_settings import (
@@ -33,6 +33,9 @@ from ranking.run_settings import (
 from ranking.store import Store
 from ranking.types import Floats, Method, StopTraining
 from ranking.worker_limits import lift_memory_limit, limit_memory, reason_of
+
+if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
+    from ranking.fold_curves import FoldCurve
 
 TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
 Result = dict[str, Any]
@@ -74,8 +77,8 @@ def _hold_lock(run: Run) -> None:
         os.set_inheritable(int(inherited), False)  # no process of ours shall outlive us holding it
 
 
-def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
-    """Do what `run` asks for; its final state, the reason for it and the result."""
+def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
+    """Do what `run` asks for; its final state, the reason for it and the result, None for what is in its row."""
     works = {
         "import": import_images,
         "train": train,
@@ -94,9 +97,9 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result]:
         with contextlib.suppress(OSError):  # the first error is the one to tell
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
-            return "cancelled", "cancelled before there was anything to keep", {}
+            return "cancelled", said_of_cancelled(store.run(run.id)), None
         traceback.print_exc()
-        return "failed", with_last_gap(run, reason_of(error)), {}
+        return "failed", with_last_gap(run, reason_of(error)), None
     if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, "cancelled; the best weights so far were kept"), result
     return "finished", "", result
@@ -217,17 +220,22 @@ def train_orders(store: Store, run: Run, report: Report) -> Result:
 
 
 def simulate_asking(store: Store, run: Run, report: Report) -> Result:
-    """Simulate questions and answers as `ranking.asking_simulation` does; a part of it is not kept."""
+    """Simulate questions and answers as `ranking.asking_simulation` does; what was measured is written after each fold,
+    so that it is there however the run ends."""
     settings = AskingSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
     from ranking import asking_simulation
 
-    images = store.image_set(settings.set)
-    curves = asking_simulation.simulate_asking(
-        images, settings, store.features, on_step=report.progress, on_beat=report.heed
-    )
+    images, result = store.image_set(settings.set), Result(curves=[], seconds=[])
+
+    def keep(curves: list[FoldCurve], seconds: float) -> None:
+        result["curves"] = [curve.to_json() for curve in curves]
+        result["seconds"].append(round(seconds, 3))
+        store.update_run(run.id, result=result)
+
+    asking_simulation.simulate_asking(images, settings, store.features, on_step=report.progress, on_fold=keep)
     report.flush()
-    return {"curves": [curve.to_json() for curve in curves]}
+    return result
 
 
 def study_orders(store: Store, run: Run, report: Report) -> Result:
@@ -237,9 +245,7 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
     from ranking import order_studies
 
     images = store.image_set(settings.set)
-    outcome = order_studies.study_orders(
-        images, settings, store.features, on_step=report.progress, on_beat=report.heed
-    )
+    outcome = order_studies.study_orders(images, settings, store.features, on_step=report.progress)
     report.flush()
     return outcome.to_json()
 

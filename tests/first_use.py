@@ -10,10 +10,11 @@ import sys
 import numpy as np
 from numba.core import event
 
-from ranking import LabelSet, Query, SimilarityGraph, make_method, method_names
+from ranking import LabelSet, Query, SimilarityGraph, make_method, method_class, method_names
 from ranking.asking import closest_maxima, simulate
 from ranking.inference import best_top_k
 from ranking.kernels import compile_kernels
+from ranking.settings import settings_of
 
 
 def main() -> None:
@@ -34,6 +35,10 @@ def main() -> None:
                 for settings in ({}, {"k": 2}, {"solver": "subgradient"}, {"unary": "RBF kernel"}):
                     method = make_method(name, max_iterations=3, **settings).fit(images)
                     simulate(method, images, closest_maxima, 1)
+            for name in method_names(ranks="orders"):
+                settings = settings_of(method_class(name))
+                few = {item.name: 3 for item in settings if item.name in ("rounds", "steps")}
+                make_method(name, **few).fit([Query(features, np.arange(40) % 3)]).score(Query(features[:4]))
         best_top_k([1.0, 2.0, 3.0], [1], [[0.5, 0.0, 0.0]], 2, inside=[0], outside=[2])
     compiled = sorted({str(record[1].data["dispatcher"]) for record in recorder.buffer})
     if compiled:

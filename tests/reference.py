@@ -595,3 +595,184 @@ def pair_svm_primal(
     pairs = graded_pairs(grades, sequences)
     losses = [max(0.0, 1.0 - float(w @ (features[i] - features[j]))) for i, j in pairs]
     return float(w @ w) / 2 + C * math.fsum(losses) / len(pairs)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Orders of a sequence by its windows (midrank); samples: (n, d) features, an order: numbers from the first place
+# ---------------------------------------------------------------------------------------------------------
+
+
+def psi_of(representation: str, window: np.ndarray) -> np.ndarray:
+    """Midrank, section 3.3 and Fig. 5, of the samples of a window (L, d) from the first place."""
+    pairs = [x - y for i, x in enumerate(window) for y in window[i + 1 :]]
+    if representation == "stacked":
+        return np.concatenate(window)
+    if representation == "stacked difference":
+        return np.concatenate([x - y for x, y in itertools.pairwise(window)])
+    if representation == "full stacked difference":
+        return np.concatenate(pairs)
+    if representation == "mean pairwise difference":
+        return np.mean(pairs, axis=0)
+    assert representation == "max-pooled difference"
+    return np.max(pairs, axis=0)
+
+
+def value_of_order(
+    order: Sequence[int],
+    samples: np.ndarray,
+    theta: np.ndarray,
+    length: int,
+    representation: str,
+    offset: float,
+) -> float:
+    """Midrank, eq. 3 with the signed square root of section 3.1."""
+    total = 0.0
+    for start in range(len(order) - length + 1):
+        window = samples[list(order[start : start + length])]
+        score = float(theta @ psi_of(representation, window)) + offset
+        total += math.copysign(math.sqrt(abs(score)), score)
+    return total
+
+
+def best_of_all_orders(value: Callable[[Order], float], n: int) -> float:
+    return max(value(order) for order in itertools.permutations(range(n)))
+
+
+def climb_of(value: Callable[[Order], float], start: Order, visited: set[Order]) -> list[Order]:
+    """Midrank, section 4: the path of one tree; `visited` grows by all orders that it evaluates."""
+    path, visited_before = [start], visited | {start}
+    visited.add(start)
+    while len(path) <= len(start):
+        children = []
+        for a, b in itertools.combinations(range(len(start)), 2):
+            child = list(path[-1])
+            child[a], child[b] = child[b], child[a]
+            if tuple(child) not in visited_before:
+                children.append(tuple(child))
+        visited_before.update(children)
+        visited.update(children)
+        if not children:
+            break
+        best = max(children, key=value)
+        if value(best) <= value(path[-1]) + 1e-10:
+            break
+        path.append(best)
+    return path
+
+
+def subsequence_primal(
+    theta: np.ndarray,
+    level: float,
+    psis: np.ndarray,
+    deltas: np.ndarray,
+    costs: np.ndarray,
+    mu: float,
+    B: float,
+) -> float:
+    """Midrank, eq. 4; psis: (m, D) written out, theta: (D,), and a constant component B of weight `level`."""
+    margins = deltas * (psis @ theta + B * level)
+    hinges = np.maximum(0.0, 1.0 - margins)
+    return mu / 2 * (float(theta @ theta) + level**2) + float(costs @ hinges)
+
+
+def votes_of(orders: Sequence[Order], values: Sequence[float]) -> list[int]:
+    """Midrank, section 3.4: place by place the sample with the most votes; ties by the weighted mean place."""
+    weights = [max(value, 0.0) for value in values]
+    if not any(weights):
+        weights = [1.0] * len(values)
+    fused: list[int] = []
+    for place in range(len(orders[0])):
+        left = [i for i in range(len(orders[0])) if i not in fused]
+
+        def rank(i: int, place: int = place) -> tuple[float, float, int]:
+            votes = sum(w for w, order in zip(weights, orders, strict=True) if order[place] == i)
+            mean = sum(w * order.index(i) for w, order in zip(weights, orders, strict=True))
+            return (-votes, mean, i)
+
+        fused.append(min(left, key=rank))
+    return fused
+
+
+def relative_attributes_primal(
+    w: np.ndarray, features: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]], C: float
+) -> float:
+    """1/2 ||w||^2 + C mean over ordered pairs of max(0, 1 - w.(x_i - x_j))^2 and similar ones of (w.(x_i - x_j))^2."""
+    ordered = [
+        max(0.0, 1.0 - float(w @ (features[i] - features[j]))) for i, j in graded_pairs(grades, sequences)
+    ]
+    similar = [
+        float(w @ (features[i] - features[j]))
+        for sequence in sequences
+        for i, j in itertools.combinations(sequence, 2)
+        if grades[i] == grades[j]
+    ]
+    losses = [*ordered, *similar]
+    return float(w @ w) / 2 + C * math.fsum(loss**2 for loss in losses) / len(losses)
+
+
+def list_net_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]]) -> float:
+    """Mean over the sequences of -sum_i P_y(i) log P_s(i), softmax of grades and of scores."""
+    losses = []
+    for sequence in sequences:
+        wanted = [math.exp(grades[i]) / math.fsum(math.exp(grades[j]) for j in sequence) for i in sequence]
+        found = [math.exp(scores[i]) / math.fsum(math.exp(scores[j]) for j in sequence) for i in sequence]
+        losses.append(-math.fsum(p * math.log(q) for p, q in zip(wanted, found, strict=True)))
+    return math.fsum(losses) / len(losses)
+
+
+def list_mle_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]]) -> float:
+    """Mean over the sequences of sum_i -log( exp s_i / (exp s_i + sum of exp s_j of lower grade) )."""
+    losses = []
+    for sequence in sequences:
+        for i in sequence:
+            rest = math.fsum(math.exp(scores[j]) for j in sequence if grades[j] < grades[i])
+            losses.append(-math.log(math.exp(scores[i]) / (math.exp(scores[i]) + rest)))
+    return math.fsum(losses) / len(sequences)
+
+
+def crr_primal(
+    w: np.ndarray,
+    features: np.ndarray,
+    grades: Sequence[int],
+    sequences: Sequence[Sequence[int]],
+    C: float,
+    alpha: float,
+) -> float:
+    """1/2 ||w||^2 + C [alpha/2 mean squared error of targets + (1 - alpha)/2 that of their differences in pairs]."""
+    places = [i for sequence in sequences for i in sequence]
+    own = np.array([grades[i] for i in places], float)
+    targets = (np.array(grades, float) - own.mean()) / own.std()
+    single = [(float(w @ features[i]) - targets[i]) ** 2 for i in places]
+    paired = [
+        (float(w @ (features[i] - features[j])) - (targets[i] - targets[j])) ** 2
+        for i, j in graded_pairs(grades, sequences)
+    ]
+    loss = alpha * math.fsum(single) / len(single) + (1 - alpha) * math.fsum(paired) / len(paired)
+    return float(w @ w) / 2 + C * loss / 2
+
+
+def ada_rank(
+    features: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]], rounds: int
+) -> list[tuple[int, float]]:
+    """The weak rankers of AdaRank with NDCG as (column, weight), Algorithm 1 of Xu and Li; no two scores may tie."""
+
+    def quality(scores: np.ndarray, sequence: Sequence[int]) -> float:
+        ranked = [grades[i] for i in sorted(sequence, key=lambda i: -scores[i])]
+        gained = [
+            math.fsum(g / math.log2(2 + at) for at, g in enumerate(r)) for r in (ranked, sorted(ranked)[::-1])
+        ]
+        return gained[0] / gained[1]
+
+    chosen: list[tuple[int, float]] = []
+    shares = [1 / len(sequences)] * len(sequences)
+    for _ in range(rounds):
+        means = [
+            math.fsum(p * quality(column, q) for p, q in zip(shares, sequences, strict=True))
+            for column in features.T
+        ]
+        best = int(np.argmax(means))
+        chosen.append((best, math.log((1 + means[best]) / (1 - means[best])) / 2))
+        total = sum(weight * features[:, column] for column, weight in chosen)
+        powers = [math.exp(-quality(total, q)) for q in sequences]
+        shares = [power / math.fsum(powers) for power in powers]
+    return chosen

@@ -12,7 +12,7 @@ from labelled_pictures import patches
 
 from ranking import LabelSet, label_training
 from ranking.asking import STRATEGIES, make_strategy, simulate
-from ranking.asking_simulation import askers_of, asking_curves, deal, simulate_asking
+from ranking.asking_simulation import Steps, askers_of, asking_curves, deal, simulate_asking
 from ranking.fold_curves import FoldCurve
 from ranking.label_training import label_set_of, make_label_ranker
 from ranking.methods.label_ranker import LabelRanker
@@ -128,38 +128,77 @@ def test_no_method_learns_from_the_images_that_it_is_asked_about(
     assert sorted(one for _, told in seen for one in told) == sorted(labelled)
 
 
-def test_every_training_and_every_strategy_is_a_step(image_set: ImageSet, tmp_path: Path) -> None:
-    steps: list[tuple[str, int, int]] = []
+def test_what_is_done_grows_from_fold_to_fold_and_within_a_training(
+    image_set: ImageSet, tmp_path: Path
+) -> None:
+    heard: list[tuple[str, float, int]] = []
     settings = replace(SETTINGS, strategies=("core first", "random"), folds=2, questions=0)
-    simulate_asking(image_set, settings, tmp_path, on_step=lambda *step: steps.append(step))
-    steps = [step for step in steps if step[0].startswith("Fold")]
-    assert steps[:5] == [
-        ("Fold 1 of 2: training Independent p@k", 0, 10),
-        ("Fold 1 of 2: asking Independent p@k, random", 1, 10),
-        ("Fold 1 of 2: training C-star p@k", 2, 10),
-        ("Fold 1 of 2: asking C-star p@k, core first", 3, 10),
-        ("Fold 1 of 2: asking C-star p@k, random", 4, 10),
+    simulate_asking(image_set, settings, tmp_path, on_step=lambda *step: heard.append(step))
+    heard = [step for step in heard if step[0].startswith("Fold")]
+    assert list(dict.fromkeys(what for what, _, _ in heard)) == [
+        f"Fold {fold} of 2: {what}"
+        for fold in (1, 2)
+        for what in (
+            "training Independent p@k",
+            "asking Independent p@k, random",
+            "training C-star p@k",
+            "asking C-star p@k, core first",
+            "asking C-star p@k, random",
+        )
     ]
-    assert steps[-1] == ("Fold 2 of 2: asking C-star p@k, random", 10, 10)
-    assert [done for _, done, _ in steps] == list(range(11))
+    done = [share for _, share, _ in heard]
+    assert (done[0], done[-1]) == (0.0, 2.0)
+    assert done == sorted(done)
+    assert {total for _, _, total in heard} == {2}
+    training = {share for what, share, _ in heard if what == "Fold 1 of 2: training C-star p@k"}
+    assert min(training) == pytest.approx(2 / 5)
+    assert max(training) == pytest.approx(3 / 5), "it ended with a gap below its tolerance"
+    assert len(training) > 2, "it moves while it trains"
+
+
+def test_later_folds_count_their_steps_by_what_they_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, done = [0.0], list[float]()
+    monkeypatch.setattr("ranking.asking_simulation.time.monotonic", lambda: clock[0])
+    steps = Steps(3, 2, lambda what, share, total: done.append(round(share, 6)))
+    for _ in range(2):
+        steps.begin("training")
+        clock[0] += 9.0
+        steps.within(0.5)
+        steps.begin("asking")
+        clock[0] += 1.0
+        assert steps.end_fold() == 10.0
+    assert done == [0.0, 0.25, 0.5, 1.0, 1.0, 1.45, 1.9, 2.0]
+    steps.begin("training")
+    steps.within(0.5)
+    steps.within(0.2)
+    assert done[-1] == done[-2], "it does not go back"
+
+
+def test_folds_are_told_as_they_are_measured(images: LabelSet) -> None:
+    told: list[tuple[list[FoldCurve], float]] = []
+    whole = asking_curves(
+        images, SETTINGS, askers_of(SETTINGS), on_fold=lambda curves, seconds: told.append((curves, seconds))
+    )
+    assert [len(curves[0].folds) for curves, _ in told] == [1, 2, 3]
+    for curves, seconds in told:
+        assert seconds > 0
+        for one, last in zip(curves, whole, strict=True):
+            assert (one.name, one.strategy) == (last.name, last.strategy)
+            np.testing.assert_array_equal(one.folds, last.folds[: len(one.folds)])
 
 
 @pytest.mark.parametrize("during", ["training", "asking"])
-def test_what_a_beat_raises_ends_it(images: LabelSet, during: str) -> None:
-    now, heard = "", 0
+def test_what_is_raised_while_it_works_ends_it_at_once(images: LabelSet, during: str) -> None:
+    heard = 0
 
-    def step(what: str, done: int, total: int) -> None:
-        nonlocal now
-        now = what
-
-    def beat() -> None:
+    def step(what: str, done: float, total: int) -> None:
         nonlocal heard
-        if during in now:
+        if during in what and done % 1:  # not at the very beginning
             heard += 1
             raise KeyError(during)
 
     with pytest.raises(KeyError, match=during):
-        asking_curves(images, SETTINGS, askers_of(SETTINGS), step, beat)
+        asking_curves(images, SETTINGS, askers_of(SETTINGS), step)
     assert heard == 1
 
 

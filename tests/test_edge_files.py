@@ -64,10 +64,15 @@ def test_damage_is_noticed_and_bringing_them_again_mends_it(tmp_path: Path) -> N
     file = edges_file(store.edges, KEY, name)
     whole = file.read_bytes()
     np.save(file, EDGES + 1)
-    with pytest.raises(ValueError, match="were changed by another hand; bring the CSV once more"):
+    with pytest.raises(
+        ValueError,
+        match=r"were changed by another hand: expected .*csv-.*\.npy, got others, .*; bring the CSV once",
+    ):
         store.edges_of(KEY, name)
     file.write_bytes(whole[:-3])
-    with pytest.raises(ValueError, match=r"cannot be read .*; bring the CSV once more"):
+    with pytest.raises(
+        ValueError, match=r"cannot be read: expected an array .*csv-.*\.npy, got .*; bring the CSV once more"
+    ):
         store.edges_of(KEY, name)
     store.keep_edges(KEY, EDGES)
     assert file.read_bytes() == whole
@@ -76,13 +81,13 @@ def test_damage_is_noticed_and_bringing_them_again_mends_it(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("edges", "why"),
     [
-        ([[1, 0]], "its lower sample first"),
-        ([[1, 1]], "its lower sample first"),
-        ([[-1, 1]], "its lower sample first"),
-        ([[0, 1], [0, 1]], "each pair must come once"),
-        ([[0, 2], [0, 1]], "in ascending order"),
-        ([[1, 2], [0, 3]], "in ascending order"),
-        ([0, 1], r"pairs must be \(m, 2\) integers, got int64 of shape \(2,\)"),
+        ([[1, 0]], r"row 0: expected .* its lower sample first, .* got \[1, 0\]; read them from a CSV"),
+        ([[1, 1]], r"row 0: .* got \[1, 1\];"),
+        ([[-1, 1]], r"row 0: .* got \[-1, 1\];"),
+        ([[0, 1], [0, 1]], r"row 1: expected each pair once, .* got \[0, 1\] after \[0, 1\];"),
+        ([[0, 2], [0, 1]], r"row 1: .* in ascending order, got \[0, 1\] after \[0, 2\];"),
+        ([[0, 2], [1, 2], [0, 3], [0, 1]], r"row 2: .* got \[0, 3\] after \[1, 2\];"),
+        ([0, 1], r"expected pairs as \(m, 2\) integers, got int64 of shape \(2,\); read them from a CSV"),
         ([[0.0, 1.0]], "got float64"),
     ],
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from ranking.inference import PairsOfEitherSign, Potentials, PottsCliques, max_marginals
+from ranking.inference import AttractivePairs, PairsOfEitherSign, Potentials, PottsCliques, max_marginals
 from ranking.leaning import Leaning, leaning
 from ranking.metrics import average_precision
 from ranking.neighbourhood import Neighbourhood
@@ -24,10 +25,16 @@ def model(seed: int):
     return random.normal(size=8), np.array(pairs), -random.uniform(0, 1, len(pairs)), relevance, image_of
 
 
+def attractive(
+    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, relevant: np.ndarray, test: np.ndarray
+) -> Neighbourhood:
+    return Neighbourhood.of(unary, AttractivePairs(len(unary), edges), penalty, relevant, test)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_ranks_are_those_of_the_model_at_each_strength(seed: int) -> None:
     unary, edges, penalty, relevance, image_of = model(seed)
-    everybody = Neighbourhood.of(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
+    everybody = attractive(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
     found = leaning(everybody, False, image_of, STRENGTHS)
     for row, strength in enumerate(STRENGTHS):
         scores = max_marginals(unary, edges, strength * penalty, algorithm="enumerate").difference
@@ -51,11 +58,9 @@ def test_ranks_are_those_of_the_model_at_each_strength(seed: int) -> None:
 def test_one_split_is_ranked_as_if_it_were_all(seed: int) -> None:
     unary, edges, penalty, relevance, image_of = model(seed)
     test = image_of == 1
-    both = leaning(Neighbourhood.of(unary, edges, penalty, relevance > 0, test), True, image_of, STRENGTHS)
+    both = leaning(attractive(unary, edges, penalty, relevance > 0, test), True, image_of, STRENGTHS)
     inside = test[edges].all(axis=1)
-    alone = Neighbourhood.of(
-        unary[test], edges[inside] - 3, penalty[inside], relevance[test] > 0, np.ones(3, bool)
-    )
+    alone = attractive(unary[test], edges[inside] - 3, penalty[inside], relevance[test] > 0, np.ones(3, bool))
     expected = leaning(alone, True, image_of[test], STRENGTHS)
     assert both.places.tolist() == expected.places.tolist()
     assert both.relevance.tolist() == relevance[test].tolist()
@@ -96,7 +101,7 @@ def test_no_image_is_misled_where_one_of_its_samples_falls() -> None:
 
 def test_strengths_without_what_is_compared_are_refused() -> None:
     unary, edges, penalty, relevance, image_of = model(0)
-    everybody = Neighbourhood.of(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
+    everybody = attractive(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
     with pytest.raises(
         ValueError, match=r"must hold 0 \(edges off\) and 1 \(as learnt\), got \[0\.5, 1\.0\]"
     ):
@@ -109,7 +114,7 @@ def test_other_neighbours_than_attractive_pairs_are_refused(kind: type[Potential
     group, nobody = np.array([[0, 1], [0, 2], [1, 2]]), np.zeros(3, bool)
     penalty = -np.ones(1 if kind is PottsCliques else 3)
     everybody = Neighbourhood.of(
-        [1.0, -0.5, 0.2], group, penalty, np.array([True, False, False]), nobody, kind
+        [1.0, -0.5, 0.2], kind(3, group), penalty, np.array([True, False, False]), nobody
     )
     with pytest.raises(ValueError, match=f"expected a model of attractive pairs, got {re.escape(kind.name)}"):
         leaning(everybody, False, np.arange(3), [0.0, 1.0])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
+from ranking.inference import AttractivePairs
 from ranking.metrics import ranking_order
 from ranking.neighbourhood import Neighbourhood
 
@@ -25,6 +27,12 @@ def random_model(seed: int, splits: int = 2) -> Model:
     return generator.normal(size=n), edges.astype(np.int64), penalty, generator.random(n) < 0.5, test
 
 
+def attractive(
+    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, relevant: np.ndarray, test: np.ndarray
+) -> Neighbourhood:
+    return Neighbourhood.of(unary, AttractivePairs(len(unary), edges), penalty, relevant, test)
+
+
 def best_with(model: Model, i: int, label: int) -> tuple[float, float]:
     """The unary and the pairwise sum of the best of all labellings with that label of sample i."""
     unary, edges, penalty, _, _ = model
@@ -41,7 +49,7 @@ def best_with(model: Model, i: int, label: int) -> tuple[float, float]:
 @pytest.mark.parametrize("seed", range(25))
 def test_the_parts_of_a_score_are_those_of_the_two_best_labellings(seed: int) -> None:
     model = random_model(seed)
-    found = Neighbourhood.of(*model)
+    found = attractive(*model)
     for i in range(len(model[0])):
         one, zero = best_with(model, i, 1), best_with(model, i, 0)
         assert found.unary_part[i] == pytest.approx(one[0] - zero[0], abs=1e-12)
@@ -52,7 +60,7 @@ def test_the_parts_of_a_score_are_those_of_the_two_best_labellings(seed: int) ->
 @pytest.mark.parametrize("seed", range(25))
 def test_ranks_are_places_in_the_two_rankings_of_its_split(seed: int) -> None:
     model = random_model(seed)
-    found, relevant, test = Neighbourhood.of(*model), model[3], model[4]
+    found, relevant, test = attractive(*model), model[3], model[4]
     for split in (False, True):
         rows = np.flatnonzero(test == split)
         for ranks, scores, alone in ((found.rank, found.score, False), (found.alone, model[0], True)):
@@ -71,7 +79,7 @@ def wrong_pairs(i: int, scores: np.ndarray, relevant: np.ndarray, test: np.ndarr
 def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample(seed: int) -> None:
     unary, edges, penalty, relevant, test = random_model(seed)
     unary = np.round(2 * unary) / 2  # ties too
-    found = Neighbourhood.of(unary, edges, np.round(penalty), relevant, test)
+    found = attractive(unary, edges, np.round(penalty), relevant, test)
     for i in range(len(unary)):
         before = wrong_pairs(i, unary, relevant, test)
         assert found.helped[i] == before - wrong_pairs(i, found.score, relevant, test)
@@ -81,7 +89,7 @@ def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample(seed: i
 
 def test_without_edges_neighbours_do_nothing() -> None:
     unary, _, _, relevant, test = random_model(3)
-    found = Neighbourhood.of(unary, np.empty((0, 2), int), [], relevant, test)
+    found = attractive(unary, np.empty((0, 2), int), [], relevant, test)
     assert found.score.tolist() == found.unary_part.tolist() == unary.tolist()
     assert not found.pairwise_part.any()
     assert not found.rise.any()
@@ -93,7 +101,7 @@ def test_without_edges_neighbours_do_nothing() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_what_turns_with_a_sample_and_which_edges_are_cut(seed: int) -> None:
     model = random_model(seed)
-    found, edges = Neighbourhood.of(*model), model[1]
+    found, edges = attractive(*model), model[1]
     for i in range(len(model[0])):
         turning = np.flatnonzero(found.turning(i))
         assert i in turning
@@ -106,7 +114,7 @@ def test_what_turns_with_a_sample_and_which_edges_are_cut(seed: int) -> None:
 
 def test_members_and_edges_of_a_component_are_its_own() -> None:
     edges = np.array([[0, 4], [4, 2], [1, 3]])
-    found = Neighbourhood.of(np.zeros(6), edges, [-1.0, -1.0, -2.0], np.zeros(6, bool), np.zeros(6, bool))
+    found = attractive(np.zeros(6), edges, [-1.0, -1.0, -2.0], np.zeros(6, bool), np.zeros(6, bool))
     assert [found.members(number).tolist() for number in range(3)] == [[0, 2, 4], [1, 3], [5]]
     assert [sorted(found.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]
 
@@ -115,7 +123,7 @@ def test_around_a_sample_the_nearest_come_first_and_of_those_the_strongest_ties(
     # A path 0 - 1 - 2 - 3, and 4 to 6 beside 1 with ties of growing strength.
     edges = np.array([[0, 1], [1, 2], [2, 3], [1, 4], [1, 5], [1, 6]])
     penalty = [-1.0, -0.5, -9.0, -1.0, -2.0, -3.0]
-    found = Neighbourhood.of(np.zeros(7), edges, penalty, np.zeros(7, bool), np.zeros(7, bool))
+    found = attractive(np.zeros(7), edges, penalty, np.zeros(7, bool), np.zeros(7, bool))
     assert found.around(0, 1).tolist() == [0]
     assert found.around(0, 2).tolist() == [0, 1]
     assert found.around(0, 4).tolist() == [0, 1, 5, 6]
@@ -129,8 +137,14 @@ def test_what_is_no_such_model_is_said() -> None:
     with pytest.raises(
         ValueError, match="no edge may join a training sample to a test sample; make the graph"
     ):
-        Neighbourhood.of([1.0, 2.0], [[0, 1]], [-1.0], one_split, halves)
-    with pytest.raises(ValueError, match=r"must be \(n,\) and as long, got 2, 3 and 2"):
-        Neighbourhood.of([1.0, 2.0], [[0, 1]], [-1.0], np.zeros(3, bool), one_split)
+        attractive([1.0, 2.0], [[0, 1]], [-1.0], one_split, halves)
+    with pytest.raises(
+        ValueError, match=r"one a sample of the 2 that the potentials join, got 2, 3 and 2; make"
+    ):
+        attractive([1.0, 2.0], [[0, 1]], [-1.0], np.zeros(3, bool), one_split)
+    with pytest.raises(
+        ValueError, match=r"one a sample of the 3 that the potentials join, got 2, 2 and 2; make"
+    ):
+        Neighbourhood.of([1.0, 2.0], AttractivePairs(3, [[0, 1]]), [-1.0], one_split, one_split)
     with pytest.raises(ValueError, match="penalties must be <= 0"):
-        Neighbourhood.of([1.0, 2.0], [[0, 1]], [1.0], one_split, one_split)
+        attractive([1.0, 2.0], [[0, 1]], [1.0], one_split, one_split)

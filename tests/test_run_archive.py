@@ -165,9 +165,10 @@ def trained_settings(store: Store) -> dict[str, Any]:
 
 def test_what_cannot_be_exported_is_said(origin: Store, exported: bytes, elsewhere: Store) -> None:
     going = elsewhere.create_run("train", {"set": "x" * 8})
-    with pytest.raises(
-        ValueError, match=r"only a training that has ended can be exported; run .* is a queued training$"
-    ):
+    expected = (
+        r"only a training that ranks images and has ended can be exported; run .* is a queued training$"
+    )
+    with pytest.raises(ValueError, match=expected):
         export_run(elsewhere, going.id)
     of_labels = elsewhere.create_run("label", {"set": "x" * 8})
     elsewhere.end_run(of_labels.id, "finished")

@@ -142,8 +142,10 @@ def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run,
     graph, last = edges_name(edges), np.array([[0, samples]])
     refused(elsewhere, naming(graph, npy(edges[1:])), "edges.npy holds other pairs than its settings name")
     turned = np.ascontiguousarray(edges[:, ::-1])
-    refused(elsewhere, naming(edges_name(turned), npy(turned)), "edges.npy: each pair must come once")
-    refused(elsewhere, naming(graph, npy(edges.astype(float))), r"edges.npy: pairs must be \(m, 2\) integers")
+    refused(elsewhere, naming(edges_name(turned), npy(turned)), "edges.npy: row 0: expected each pair once")
+    refused(
+        elsewhere, naming(graph, npy(edges.astype(float))), r"edges.npy: expected pairs as \(m, 2\) integers"
+    )
     refused(elsewhere, naming(edges_name(last), npy(last)), f"edges.npy names sample {samples}, scores.npy")
     refused(elsewhere, naming(graph, npy(edges)[:-8]), "edges.npy claims .* bytes, it holds")
     refused(elsewhere, naming("same image", npy(edges)), "it holds edges.npy, its settings name no pairs")

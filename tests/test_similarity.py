@@ -147,6 +147,19 @@ def test_pairs_beyond_the_most_are_not_read() -> None:
     assert len(edges_from_csv("i,j\n7,cat#1\n7,cat#2\n", IDS, most=2)) == 2
 
 
+@pytest.mark.parametrize("more", ["\n", '\n"7",cat#2,"\n\n"'])
+def test_lines_without_a_pair_are_not_read_on_for_ever(monkeypatch: pytest.MonkeyPatch, more: str) -> None:
+    """Empty ones, and those within a cell; a file of millions of them is read no further."""
+    monkeypatch.setattr(similarity, "MOST_OTHER_LINES", 3)
+    start = "i,j,note\n7,cat#1,"
+    assert len(edges_from_csv(start + 2 * "\n", IDS, most=2)) == 1
+    with pytest.raises(
+        ValueError, match="line 6: expected at most 2 pairs and 3 other lines, got more; remove empty"
+    ):
+        edges_from_csv(start + 5 * more, IDS, most=2)
+    assert len(edges_from_csv(start + 9 * "\n", IDS)) == 1
+
+
 def test_ids_may_be_written_as_a_spreadsheet_is_given_them() -> None:
     ids = ["=a#0", "'b#0", "c#0"]
     for spelled in (ids, [guarded(name) for name in ids]):

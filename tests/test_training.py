@@ -11,8 +11,10 @@ import pytest
 
 from ranking import Query
 from ranking.datasets import build_image_set, make_source
+from ranking.edge_files import edges_name
 from ranking.features import load_features
 from ranking.image_graph import image_graph
+from ranking.inference import PairsOfEitherSign, doubling
 from ranking.metrics import evaluate
 from ranking.run_settings import TrainSettings
 from ranking.training import graph_in_use, query_of, train, what_is_learnt
@@ -122,3 +124,18 @@ def test_neighbours_are_part_of_what_is_learnt() -> None:
 def test_an_unknown_graph_ends_a_training_with_the_known(digits: ImageSet, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no similarity graph is called 'kin'; choose one of: same image"):
         train(digits, with_graph("HOB-SVM", "kin"), tmp_path)
+
+
+def test_what_could_not_be_scored_is_not_trained(
+    digits: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The graph of the test samples alone is too large, which is said before the first iteration."""
+    monkeypatch.setattr(doubling, "LARGEST_DOUBLED", 20)
+    learn, test = np.flatnonzero(~digits.test), np.flatnonzero(digits.test)
+    edges = np.sort(np.concatenate([[learn[:2]], np.stack([test[:20], test[1:21]], axis=1)]), axis=1)
+    settings = with_graph("HOB-SVM", edges_name(edges), potentials=PairsOfEitherSign.name, max_iterations=1)
+    iterations: list[ProgressEvent] = []
+    with pytest.raises(ValueError, match="join 21 samples in one component, expected at most 20"):
+        train(digits, settings, tmp_path, on_iteration=iterations.append, edges=edges)
+    assert not iterations
+    assert len(train(digits, settings, tmp_path, edges=edges[:-1]).scores) == len(digits)

@@ -39,6 +39,7 @@ from ranking.types import ImageSet, Problem, SourceBox, SourceImage
 
 COLOUR = [["Colour", {}]]
 WORKER = [sys.executable, "-m", "ranking.worker"]
+SOON = 8.0  # seconds; a fraction of one where nothing else is at work
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +167,7 @@ def test_a_cancelled_import_leaves_nothing(store: Store) -> None:
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SOON
     assert run.state == "cancelled"
     assert not run.draft.exists()
     with pytest.raises(ValueError, match="only a finished import can be kept"):
@@ -185,7 +186,7 @@ def test_drawing_scenes_stops_at_once_and_leaves_no_process(store: Store) -> Non
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 1.5
+    assert time.monotonic() - begin < SOON
     assert run.state == "cancelled"
     assert not run.draft.exists()
 
@@ -392,7 +393,7 @@ def test_a_cancelled_training_keeps_its_best_weights(store: Store, digits: Image
     run = ended(store, run)
     seconds = time.monotonic() - begin
     assert run.state == "cancelled", run.reason
-    assert seconds < 2
+    assert seconds < SOON
     assert run.result["certificate"]["converged"] is False
     assert run.result["train"]["AP"] > 0.1
     model = method_class("AP-SVM").load(run.folder / "model.npz")
@@ -407,7 +408,7 @@ def test_a_training_cancelled_during_features_ends_at_the_next_image(store: Stor
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SOON
     assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
     assert run.result == {}
     assert not (run.folder / "model.npz").exists()
@@ -632,7 +633,7 @@ def test_a_method_of_orders_ends_with_its_model_and_the_scores_of_its_test_seque
     told = jobs.events(run)[0]
     steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
     assert steps == ["Reading the image set", "Colour", "Training", "Saving the weights"]
-    assert {event["round"] for event in told if event["event"] == "iteration"} == {1, 2}
+    assert {event["round"] for event in told if event["event"] == "iteration"} == {0, 1, 2}
     assert [one.id for one in store.runs("order", dated_images.key)] == [run.id]
 
 
@@ -710,42 +711,86 @@ def test_a_simulation_ends_with_a_curve_for_each_method_and_strategy(store: Stor
     expected = simulate_asking(images, AskingSettings.from_json(run.settings), store.features)
     assert run.result["curves"] == [curve.to_json() for curve in expected]
     told = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
-    assert told[-1]["done"] == told[-1]["total"] == 3 * 5
+    assert told[-1]["done"] == told[-1]["total"] == 3
+    assert any(event["done"] % 1 for event in told), "within a fold too"
+    assert len(run.result["seconds"]) == 3
+    assert min(run.result["seconds"]) > 0
     assert "Fold 2 of 3: training Independent p@k" in {event["what"] for event in told}
     assert "Fold 3 of 3: asking C-star p@k, core first" in {event["what"] for event in told}
 
 
 @pytest.mark.parametrize("during", ["training", "asking"])
-def test_a_stopped_simulation_keeps_nothing(
-    store: Store, images: ImageSet, monkeypatch: pytest.MonkeyPatch, during: str
+@pytest.mark.parametrize(
+    ("fold", "reason"),
+    [
+        (1, "cancelled before there was anything to keep"),
+        (3, "cancelled; the finished folds were kept: 2 of 3"),
+    ],
+)
+def test_a_stopped_simulation_keeps_its_finished_folds(
+    store: Store, images: ImageSet, monkeypatch: pytest.MonkeyPatch, during: str, fold: int, reason: str
 ) -> None:
-    tell, heed = Report.progress, Report.heed
+    tell = Report.progress
 
-    def stop_in_it(self: Report, what: str, done: int, total: int) -> None:
+    def stop_in_it(self: Report, what: str, done: float, total: int) -> None:
         tell(self, what, done, total)
-        if f": {during}" in what:
+        if what.startswith(f"Fold {fold} of 3: {during}"):
             os.kill(os.getpid(), signal.SIGTERM)
 
-    beats = []
     monkeypatch.setattr(Report, "progress", stop_in_it)
-    monkeypatch.setattr(Report, "heed", lambda self: beats.append(self.stopped) or heed(self))
     run = here(store, simulation(images), "asking")
-    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
-    assert run.result == {}
-    assert beats[-1] is True
+    assert (run.state, run.reason) == ("cancelled", reason)
+    assert run.folds_done == fold - 1
     last = [event for event in jobs.events(run)[0] if event["event"] == "progress"][-1]
-    assert f"Fold 1 of 3: {during}" in last["what"], "it stopped within that step"
+    assert f"Fold {fold} of 3: {during}" in last["what"], "it stopped within that step"
+    if run.folds_done:
+        whole = simulate_asking(images, AskingSettings.from_json(run.settings), store.features)
+        assert [one["folds"] for one in run.result["curves"]] == [one.folds[:2].tolist() for one in whole]
+
+
+def test_a_simulation_that_fails_keeps_its_finished_folds_too(
+    store: Store, images: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = Report.progress
+
+    def fail_in_it(self: Report, what: str, done: float, total: int) -> None:
+        tell(self, what, done, total)
+        if what.startswith("Fold 2 of 3"):
+            raise MemoryError
+
+    monkeypatch.setattr(Report, "progress", fail_in_it)
+    run = here(store, simulation(images), "asking")
+    assert (run.state, run.folds_done) == ("failed", 1)
+    assert "memory" in run.reason
+
+
+ENDLESS_STAR = {"core_size": 2, "C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
 
 
 def test_a_simulation_in_a_process_of_its_own_stops_soon(store: Store, images: ImageSet) -> None:
-    endless = (("C-star p@k", {"core_size": 2, "C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}),)
-    run = jobs.start_once(store, "asking", simulation(images, methods=endless))
+    run = jobs.start_once(store, "asking", simulation(images, methods=(("C-star p@k", ENDLESS_STAR),)))
     heard(run, what="Fold 1 of 3: training C-star p@k")
     begin = time.monotonic()
     jobs.cancel(store, run.id)
     run = ended(store, run)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SOON
     assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+
+
+@pytest.mark.parametrize("asked_to_stop", [True, False])
+def test_a_killed_simulation_has_its_finished_folds(
+    store: Store, images: ImageSet, asked_to_stop: bool
+) -> None:
+    """Whether it was deaf to a cancel or the system killed it: what was measured is in its row."""
+    run = store.create_run("asking", simulation(images))
+    folds = {"method": "C-star p@k", "settings": {}, "strategy": "random", "folds": [[0.5], [0.6]]}
+    store.update_run(run.id, state="running", result={"curves": [folds], "seconds": [1.0, 1.0]})
+    if asked_to_stop:
+        store.update_run(run.id, cancelled=time.monotonic())
+    run = jobs.poll(store, run.id)
+    assert run.state == ("cancelled" if asked_to_stop else "failed")
+    assert run.folds_done == 2
+    assert ("the finished folds were kept: 2 of 3" in run.reason) is asked_to_stop
 
 
 @pytest.mark.parametrize(

@@ -2,56 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.colours import GREY
+from pages.parts.label_looks import Look
 from ranking.fold_curves import Difference, FoldCurve
 from ranking.types import Floats
 
-# Colour, dash and mark of a line, by its place among the lines of a panel: each tells them apart alone.
-LOOKS = (
-    (BLUE, "solid", "circle"),
-    (VERMILLION, "dash", "diamond"),
-    (GREEN, "dashdot", "square"),
-    (PURPLE, "dot", "triangle-up"),
-    (GREY, "longdash", "x"),
-)
-
 
 def panel(
-    curves: Sequence[FoldCurve], names: Sequence[str], every: Sequence[str], reach: tuple[float, float]
+    curves: Sequence[FoldCurve], names: Sequence[str], looks: Mapping[str, Look], reach: tuple[float, float]
 ) -> go.Figure:
     """Means in percent over the number of questions, each with a band of one standard deviation over folds.
 
-    names: of the lines, out of `every` of all panels, by which each has one look in all of them. reach: the lowest and
-    the highest value of all panels, which so can be compared.
+    names: of the lines; looks: of each name. reach: the lowest and the highest value of all panels, which so can be
+    compared.
     """
     figure = go.Figure()
-    looks = [LOOKS[every.index(name) % len(LOOKS)] for name in names]
     questions = np.arange(len(curves[0].mean))
-    for curve, (colour, _, _) in zip(curves, looks, strict=True):  # all bands below all lines
+    for curve, name in zip(curves, names, strict=True):  # all bands below all lines
         mean, spread = 100 * curve.mean, 100 * curve.spread
         figure.add_scatter(
             x=np.concatenate([questions, questions[::-1]]),
             y=np.concatenate([mean + spread, (mean - spread)[::-1]]),
             mode="lines",
             fill="toself",
-            fillcolor=_faint(colour),
+            fillcolor=_faint(looks[name].colour),
             line={"width": 0},
             hoverinfo="skip",
             showlegend=False,
         )
-    for curve, name, (colour, dash, mark) in zip(curves, names, looks, strict=True):
+    for curve, name in zip(curves, names, strict=True):
+        look = looks[name]
         figure.add_scatter(
             x=questions,
             y=100 * curve.mean,
             name=name,
             mode="lines+markers",
-            line={"color": colour, "width": 3, "dash": dash},
-            marker={"symbol": mark, "size": 9, "color": colour},
+            line=look.line(3),
+            marker={"symbol": look.mark, "size": 9, "color": look.colour},
             customdata=100 * curve.spread,
             hovertemplate="after %{x} questions %{y:.1f}% ± %{customdata:.1f}<extra></extra>",
         )
@@ -61,11 +53,12 @@ def panel(
     return figure
 
 
-def differences(found: Sequence[tuple[str, Difference]], every: Sequence[str]) -> go.Figure:
-    """How far one model lies above another, in points, with an interval over folds; a line a strategy of `every`."""
+def differences(found: Sequence[tuple[str, Difference]], looks: Mapping[str, Look]) -> go.Figure:
+    """How far one model lies above another, in points, with an interval over folds; a line a strategy, whose
+    looks are given."""
     figure = go.Figure()
     for number, (name, apart) in enumerate(found):
-        colour, dash, mark = LOOKS[every.index(name) % len(LOOKS)]
+        look = looks[name]
         shift = 0.09 * (number - (len(found) - 1) / 2)  # intervals beside each other
         bars = None if np.isnan(apart.low).any() else 100 * (apart.high - apart.mean)
         figure.add_scatter(
@@ -73,9 +66,9 @@ def differences(found: Sequence[tuple[str, Difference]], every: Sequence[str]) -
             y=100 * apart.mean,
             name=name,
             mode="lines+markers",
-            line={"color": colour, "width": 3, "dash": dash},
-            marker={"symbol": mark, "size": 9, "color": colour},
-            error_y={"type": "data", "array": bars, "thickness": 2, "width": 4, "color": colour},
+            line=look.line(3),
+            marker={"symbol": look.mark, "size": 9, "color": look.colour},
+            error_y={"type": "data", "array": bars, "thickness": 2, "width": 4, "color": look.colour},
             hovertemplate="%{y:+.2f} points<extra></extra>",
         )
     figure.add_hline(y=0, line={"color": GREY, "dash": "dot", "width": 2})

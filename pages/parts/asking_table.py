@@ -102,16 +102,17 @@ def _difference(found: Difference | None, count: int) -> str:
     if found is None:
         return NONE
     between = interval(found, count)
-    return _signed(100 * found.mean[count]) + (f" ({between})" if between else "")
+    return signed(100 * found.mean[count]) + (f" ({between})" if between else "")
 
 
 def interval(found: Difference, count: int) -> str:
     """An interval in points; nothing where one fold alone tells of none."""
     low, high = (100 * float(end[count]) for end in (found.low, found.high))
-    return "" if math.isnan(low) else f"{_signed(low)} to {_signed(high)}"
+    return "" if math.isnan(low) else f"{signed(low)} to {signed(high)}"
 
 
-def _signed(points: float) -> str:
+def signed(points: float) -> str:
+    """Points with their sign, a real minus."""
     return f"{points:+.1f}".replace("-", "−")
 
 

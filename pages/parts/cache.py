@@ -411,7 +411,6 @@ def neighbourhood(run: Run) -> Neighbourhood:
 
 @st.cache_resource(show_spinner="Asking the neighbours …", max_entries=4)
 def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
-    from ranking.inference import POTENTIALS
     from ranking.neighbourhood import Neighbourhood
     from ranking.training import query_of
 
@@ -424,10 +423,10 @@ def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
     edges = kept.edges_of(settings.set, settings.graph)
     query = query_of(images, settings, features, edges=edges)
     method = method_class(settings.method).load(run.model_file)
-    unary, penalty = method.model_of(query)
+    potentials = method.potentials_of(query)
+    unary, penalty = method.model_of(query, potentials)
     relevant = images.relevance(settings.query) > 0
-    kind = POTENTIALS[method.potentials]
-    found = Neighbourhood.of(unary, query.graph.edges, penalty, relevant, images.test, kind)
+    found = Neighbourhood.of(unary, potentials, penalty, relevant, images.test)
     scores = np.concatenate([_ranking(home, run_id, split).scores for split in splits(images)])
     order = np.concatenate([_ranking(home, run_id, split).samples for split in splits(images)])
     if not np.allclose(found.score[order], scores, rtol=1e-6, atol=1e-9 * np.abs(scores).max()):

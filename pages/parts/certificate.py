@@ -13,12 +13,13 @@ from ranking.types import Bounds
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
+MEASURES = {"train": ("AP", "Average precision"), "label": ("BEP", "Break-even precision")}
 CLAIMED = "says the laboratory that trained it"
 
 LOCAL = (
-    "**Ends in a local optimum.** This objective is not convex. Each round bounds it from above by a convex problem "
-    "that touches it at the weights of now, and goes down that: the objective never rises, and where training begins "
-    "decides where it ends."
+    "**Ends where no round goes lower.** This objective is not convex. Each round bounds it from above by a convex "
+    "problem that touches it at the weights of now, and goes down that: the objective never rises, and where training "
+    "begins decides where it ends."
 )
 
 
@@ -58,9 +59,9 @@ def show(run: Run) -> None:
         _verdict(proof, runs.tolerance_of(run), run.imported is not None, runs.is_convex(run))
     if (told := run.result.get("bounds")) is not None:
         say_bounds(Bounds(**told), runs.is_convex(run))
-    measured = run.result.get("test") or {}
+    measured, (name, what) = run.result.get("test") or {}, MEASURES[run.kind]
     with st.container(horizontal=True):
-        _number("Test AP", measured.get("AP"), ".3f", "Average precision on the images it has not seen.")
+        _number(f"Test {name}", measured.get(name), ".3f", f"{what} on the images it has not seen.")
         if proof is not None:
             _bounds(proof, run.imported is not None, runs.is_convex(run))
 
@@ -120,7 +121,7 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
     else:
         _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
         _number(
-            "Local dual",
+            "Dual of the last round",
             proof["dual"],
             ".4g",
             "No weights can bring the convex problem that touches the objective at these weights below this. "
@@ -132,9 +133,10 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
 
 
 def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, convex: bool) -> None:
-    """Converged or not, and what that proves: of the optimum, or of a local one where it is not `convex`."""
+    """Converged or not, and what that proves: of the optimum, or, where it is not `convex`, of the round that begins
+    here."""
     gap = proof["relative_gap"]
-    where = "Converged" if convex else "Converged to a local optimum"
+    where = "Converged" if convex else "Converged: no round goes lower"
     bound = "" if tolerance is None else f", below the tolerance of {percent(tolerance)}"
     if proof["converged"] and imported:
         st.info(
@@ -159,7 +161,8 @@ def _proven(gap: str, bound: str, convex: bool) -> str:
         return f"The gap is {gap} of the objective{bound}: this is proof that no weights do better by more than that."
     return (
         f"The convex bound that touches the objective here falls no further than {gap} of it{bound}: another round "
-        "would gain no more. This is no proof of the best weights there are; another beginning may end lower."
+        "would gain no more. This is no proof of the best weights, not even of those nearby: another beginning may end "
+        "lower."
     )
 
 

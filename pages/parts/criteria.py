@@ -23,10 +23,10 @@ def need_classes(row: ImageSetRow) -> None:
         return
     st.info(
         f"**{escaped(row.title)}** has no classes, so there is none to rank first: its samples have numbers and are "
-        "there to be put in order. Choose another image set to train here, or look at its images.",
+        "there to be put in order. Choose another image set to train here, or put its samples in order.",
         icon="🔢",
     )
-    frame.next_step("Look at the images", "image_sets")
+    frame.next_step("Put them in order", "orders", order_set=row.key)
     frame.end_page()
 
 

@@ -18,7 +18,7 @@ def settings_form(
 ) -> dict[str, dict[str, Any]]:
     """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting.
 
-    Advanced settings wait behind one expander, `more`. In the address a setting is called
+    Advanced settings wait behind one expander, `more`, each explained on request. In the address a setting is called
     owner.plugin.setting; with shared=False it stays out of the address.
     """
     described = [(name, item) for name, plugin in plugins for item in settings_of(plugin)]
@@ -43,10 +43,13 @@ def _widget(owner: str, plugin: str, item: Setting, shared: bool, several: bool 
         bound = address.bound(name, lambda text: parse(item, text), item.default)
     else:
         st.session_state.setdefault(bound["key"], item.default)
+    formula = f"${item.formula}$" if item.formula else ""
+    if item.advanced:  # there are many of them: a line each
+        return _choose(item, label, {**bound, "help": f"{escaped(item.help)}  \n{formula}"})
     value = _choose(item, label, bound)
     st.caption(escaped(item.help))
-    if item.formula:
-        st.markdown(f"${item.formula}$")
+    if formula:
+        st.markdown(formula)
     return value
 
 

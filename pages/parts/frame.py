@@ -73,6 +73,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     with st.container(key="menu", gap=None):
         st.session_state[keys.MENU] = st.empty()
         _mount_style(key="style", height=1)
+    show_menu()  # what follows may take long, and may change the address: it is drawn again when all is done
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
@@ -117,10 +118,16 @@ def show_menu() -> None:
     again without its page."""
     with st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center"):
         for heading, section in SECTIONS.items():
-            with st.popover(heading, type="tertiary") if heading else nullcontext():
+            with st.popover(_of_menu(heading), type="tertiary") if heading else nullcontext():
                 for name, title in section.items():
                     link = address.changed()
                     st.page_link(f"pages/{name}.py", label=title, query_params=link, width="content")
+
+
+def _of_menu(heading: str) -> str:
+    """A heading of the menu; the page that is shown stands with it, for what opens from a heading is not in sight."""
+    shown = SECTIONS[heading].get(st.session_state[keys.PAGE_SHOWN])
+    return f"{heading}: **{shown}**" if shown else heading
 
 
 def _finish(messages: DeltaGenerator) -> None:

@@ -12,14 +12,13 @@ from pages.parts.frame import escaped
 from ranking import method_class
 from ranking.edge_files import MOST_PAIRS, is_edges_name, kept_edges, short_name
 from ranking.home import HomeError
-from ranking.image_graph import GRAPHS, within
+from ranking.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.similarity import edges_from_csv
 from ranking.spreadsheets import guarded
-from ranking.training import FIRST_GRAPH
 from ranking.types import ImageSet, Ints
 
 SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
-PENALTY = "Those that are joined here pay a penalty where their labels differ."
+LEAN = "Those that are joined here lean on each other: by η, and by what neighbours pay."
 MOST_MEGABYTES = 64  # of a CSV: a million pairs of ids of thirty characters
 
 
@@ -36,13 +35,13 @@ def choose(images: ImageSet, method: str) -> str | None:
     )
     with frame.in_place(), cache.or_gone():
         edges = cache.store().edges_of(images.key, by)
-        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {PENALTY}")
+        st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {LEAN}")
     bring(images)
     return by
 
 
 def words(by: str) -> str:
-    return f"Pairs of {short_name(by)}" if is_edges_name(by) else GRAPHS[by].capitalize()
+    return f"Pairs of {short_name(by)}" if is_edges_name(by) else GRAPHS[by].words.capitalize()
 
 
 def _known(text: str, brought: list[str]) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pages.parts import cache, label_models
+from pages.parts import cache
+from pages.parts.label_models import Player
 from ranking.answers import AnswerEvent, ImageAnswers, fold
 from ranking.asking import STRATEGIES, Urgency, make_strategy, strategies_for
 from ranking.lookahead import Asker, Position, Question, fixed_order
@@ -21,9 +22,9 @@ WITH_RANKING = 1  # answers ahead whose rankings are sent along; of those after 
 
 @dataclass(frozen=True, eq=False)
 class Interview:
-    """A model that asks about one image. id: of the image; truth: (L,) its labels, None where nobody knows them."""
+    """A player that asks about one image. id: of the image; truth: (L,) its labels, None where nobody knows them."""
 
-    run: Run
+    player: Player
     strategy: str
     asker: Asker
     names: tuple[str, ...]
@@ -31,21 +32,21 @@ class Interview:
     truth: Bools | None
 
     @classmethod
-    def of(cls, run: Run, images: LabelSet, row: int, strategy: str, k: int, known: bool) -> Interview:
+    def of(cls, player: Player, images: LabelSet, row: int, strategy: str, k: int, known: bool) -> Interview:
         """About image `row` of `images`, which is given `k` labels; `known`: whether its labels are the truth."""
-        method, _ = cache.label_ranker(run)
+        method, _ = cache.label_ranker(player.run)
         one, id = images.part([row]), str(images.ids[row])
-        asker = Asker(method.prediction(one, k=k), _urgency(run, strategy, id))
+        asker = Asker(method.prediction(one, k=k), _urgency(player.run, strategy, id))
         truth = one.labels[0] if known and one.labels.any() else None
-        return cls(run, strategy, asker, images.names, id, truth)
+        return cls(player, strategy, asker, images.names, id, truth)
 
     @property
     def k(self) -> int:
         return int(self.asker.alone.k[0])
 
     @property
-    def title(self) -> str:
-        return label_models.NAMES.get(self.run.settings["method"], self.run.settings["method"])
+    def run(self) -> Run:
+        return self.player.run
 
     @property
     def token(self) -> str:
@@ -96,7 +97,7 @@ class Interview:
             "order": self.asker.in_order_of_urgency(position).tolist(),
             "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "why": STRATEGIES[self.strategy].why,
-            "own": {"title": self.title, "note": "your answers"},
+            "own": {"title": self.player.title, "colour": self.player.look.colour, "note": "your answers"},
             "truth": None,
             "rival": None,
         }
@@ -105,7 +106,8 @@ class Interview:
         """A ranking to be shown beside another: its rows, and the order before the last answer."""
         scores = self.asker.scores(position)
         return {
-            "title": self.title,
+            "title": self.player.title,
+            "colour": self.player.look.colour,
             "rows": self._rows(scores, position),
             "before": self.asker.order(self.asker.scores(before), before).tolist(),
             "precision": self.precision(scores, position),

@@ -14,6 +14,7 @@ from ranking import jobs
 from ranking.run import ENDED, Run
 
 POLL_SECONDS = 0.5
+MOST_READ = 4  # runs whose events a tab keeps
 
 Event = dict[str, Any]
 Live = Callable[[list[Event]], None]
@@ -61,21 +62,39 @@ def _progress(run: Run, seen: list[Event]) -> None:
     elif last["total"] > 1:
         share = min(1.0, max(0.0, last["done"] / last["total"]))
         st.progress(
-            share, f"{escaped(last['what'])}: {last['done']:,} of {last['total']:,} · {elapsed:.0f} s"
+            share, f"{escaped(last['what'])}: {int(last['done']):,} of {last['total']:,} · {elapsed:.0f} s"
         )
     else:
         st.progress(min(1.0, max(0.0, float(last["done"]))), f"{escaped(last['what'])} … {elapsed:.0f} s")
 
 
+def in_minutes(seconds: float) -> str:
+    """A time that is roughly known, in words.
+
+    >>> in_minutes(3), in_minutes(48), in_minutes(80), in_minutes(600), in_minutes(9000)
+    ('5 seconds', '50 seconds', '1.5 minutes', '10 minutes', '2.5 hours')
+    """
+    if seconds < 57.5:
+        return f"{max(5, 5 * round(seconds / 5))} seconds"
+    minutes = seconds / 60
+    if minutes < 90:
+        minutes = round(2 * minutes) / 2 if minutes < 5 else round(minutes)
+        return f"{minutes:g} minute{'' if minutes == 1 else 's'}"
+    return f"{round(minutes / 30) / 2:g} hours"
+
+
 def events_of(run: Run) -> list[Event]:
     """All events of a run so far; only what is new since the last look is read."""
-    seen: list[Event]
-    known_id, offset, seen = st.session_state.get(keys.EVENTS, (None, 0, []))
-    if known_id != run.id:
-        offset, seen = 0, []
+    known: dict[str, tuple[int, list[Event]]] = st.session_state.setdefault(keys.EVENTS, {})
+    offset, seen = known.pop(run.id, (0, []))
     new, offset = jobs.events(run, offset)
     seen = seen + [event for event in new if event.get("event") in ("progress", "iteration", "state")]
-    st.session_state[keys.EVENTS] = (run.id, offset, seen)
+    known[run.id] = (
+        offset,
+        seen,
+    )  # last, so that the first one is the one that was not looked at for longest
+    if len(known) > MOST_READ:
+        del known[next(iter(known))]
     return seen
 
 

@@ -32,6 +32,7 @@ ORDER = "order"  # of the components of the sample graph
 SIZE = "size"  # of the components that the sample graph shows
 COMPONENTS = "components"  # page of the sample graph, from 1
 LABEL_SET = "label_set"  # key of the image set whose labels are ranked
+RIVAL_RUN = "rival_run"  # id of the training that plays along
 LABEL_RUN = "label_run"  # id of the training of labels that is shown
 CORE = "core"  # the label of the core whose interactions are shown
 SIMULATION = "simulation"  # id of the simulation of questions that is shown
@@ -83,10 +84,10 @@ DEPENDENTS = {
         COMPONENTS,
         LIKE,
     ),
-    LABEL_SET: (LABEL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
-    LABEL_RUN: (LABEL_SET, CORE, LABEL_K),
     ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
     CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
+    LABEL_SET: (LABEL_RUN, RIVAL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
+    LABEL_RUN: (LABEL_SET, RIVAL_RUN, CORE, LABEL_K),
     ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
     STUDY: (STUDY_RUN, MEASURE),
     STUDY_RUN: (FEATURES, "study."),
@@ -128,7 +129,7 @@ IMPLIED = "what the training in the address implies"
 COMPLAINTS = "complaints about the address"  # messages that no page has shown yet
 COMPLAINED = "complaints that were shown"  # (messages, the address that they led to)
 BOOTED = "pages are registered"
-EVENTS = "events read so far"  # (run id, byte offset, events)
+EVENTS = "events read so far"  # run id: (byte offset, events)
 MENU = "place of the menu"
 PAGE_SHOWN = "page that is shown"
 PAGE_DONE = "page that was last shown to its end"
@@ -136,6 +137,8 @@ TOGETHER = "selected together"  # name of the address: ids
 GRID_TOLD = "selection that a grid was told"
 SELECTED_RUNS = "selected trainings"  # (the training in the address, ids)
 JUST_DELETED = "trainings that were just deleted"  # ids
+K_RAISED = "k was raised beside the question"  # whether
+LABEL_STARTED = "training of labels that was just begun"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
 EDGES_REFUSED = "why a CSV of pairs was refused"  # (key of its widget, message or None)
 EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, jobs_panel, keys, runs, sets
+from pages.parts import (
+    address,
+    cache,
+    frame,
+    jobs_panel,
+    keys,
+    label_looks,
+    label_trainings,
+    run_actions,
+    runs,
+    sets,
+)
 from pages.parts.frame import escaped
+from pages.parts.label_looks import Look
 from ranking import jobs, method_names
-from ranking.features import default_names
 from ranking.run import ENDED, Run
-from ranking.run_settings import ImportSettings, LabelTrainSettings
+from ranking.run_settings import ImportSettings
 from ranking.store import ImageSetRow
 
 OWN, RIVAL = "C-star p@k", "Independent p@k"
 SOURCE = "Label scenes"  # what is offered where no set has several labels an image
 MOST_LABELS_OF_ONE = 2.0  # a set whose images have fewer on average leaves nothing to rank
 NAMES = {OWN: "C-star", RIVAL: "Independent"}  # what a projector has room for
+
+
+class Player(NamedTuple):
+    """Who asks, or plays along: a training, what it is called beside the other, and how its line looks."""
+
+    run: Run
+    title: str
+    look: Look
 
 
 def choose_set() -> ImageSetRow:
@@ -94,84 +113,92 @@ def choose_training(
     there is none. methods: by which of them; None: by any that ranks labels."""
     methods = method_names(ranks="labels") if methods is None else methods
     here = [run for run in cache.store().runs("label", row.key) if run.settings["method"] in methods]
+    run_actions.say_deleted("label")
     usable = sorted((run for run in here if run.has_model), key=lambda run: run.settings["method"] != OWN)
     live = [run for run in here if run.state not in ENDED]
-    own_live = [run for run in live if run.settings["method"] == OWN]
     own_there = bool(usable) and usable[0].settings["method"] == OWN
+    own_live = any(run.settings["method"] == OWN for run in live)
     if not usable or (own_live and not own_there and address.get(keys.LABEL_RUN) is None):
-        _train_first(row, own_live or live, here)  # a rival that is ready sooner is not what was asked for
+        _train_first(row, live, here)  # a rival that is ready sooner is not what was asked for
     bound = address.bound(keys.LABEL_RUN, address.one_of([run.id for run in usable]), usable[0].id)
-    names = {run.id: _name(run) for run in usable}
+    names = runs.labels(usable)
     chosen = st.selectbox(label, list(names), format_func=names.__getitem__, **bound)
     if address.get(keys.LABEL_RUN) is None:
         address.amend(
             **{keys.LABEL_RUN: chosen}
         )  # also where it is only the newest: a link shows it tomorrow
-    return next(run for run in usable if run.id == chosen)
-
-
-def _name(run: Run) -> str:
-    precision = runs.finite((run.result.get("test") or {}).get("BEP"))
-    measured = run.state if precision is None else f"test BEP {precision:.3f}"
-    features = " + ".join(name for name, _ in run.settings["features"])
-    return f"{run.name or run.settings['method']} · {features} · {measured} · {runs.when(run)}"
+    run = next(run for run in usable if run.id == chosen)
+    label_trainings.look_at(run)
+    label_trainings.train_another(row, sorted(methods, key=lambda name: name != OWN), live)
+    run_actions.bring_back("label")
+    return run
 
 
 def _train_first(row: ImageSetRow, live: list[Run], here: list[Run]) -> NoReturn:
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(_missing(row, live))}", text_alignment="center")
         if live:
-            _watch(live)
+            label_trainings.watch(live)
             frame.end_page()
         if here:
             jobs_panel.explain_end(here[0])
         if frame.pressed("Train C-star and its rival", keys.widget("train labels"), type="primary"):
             for method in (RIVAL, OWN):
-                start(row.key, method)
+                label_trainings.start(row.key, method)
             st.rerun()
         st.caption(
             "C-star lets a few core labels draw in or push out all others; its rival, the independent model, scores "
             "each label by itself."
         )
+    run_actions.bring_back("label")
     frame.end_page()
 
 
 def _missing(row: ImageSetRow, live: list[Run]) -> str:
     if live:
-        return f"{live[-1].settings['method']} learns to rank the labels of {row.title}"
+        names = " and ".join(sorted({run.settings["method"] for run in live}))
+        return f"{names} {'learns' if len(live) == 1 else 'learn'} to rank the labels of {row.title}"
     return f"No model ranks the labels of {row.title} yet"
 
 
-def _watch(live: list[Run]) -> None:
-    """The trainings under way; what they say is kept apart by the panel, one at a time."""
-    if len(live) > 1:
-        st.caption(f"{len(live) - 1} more after it, or at the same time")
-    jobs_panel.watch(live[-1])
-
-
-def start(key: str, method: str, like: Run | None = None) -> Run:
-    """A training of labels, with the features of another where there is one to be compared with."""
-    settings = (
-        LabelTrainSettings(key, tuple((name, {}) for name in default_names(cache.image_set(key))), method)
-        if like is None
-        else LabelTrainSettings(key, _features(like), method, min_images=like.settings.get("min_images", 20))
-    )
-    return jobs.start_once(cache.store(), "label", settings.to_json())
-
-
-def _features(run: Run) -> tuple[tuple[str, dict[str, object]], ...]:
-    return LabelTrainSettings.from_json(run.settings).features
-
-
-def rival_of(run: Run) -> Run | None:
-    """The newest training by the other method on the same images, features and labels."""
+def rivals_of(run: Run) -> list[Run]:
+    """The other trainings on the same images, features and labels: first those by another method, then the newest."""
     other = RIVAL if run.settings["method"] == OWN else OWN
     same = ("set", "features", "min_images")
-    for one in cache.store().runs("label", run.settings["set"]):
-        equal = all(one.settings.get(part) == run.settings.get(part) for part in same)
-        if one.settings["method"] == other and one.has_model and equal:
-            return one
-    return None
+    found = [
+        one
+        for one in cache.store().runs("label", run.settings["set"])
+        if one.has_model
+        and one.id != run.id
+        and all(one.settings.get(part) == run.settings.get(part) for part in same)
+    ]
+    return sorted(found, key=lambda one: one.settings["method"] != other)
+
+
+def choose_rival(run: Run) -> Run | None:
+    """Who plays against `run`; None where there is nobody, and then a button trains the other model."""
+    known = {one.id: one for one in rivals_of(run)}
+    if not known:
+        offer_rival(run)
+        return None
+    bound = address.bound(keys.RIVAL_RUN, address.one_of(list(known)), next(iter(known)))
+    if len(known) == 1:
+        return next(iter(known.values()))
+    names = runs.labels(list(known.values()))
+    return known[st.selectbox("Who plays against it", list(known), format_func=names.__getitem__, **bound)]
+
+
+def players(run: Run, rival: Run | None = None) -> list[Player]:
+    """Who plays, as a projector has room for it; two of one method by the settings in which they differ."""
+    listed = [run] if rival is None else [run, rival]
+    names = [NAMES.get(one.settings["method"], one.settings["method"]) for one in listed]
+    keys_of_looks = [str(one.settings["method"]) for one in listed]
+    if rival is not None and names[0] == names[1]:
+        told = [runs.against(run, rival), runs.against(rival, run)]
+        names = [f"{name} ({what})" for name, what in zip(names, told, strict=True)]
+        keys_of_looks[1] = names[1]
+    looks = label_looks.of_models(keys_of_looks)
+    return [Player(*one) for one in zip(listed, names, map(looks.__getitem__, keys_of_looks), strict=True)]
 
 
 def offer_rival(run: Run) -> None:
@@ -183,7 +210,7 @@ def offer_rival(run: Run) -> None:
         if one.settings["method"] == other and one.state not in ENDED
     ]
     if live:
-        jobs_panel.watch(live[0])
+        st.caption(f"{escaped(other)} is being trained: it plays as soon as it is ready.")
     elif frame.pressed(f"Train {other}, to play against", keys.widget("train rival")):
-        start(run.settings["set"], other, like=run)
+        label_trainings.start(run.settings["set"], other, like=run)
         st.rerun()

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from pages.parts.charts import show as show_figure
-from pages.parts.colours import BLUE, VERMILLION
+from pages.parts.label_looks import Look
 from ranking.lookahead import needed
 
-LOOKS = ({"color": BLUE, "dash": "solid", "width": 4}, {"color": VERMILLION, "dash": "dash", "width": 4})
 HEIGHT = 220
 
 
-def show(played: Mapping[str, list[float]], key: str) -> None:
-    """Break-even precision (from 0 questions on) of each player, by its name."""
+def show(played: Mapping[str, list[float]], looks: Mapping[str, Look], key: str) -> None:
+    """Break-even precision (from 0 questions on) of each player, by its name, as are their looks."""
     figure = go.Figure()
-    for (name, precisions), look in zip(played.items(), LOOKS, strict=False):
-        figure.add_scatter(x=list(range(len(precisions))), y=precisions, mode="lines", name=name, line=look)
+    for name, precisions in played.items():
+        x, line = list(range(len(precisions))), looks[name].line(4)
+        figure.add_scatter(x=x, y=precisions, mode="lines", name=name, line=line)
     figure.update_xaxes(title_text="questions", rangemode="tozero")
     figure.update_yaxes(range=[0, 1.04], title_text="precision")
     figure.update_layout(showlegend=len(played) > 1)

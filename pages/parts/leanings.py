@@ -31,6 +31,31 @@ def _change(before: float, after: float) -> str:
     return "rises" if after > before else "falls" if after < before else "stays"
 
 
+def shared(image_of: Ints) -> list[str]:
+    """A letter for each of the pictures that others beside it share their scene with, else nothing.
+
+    >>> shared(np.array([7, 3, 5, 3, 7, 7]))
+    ['A', 'B', '', 'B', 'A', 'A']
+    """
+    numbers = image_of.tolist()
+    scenes = [number for number in dict.fromkeys(numbers) if numbers.count(number) > 1]
+    return [chr(ord("A") + scenes.index(number)) if number in scenes else "" for number in numbers]
+
+
+def with_whom(scenes: Sequence[str], place: int) -> str:
+    """Who else is of the scene of the picture at a place from 0, by rank.
+
+    >>> with_whom(["A", "B", "", "B", "A", "A"], 4)
+    'of one scene with ranks 1 and 6'
+    """
+    others = [
+        f"{rank}"
+        for rank, scene in enumerate(scenes, start=1)
+        if scene == scenes[place] and rank != place + 1
+    ]
+    return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
+
+
 def along(leaning: Leaning, people: Ints, names: Sequence[str]) -> str:
     """Who of a scene that shows something relevant rises without being so."""
     relevant = leaning.relevance[people] > 0

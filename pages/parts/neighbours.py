@@ -12,7 +12,7 @@ from pages.parts import address, cache, certificate, choices, frame, keys, tiles
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.tile import Tile
 from ranking.features import load_features
-from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, bounds_of
+from ranking.inference import bounds_of
 from ranking.neighbourhood import Neighbourhood
 from ranking.ranked import Ranking
 from ranking.run import Run
@@ -89,18 +89,6 @@ def show_measures(found: Neighbourhood, test: bool) -> None:
         )
 
 
-# What the numbers of pairs mean, by what neighbours pay: in the formula of a score, and as the width of a line.
-PAID = {
-    AttractivePairs: r"$p\le0$: penalty of a pair whose labels differ",
-    PairsOfEitherSign: "$p$: what a pair whose labels differ pays, or, where it is above 0, gains",
-    PottsCliques: r"$p\le0$: penalty of a clique, whose samples are all similar, where not all its labels are equal: "
-    "the sum is over cliques",
-}
-WIDTHS = {
-    AttractivePairs: "the learned penalty of the pair",
-    PairsOfEitherSign: "what the pair pays, or gains, where its labels differ",
-    PottsCliques: "the learned penalties of the cliques that the pair lies in",
-}
 EDGES_OFF = (
     "The same weights with all pairs left out: every sample is ranked by its own unary score alone. A method that "
     "was trained without pairs would have learnt other weights."

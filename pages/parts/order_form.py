@@ -8,7 +8,6 @@ from pages.parts import address, cache, forms, frame, keys
 from pages.parts.asking_form import choose_features
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
-from ranking.run import ENDED
 from ranking.run_settings import OrderTrainSettings
 from ranking.sequences import Drawing
 from ranking.settings import settings_of
@@ -45,12 +44,3 @@ def show(row: ImageSetRow, criterion: str) -> None:
         "Trainings on the same sequences can be looked at side by side: the same criterion, and the same settings of "
         "the sequences. Features and methods may differ."
     )
-
-
-def live(row: ImageSetRow, criterion: str) -> list[str]:
-    """The ids of the trainings of orders by that criterion that go on, oldest first."""
-    return [
-        run.id
-        for run in reversed(cache.store().runs("order", row.key))
-        if run.state not in ENDED and run.settings["criterion"] == criterion
-    ]

@@ -201,20 +201,29 @@ def start(key: str, criterion: str, method: str) -> Run:
     )
 
 
+def show_newest(row: ImageSetRow, criterion: str) -> None:
+    """The oldest training under way, and the page runs again when it ends; else why the newest left nothing to show."""
+    here = [run for run in cache.store().runs("order", row.key) if run.settings["criterion"] == criterion]
+    live = [run for run in here if run.state not in ENDED]
+    if live:
+        watch(live[-1])
+    elif here and not here[0].has_scores:
+        jobs_panel.explain_end(here[0], short_name(here[0]))
+
+
 def watch(run: Run) -> None:
-    """A training under way; of MidRank also which length it has come to."""
-    jobs_panel.watch(run, lambda seen: _tell_length(run, seen))
+    """A training under way: how far it has come, and of MidRank with which ranker."""
+    jobs_panel.watch(run, lambda seen: _tell_progress(run, seen))
 
 
-def _tell_length(run: Run, seen: list[dict[str, Any]]) -> None:
+def _tell_progress(run: Run, seen: list[dict[str, Any]]) -> None:
     iterations = jobs_panel.iterations_of(seen)
     if not iterations:
         return
     last = iterations[-1]
     gap = runs.finite(last.get("relative_gap"))
     within = "" if gap is None else f", proven within {100 * gap:.2g}% of the best"
-    length = ""
-    if last.get("round"):
-        shortest = run.settings["method_settings"].get("shortest", 3)
-        length = f"subsequences of {shortest + last['round'] - 1}, "
-    st.caption(f"Now {length}iteration {last['iteration']:,}{within}")
+    who = f"ranker {last['round']}, " if last.get("round") else ""
+    if run.settings["method"] == OWN and not who:
+        who = f"{RIVAL}, whose orders the search begins with, "
+    st.caption(f"Now {who}iteration {last['iteration']:,}{within}")

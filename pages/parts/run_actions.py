@@ -13,9 +13,14 @@ import streamlit as st
 
 from pages.parts import address, cache, export, frame, keys, runs
 from pages.parts.frame import escaped
-from ranking.run import ENDED, Run
+from ranking.run import ENDED, Kind, Run
 from ranking.run_archive import import_run
 from ranking.run_store import DELETED_DAYS, LONGEST_NAME
+
+SHOWN_AS: dict[Kind, str] = {
+    "label": keys.LABEL_RUN,
+    "asking": keys.SIMULATION,
+}  # by a page that shows one alone
 
 
 def act_on(chosen: Sequence[Run]) -> None:
@@ -37,6 +42,14 @@ def act_on(chosen: Sequence[Run]) -> None:
     if one is not None and one.state in ENDED:
         for name, why in export.lacking(one).items():
             st.warning(f"The export goes without {name}: {escaped(why)}", icon=":material/warning:")
+
+
+def manage(run: Run) -> None:
+    """Star, name or delete the run that a page shows."""
+    with st.container(horizontal=True):
+        _star([run])
+        _name(run)
+        _delete([run])
 
 
 def _look_at(one: Run | None) -> None:
@@ -118,13 +131,23 @@ def _delete(chosen: Sequence[Run]) -> None:
 
 def _delete_now(*run_ids: str) -> None:
     with frame.in_place():
-        for run in (run for run in cache.store().runs("train") if run.id in run_ids):
+        chosen = [run for run in cache.store().runs() if run.id in run_ids]
+        for run in chosen:
             if run.state not in ENDED:
                 _say(f"{runs.short_name(run)} is still going on: cancel it first, then delete it.")
                 return
     st.session_state[keys.JUST_DELETED] = deleted = _act(cache.store().delete_run, run_ids)
-    if deleted:
-        st.toast(f"Deleted {counted(len(deleted))}.", icon=":material/delete:")
+    if not deleted:
+        return
+    kind = next(run.kind for run in chosen if run.id == deleted[-1])
+    st.toast(f"Deleted {counted(len(deleted), kind)}.", icon=":material/delete:")
+    if kind in SHOWN_AS:  # the page goes on with another one, on the same images
+        _leave(SHOWN_AS[kind], next(run for run in chosen if run.id == deleted[-1]))
+
+
+def _leave(name: str, run: Run) -> None:
+    if address.get(name) == run.id:
+        address.amend(**{name: None, keys.LABEL_SET: run.settings["set"]})
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
@@ -178,24 +201,24 @@ def say_not_done() -> None:
         st.error(escaped(message), icon=":material/error:")
 
 
-def say_deleted() -> None:
+def say_deleted(kind: Kind = "train") -> None:
     """What was deleted a moment ago, with a button that undoes it; and what could not be done."""
     say_not_done()
-    deleted = {run.id: run for run in cache.store().runs("train", deleted=True)}
+    deleted = {run.id: run for run in cache.store().runs(kind, deleted=True)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
     if just:
-        what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just))
+        what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just), kind)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Deleted: {what}.", width="content")
             _undo("undo just deleted", [run.id for run in just])
 
 
-def bring_back() -> None:
-    """The deleted trainings, one button each, and the one that empties."""
-    deleted = cache.store().runs("train", deleted=True)
+def bring_back(kind: Kind = "train") -> None:
+    """The deleted runs of a kind, one button each, and the one that empties."""
+    deleted = cache.store().runs(kind, deleted=True)
     if not deleted:
         return
-    with st.expander(f"Deleted: {counted(len(deleted))}", icon=":material/delete:"):
+    with st.expander(f"Deleted: {counted(len(deleted), kind)}", icon=":material/delete:"):
         st.caption(f"What is deleted goes for good after {DELETED_DAYS} days, or now if you say so.")
         for run in deleted:
             st.button(
@@ -207,10 +230,10 @@ def bring_back() -> None:
                 args=[run.id],
             )
         with st.popover("Empty now", icon=":material/delete_forever:"):
-            st.markdown(f"{counted(len(deleted)).capitalize()} will be gone for good.")
+            st.markdown(f"{counted(len(deleted), kind).capitalize()} will be gone for good.")
             if frame.pressed("Delete for good", "empty deleted", type="primary"):
-                removed = cache.store().empty_deleted("train")
-                st.toast(f"{counted(removed).capitalize()} gone for good.")
+                removed = cache.store().empty_deleted(kind)
+                st.toast(f"{counted(removed, kind).capitalize()} gone for good.")
                 st.rerun()
 
 
@@ -238,6 +261,7 @@ def bring_in() -> None:
             st.rerun()
 
 
-def counted(count: int) -> str:
-    """So many trainings, in words."""
-    return "1 training" if count == 1 else f"{count} trainings"
+def counted(count: int, kind: Kind = "train") -> str:
+    """So many runs of a kind, in words."""
+    what = "simulation" if kind == "asking" else "training"
+    return f"1 {what}" if count == 1 else f"{count} {what}s"

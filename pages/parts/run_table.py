@@ -140,7 +140,7 @@ COLUMNS = {
     "Train AP": st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1, width="small"),
     "Gap, %": st.column_config.NumberColumn(
         format="%.3g",
-        help="(primal − dual) / primal; of a method that ends in a local optimum, that of its last round",
+        help="(primal − dual) / primal; of an objective that is not convex, that of its last round",
     ),
     "Seconds": st.column_config.NumberColumn(format="%.2f", help="In training, without features"),
     "When": st.column_config.DatetimeColumn(format="D MMM HH:mm"),

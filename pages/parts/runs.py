@@ -13,15 +13,16 @@ import streamlit as st
 
 from pages.parts import address, cache, keys
 from pages.parts.frame import escaped
-from ranking import method_class, method_names
+from ranking import make_method, method_class, method_names
 from ranking.features import feature_class, feature_names
 from ranking.image_graph import graph_words
 from ranking.run import Run
-from ranking.run_settings import TrainSettings
+from ranking.run_settings import LabelTrainSettings, TrainSettings
 from ranking.settings import settings_of
 from ranking.training import graph_in_use
 
 Settings = dict[str, Any]
+LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others
 
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
@@ -120,32 +121,44 @@ def has_numbers(run: Run) -> bool:
     proof = run.result.get("certificate") or {}
     if proof.get("converged") and proof.get("relative_gap") is None:
         return False
-    said = [proof.get(name) for name in PROVED] + [(run.result.get("test") or {}).get("AP")]
+    measured = run.result.get("test") or {}
+    said = [proof.get(name) for name in PROVED] + [measured.get(name) for name in ("AP", "BEP")]
     return all(value is None or finite(value) is not None for value in said)
 
 
 def short_name(run: Run) -> str:
     """What a person calls a training, else what it does."""
-    return run.name or f"{run.settings['method']} on “{run.settings['query']}”"
+    if run.name:
+        return run.name
+    if run.kind == "asking":
+        models = dict.fromkeys(name for name, _ in run.settings["methods"])
+        return f"Simulation of {' and '.join(models)}"
+    query = f" on “{run.settings['query']}”" if run.kind == "train" else ""
+    return f"{run.settings['method']}{query}"
 
 
-def labels(listed: Sequence[Run]) -> dict[str, str]:
+def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:
     """Names of trainings by id, no two alike: a selectbox tells its options apart by what they are called."""
-    names = {run.id: name_of(run) for run in listed}
+    names = {run.id: (name or name_of)(run) for run in listed}
     often = Counter(names.values())
-    return {key: name if often[name] == 1 else f"{name} · {key}" for key, name in names.items()}
+    return {key: said if often[said] == 1 else f"{said} · {key}" for key, said in names.items()}
 
 
 def name_of(run: Run) -> str:
-    """One line that tells a training from its neighbours."""
+    """One line that tells a training from its neighbours; of one that ranks labels also the settings that are not at
+    their defaults, for it stands in no table that shows them."""
     features = " + ".join(name for name, _ in run.settings["features"])
     star = "★ " if run.star else ""
-    return f"{star}{short_name(run)} · {features} · {average_precision(run)} · {when(run)}"
+    told = [", ".join(differing(run))] if run.kind == "label" else []
+    parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
+    return " · ".join(parts)
 
 
-def average_precision(run: Run) -> str:
-    measured = finite((run.result.get("test") or {}).get("AP"))
-    return run.state if measured is None else f"test AP {measured:.3f}"
+def measured(run: Run) -> str:
+    """How well a training ranks what it has not seen, else its state."""
+    name = "BEP" if run.kind == "label" else "AP"
+    found = finite((run.result.get("test") or {}).get(name))
+    return run.state if found is None else f"test {name} {found:.3f}"
 
 
 def when(run: Run) -> str:
@@ -206,6 +219,31 @@ def _changes_with_method(before: TrainSettings, after: TrainSettings) -> list[st
     return sorted(said)
 
 
+def differing(run: Run) -> list[str]:
+    """The settings of a training that are not at their defaults, in words: ["Labels in the core = 0"]."""
+    given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
+    given += [(f"{name}: ", _feature(name), values) for name, values in run.settings["features"]]
+    said, least = list[str](), run.settings.get("min_images", LEAST)
+    for prefix, plugin, values in given:
+        defaults = _complete(plugin, {})
+        for name, value in values.items():
+            if name not in defaults or defaults[name] != value:
+                said.append(f"{prefix}{_label(plugin, name)} = {spoken(value)}")
+    return said if least == LEAST else [*said, f"images a label ≥ {least}"]
+
+
+def against(run: Run, other: Run) -> str:
+    """The settings of a training that another one by its method has otherwise; its id where there are none."""
+    own, theirs = method_settings(run), method_settings(other)
+    plugin = _method(run.settings["method"])
+    said = [
+        f"{_label(plugin, name)} = {spoken(value)}"
+        for name, value in own.items()
+        if theirs.get(name) != value
+    ]
+    return ", ".join(said) or run.id
+
+
 def telling(run: Run) -> str:
     """The settings that tell a training from others, in words: the main ones, and those not at their defaults."""
     given = TrainSettings.from_json(run.settings)
@@ -224,13 +262,23 @@ def telling(run: Run) -> str:
 
 
 def is_convex(run: Run) -> bool:
-    """Whether a training's certificate bounds the optimum; where not, it is one of a local optimum."""
-    return bool(getattr(_method(run.settings["method"]), "convex", True))
+    """Whether a training's certificate bounds the optimum; where not, how far one more round could go down."""
+    name, given = run.settings["method"], method_settings(run)
+    if (plugin := _method(name)) is None:
+        return True
+    known = {item.name: given[item.name] for item in settings_of(plugin)}
+    with cache.or_gone():  # values that this version does not take
+        return bool(getattr(make_method(name, **known), "convex", True))
+
+
+def method_settings(run: Run) -> Settings:
+    """What the method of a training was given, complete: the rest had its default."""
+    return _complete(_method(run.settings["method"]), run.settings.get("method_settings", {}))
 
 
 def tolerance_of(run: Run) -> float | None:
     """The relative gap at which a training stops by itself, where its method has one."""
-    value = settings_given(run).method_settings.get("tolerance")
+    value = method_settings(run).get("tolerance")
     return None if value is None else float(value)
 
 

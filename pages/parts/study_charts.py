@@ -8,12 +8,18 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pages.parts.asking_charts import LOOKS
-from pages.parts.colours import GREY
+from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.order_studies import AGREES, SECONDS
 from ranking.order_training import NAMES
 from ranking.study_curves import At, Curve
 
+# Colour, dash and mark of a line, by its place: each tells it from the others alone.
+LOOKS = (
+    (BLUE, "solid", "circle"),
+    (VERMILLION, "dash", "diamond"),
+    (GREEN, "dashdot", "square"),
+    (PURPLE, "dot", "triangle-up"),
+)
 SHARES = (AGREES, NAMES.pairs)  # told in percent
 Marks = Sequence[tuple[At, float]]
 

@@ -59,7 +59,7 @@ def figure_of(found: TreeSearch, chosen: int, told: list[str]) -> go.Figure:
             )
         for on_path, size in ((False, 7), (True, 13)):
             part = own[trees.path[own] == on_path]
-            begins = "RankSVM's order" if tree == 0 else "a random order"
+            begins = ", from RankSVM's order" if tree == 0 else ""
             figure.add_scatter(
                 x=[across[node] for node in part.tolist()],
                 y=trees.values[part].tolist(),
@@ -74,7 +74,7 @@ def figure_of(found: TreeSearch, chosen: int, told: list[str]) -> go.Figure:
                 customdata=part.tolist(),
                 text=[words[node] for node in part.tolist()],
                 hovertemplate="%{text}<extra></extra>",
-                name=f"tree {tree + 1}, from {begins}",
+                name=f"tree {tree + 1}{begins}",
                 showlegend=on_path,
             )
     _add_marks(figure, found, across, chosen)

@@ -32,7 +32,7 @@ class PascalVoc:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int] = 1
+    order: ClassVar[int] = 2  # last: where the form of an import begins
     bundled: ClassVar[bool] = False
 
     folder: str = setting(

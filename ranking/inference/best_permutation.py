@@ -5,9 +5,10 @@
 Every representation that is linear in the stacked samples gives each sample a score for each place of a window, so
 that s is a sum of L of them and a swap changes at most 2 L windows, each in O(1). The search begins at a given order,
 goes to the best of all swaps as long as the value grows, n times at most, and begins again from orders that no earlier
-tree has visited. Best gains are kept place by place and computed again where a swap changed them, so that memory is
-O(n L). The paper removes permutations that were visited; whether one was follows from the paths of the earlier trees,
-exactly, so that no set of them is kept.
+tree has visited: the second tree from the best order without roots, which is a linear assignment problem and the best
+order where there is one window alone, the others from random ones. Best gains are kept place by place and computed
+again where a swap changed them, so that memory is O(n L). The paper removes permutations that were visited; whether one
+was follows from the paths of the earlier trees, exactly, so that no set of them is kept.
 
 The search is a heuristic: the value that it reaches is no more than the best. `exhaustive_permutations` is exact.
 """
@@ -19,8 +20,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ranking.inference import threads
-from ranking.inference.permutation_kernels import fill_best, fill_exhaustive, search
-from ranking.types import Bools, Features, Floats, Ints
+from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
+from ranking.types import Bools, Floats, Ints
 
 MOST_EXHAUSTIVE = 10  # samples: 3.6 million permutations
 A_PART = 200  # sequences, below which another thread is not worth waking
@@ -37,7 +38,7 @@ class WindowScores:
 
     places: Floats
     offset: float = 0.0
-    features: Features = field(default_factory=lambda: np.empty((0, 0)))
+    features: Floats = field(default_factory=lambda: np.empty((0, 0)))
     pooled: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
@@ -54,7 +55,12 @@ class WindowScores:
     @property
     def length(self) -> int:
         """L."""
-        return self.places.shape[1]
+        return int(self.places.shape[1])
+
+    @property
+    def model(self) -> Model:
+        """For the kernels."""
+        return Model(self.places, float(self.offset), self.features, self.pooled)
 
     def windows(self, orders: Ints) -> Floats:
         """(m, n - L + 1) s of each window of m orders, given as (m, n) rows of `places`, plainly."""
@@ -115,8 +121,7 @@ def best_permutations(
 
     def work(part: slice) -> None:
         ends = starts[part.start : part.stop + 1]
-        model = (scores.places, scores.offset, scores.features, scores.pooled)
-        fill_best(*model, members, ends, first, trees, seed, orders, values[part])
+        fill_best(scores.model, members, ends, first, trees, seed, orders, values[part])
 
     threads.each(work, threads.rows(len(values), A_PART))
     return BestPermutations(orders, values)
@@ -136,8 +141,7 @@ def exhaustive_permutations(
 
     def work(part: slice) -> None:
         ends = starts[part.start : part.stop + 1]
-        model = (scores.places, scores.offset, scores.features, scores.pooled)
-        fill_exhaustive(*model, members, ends, first, orders, values[part])
+        fill_exhaustive(scores.model, members, ends, first, orders, values[part])
 
     threads.each(work, threads.rows(len(values), A_PART))
     return BestPermutations(orders, values)
@@ -152,20 +156,19 @@ def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 
     """
     n = len(scores.places)
     _check(scores, np.array([0, n]), first)
-    starts, swaps = np.empty((trees, n), np.int64), np.empty((trees, n, 2), np.int64)
-    depths, complete, values = np.empty(trees, np.int64), np.empty(trees, np.bool_), np.empty(trees)
-    model = (scores.places, scores.offset, np.arange(n), scores.features, scores.pooled)
-    grown = search(*model, first, seed, starts, swaps, depths, complete, values)
+    paths = new_paths(trees, n)
+    grown = search(scores.model, np.arange(n), first, seed, paths)
     record = _Record(scores)
     for tree in range(grown):
-        node = record.visit(starts[tree][None], -1, 0, tree)
-        for depth in range(depths[tree] + 1):
+        node = record.visit(paths.starts[tree][None], -1, 0, tree)
+        for depth in range(paths.depths[tree] + 1):
             order = record.orders[node].copy()
             record.path.add(node)
-            if depth < depths[tree] or complete[tree]:
+            last = depth == paths.depths[tree]
+            if not last or paths.complete[tree]:
                 record.visit(_swapped(order), node, depth + 1, tree)
-            if depth < depths[tree]:
-                a, b = swaps[tree, depth]
+            if not last:
+                a, b = paths.swaps[tree, depth]
                 order[[a, b]] = order[[b, a]]
                 node = record.known[order.tobytes()]
     return record.trees()

@@ -21,6 +21,10 @@ from ranking.inference.cuts import Network, best_cut, network_of
 from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.types import Bools, Floats, Ints
 
+LARGEST_DOUBLED = (
+    5_000  # samples of a component: their max-marginals take some 15 bytes for each pair, 0.4 GB
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Doubling:
@@ -39,6 +43,13 @@ class Doubling:
 
     @classmethod
     def of(cls, given: Components) -> Self:
+        """Of any components; ValueError where one has more than LARGEST_DOUBLED samples."""
+        if given.larger_than(LARGEST_DOUBLED):
+            raise ValueError(
+                f"pairs of either sign join {given.sizes[0]:,} samples in one component, expected at most "
+                f"{LARGEST_DOUBLED:,}, for memory grows with their square; choose neighbours of fewer pairs, such as "
+                "those of one image, or attractive pairs"
+            )
         large = given.larger_than(LARGEST_ENUMERATED)
         place, row = _copies(given.starts[: large + 1]), _copies(given.edge_starts[: large + 1])
         samples, edges = place.shape[1], row.shape[1]

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from ranking.inference.components import Components, Model
+from ranking.inference.components import Model
+from ranking.inference.flip_words import WORD, gain_flips, settle_flips, sum_flips
 from ranking.types import Bools, Bounds, Floats, Ints, is_real
-
-WORD = 64
 
 
 class MaxMarginals(Protocol):
@@ -88,7 +86,7 @@ class PairwiseMaxMarginals:
     def of(cls, model: Model, labels: Bools, words: Ints, flips: Ints) -> Self:
         """labels: (n,) by place, the best labelling. What a flip adds to its value is above 0 by rounding at most."""
         parts, gains = model.components, np.zeros(len(labels))
-        _gain(
+        gain_flips(
             model.unary, model.penalty, labels, words, flips,
             parts.starts, parts.edge_starts, parts.ends, gains,
         )  # fmt: skip
@@ -154,7 +152,7 @@ class PairwiseMaxMarginals:
         place = np.empty(parts.samples, np.int64)
         place[parts.order] = np.arange(parts.samples)
         pairs = np.where(every[:, None] < 0, -1, place[every[:, None] + np.arange(2)])
-        _settle(place[members], starts, pairs, labels, self._words, flips)
+        settle_flips(place[members], starts, pairs, labels, self._words, flips)
         return type(self).of(self._model, labels, self._words, flips)
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -169,7 +167,7 @@ class PairwiseMaxMarginals:
         weight = finite("weights", weights, parts.samples)[parts.order]
         other = self._other(labels)[parts.order]
         by_place, by_edge = np.empty(len(weight)), np.empty(len(parts.ends))
-        _sum(
+        sum_flips(
             weight, other, self._labels, self._words, self._flips,
             parts.starts, parts.edge_starts, parts.ends, by_place, by_edge,
         )  # fmt: skip
@@ -193,7 +191,7 @@ class PairwiseMaxMarginals:
         best = np.bincount(of_place, np.where(self._labels, scores, 0.0), len(parts))
         best += np.bincount(of_edge, np.where(differs, costs, 0.0), len(parts))
         gains = np.zeros(parts.samples)
-        _gain(
+        gain_flips(
             scores, costs, self._labels, self._words, self._flips,
             parts.starts, parts.edge_starts, parts.ends, gains,
         )  # fmt: skip
@@ -219,135 +217,7 @@ def finite(name: str, values: npt.ArrayLike, length: int, of: str = "a sample") 
     return given.astype(np.float64)
 
 
-def words_of(parts: Components) -> Ints:
-    """(n + 1,) where the words of each place begin, as many as hold a bit for each sample of its component."""
-    return np.append(0, np.cumsum(np.repeat((parts.sizes + WORD - 1) // WORD, parts.sizes)))
-
-
-def pack(flipped: Bools) -> Ints:
-    """The words of places, one after the other, from (rounds, places): bit i of a place is that of the i-th round."""
-    rounds, places = flipped.shape
-    bits = np.zeros(((rounds + WORD - 1) // WORD * WORD, places), bool)
-    bits[:rounds] = flipped
-    octets = np.packbits(bits, axis=0, bitorder="little")
-    words: Ints = np.ascontiguousarray(octets.T).view("<u8").ravel()
-    return words
-
-
 def value_of(model: Model, labels: Bools) -> float:
     """The value of a labelling by place."""
     differs = labels[model.components.ends[:, 0]] != labels[model.components.ends[:, 1]]
     return float(model.unary[labels].sum() + model.penalty[differs].sum())
-
-
-@nb.njit(cache=True, nogil=True)
-def _gain(
-    unary: Floats,
-    penalty: Floats,
-    labels: Bools,
-    words: Ints,
-    flips: Ints,
-    starts: Ints,
-    edge_starts: Ints,
-    ends: Ints,
-    gains: Floats,
-) -> None:
-    """Add to `gains` what the flips of each place add to the value of `labels`."""
-    for c in range(len(starts) - 1):
-        first, size = starts[c], starts[c + 1] - starts[c]
-        own = gains[first : first + size]
-        for place in range(first, first + size):
-            change = -unary[place] if labels[place] else unary[place]
-            for word in range(words[place + 1] - words[place]):
-                _add(change, flips[words[place] + word], own[WORD * word :])
-        for edge in range(edge_starts[c], edge_starts[c + 1]):
-            a, b = ends[edge, 0], ends[edge, 1]
-            change = -penalty[edge] if labels[a] != labels[b] else penalty[edge]
-            for word in range(words[a + 1] - words[a]):
-                _add(change, flips[words[a] + word] ^ flips[words[b] + word], own[WORD * word :])
-
-
-@nb.njit(cache=True, nogil=True)
-def _add(change: float, bits: np.uint64, sums: Floats) -> None:
-    """Add `change` where `bits` has ones."""
-    i = 0
-    while bits:
-        if bits & np.uint64(0xFF):
-            if bits & np.uint64(1):
-                sums[i] += change
-            bits >>= np.uint64(1)
-            i += 1
-        else:
-            bits >>= np.uint64(8)
-            i += 8
-
-
-@nb.njit(cache=True, nogil=True)
-def _settle(members: Ints, starts: Ints, pairs: Ints, labels: Bools, words: Ints, flips: Ints) -> None:
-    """Write labels and flips of the places `pairs` (g, 2): all members, any member of each group of places."""
-    ones = ~np.uint64(0)
-    for group in range(len(pairs)):
-        every, some = pairs[group]
-        if every < 0:
-            continue
-        own = members[starts[group] : starts[group + 1]]
-        labels[every], labels[some] = labels[own].all(), labels[own].any()
-        for word in range(words[every + 1] - words[every]):
-            all_bits, any_bits = ones, np.uint64(0)
-            for place in own:
-                bits = flips[words[place] + word] ^ (ones if labels[place] else np.uint64(0))
-                all_bits &= bits
-                any_bits |= bits
-            flips[words[every] + word] = all_bits ^ (ones if labels[every] else np.uint64(0))
-            flips[words[some] + word] = any_bits ^ (ones if labels[some] else np.uint64(0))
-
-
-@nb.njit(cache=True, nogil=True)
-def _sum(
-    weights: Floats,
-    other: Bools,
-    labels: Bools,
-    words: Ints,
-    flips: Ints,
-    starts: Ints,
-    edge_starts: Ints,
-    ends: Ints,
-    samples: Floats,
-    edges: Floats,
-) -> None:
-    """Write the weighted sums of `MaxMarginals.sums`, all by place and `edge_order`."""
-    for c in range(len(starts) - 1):
-        first, size = starts[c], starts[c + 1] - starts[c]
-        weight = weights[first : first + size]
-        total = weight.sum()
-        mask = np.zeros(words[first + 1] - words[first], np.uint64)
-        for i in range(size):
-            mask[i // WORD] |= np.uint64(other[first + i]) << np.uint64(i % WORD)
-        for place in range(first, first + size):
-            moved = 0.0
-            for word in range(len(mask)):
-                moved += _picked(weight[WORD * word :], flips[words[place] + word] & mask[word])
-            samples[place] = total - moved if labels[place] else moved
-        for edge in range(edge_starts[c], edge_starts[c + 1]):
-            a, b = ends[edge, 0], ends[edge, 1]
-            moved = 0.0
-            for word in range(len(mask)):
-                bits = (flips[words[a] + word] ^ flips[words[b] + word]) & mask[word]
-                moved += _picked(weight[WORD * word :], bits)
-            edges[edge] = total - moved if labels[a] != labels[b] else moved
-
-
-@nb.njit(cache=True, nogil=True)
-def _picked(weights: Floats, bits: np.uint64) -> float:
-    """The sum of the weights where `bits` has ones."""
-    total, i = 0.0, 0
-    while bits:
-        if bits & np.uint64(0xFF):
-            if bits & np.uint64(1):
-                total += weights[i]
-            bits >>= np.uint64(1)
-            i += 1
-        else:
-            bits >>= np.uint64(8)
-            i += 8
-    return total

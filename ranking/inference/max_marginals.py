@@ -11,7 +11,8 @@ from ranking.inference.components import Components, checked_model
 from ranking.inference.cuts import best_cut, cold_flips, network_of
 from ranking.inference.dynamic_cuts import dynamic_flips
 from ranking.inference.enumeration import LARGEST_ENUMERATED, enumerate_best, enumerate_labellings
-from ranking.inference.flips import WORD, PairwiseMaxMarginals, pack, value_of, words_of
+from ranking.inference.flip_words import WORD, pack, words_of
+from ranking.inference.flips import PairwiseMaxMarginals, value_of
 from ranking.types import Bools, Ints
 
 MAX_MARGINAL_ALGORITHMS = ("auto", "enumerate", "dynamic-cut", "cold-cut")

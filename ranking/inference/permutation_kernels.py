@@ -1,195 +1,259 @@
-"""Kernels of the best permutation: swaps whose gains cost only the windows that they change.
-
-A sequence of n samples and a ranker of length L make n - L + 1 windows. placed: (n, L), row p what the sample now at
-place p gives at each place of a window; sums: (n - L + 1,) of the windows; roots: their signed square roots, whose
-total is the value of the order (midrank, eq. 3). pooled: (d,) weights of max-pooled differences of the features of
-`rows` (n,), empty for the other representations: only those have windows that a swap changes in O(1).
-"""
+"""Kernels of the best permutation: swaps whose gains cost only the windows that they change."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numba
 import numpy as np
+
+from ranking.types import Bools, Floats, Ints
 
 ROUNDING = 1e-12  # of the sum of sizes of all windows: what a swap must gain at least
 DRAWS = 50  # of another start, before all permutations count as seen
 
 
+class Model(NamedTuple):
+    """A ranker of L samples over a pool, see WindowScores. table: (pool, L); features: (pool, d); pooled: (d,)."""
+
+    table: Floats
+    offset: float
+    features: Floats
+    pooled: Floats
+
+
+class Standing(NamedTuple):
+    """Where a search stands in a sequence of n samples, the rows (n,) of the pool.
+
+    order: (n,) numbers of the samples by place. placed: (n, L) rows of the table in that order. sums, roots:
+    (n - L + 1,) of the windows, whose roots total the value of the order (midrank, eq. 3).
+    """
+
+    model: Model
+    rows: Ints
+    order: Ints
+    placed: Floats
+    sums: Floats
+    roots: Floats
+
+
+class Partners(NamedTuple):
+    """The best swap of each place with a later one: (n - 1,) its gain, the later place, and whether both are stale."""
+
+    gains: Floats
+    places: Ints
+    stale: Bools
+
+
+class Paths(NamedTuple):
+    """What trees did: starts (trees, n), swaps (trees, n, 2) of places, depths (trees,) how many, complete (trees,)
+    whether the last order's swaps were looked at too, values (trees,) of it. walked: (n,) room."""
+
+    starts: Ints
+    swaps: Ints
+    depths: Ints
+    complete: Bools
+    values: Floats
+    walked: Ints
+
+
 @numba.njit(cache=True, nogil=True)
-def signed_root(value):  # type: ignore[no-untyped-def]
+def new_paths(trees, n):  # type: ignore[no-untyped-def]
+    return Paths(
+        np.zeros((trees, n), np.int64),
+        np.zeros((trees, n, 2), np.int64),
+        np.zeros(trees, np.int64),
+        np.zeros(trees, np.bool_),
+        np.zeros(trees),
+        np.zeros(n, np.int64),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _new_standing(model, rows):  # type: ignore[no-untyped-def]
+    n, length = len(rows), model.table.shape[1]
+    sums, roots = np.empty(n - length + 1), np.empty(n - length + 1)
+    return Standing(model, rows, np.empty(n, np.int64), np.empty((n, length)), sums, roots)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Windows and swaps
+# ---------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def _root(value):  # type: ignore[no-untyped-def]
     return math.copysign(math.sqrt(abs(value)), value)
 
 
 @numba.njit(cache=True, nogil=True)
-def _window(w, order, placed, offset, rows, features, pooled):  # type: ignore[no-untyped-def]
-    """The sum of window w, from the definition."""
-    length = placed.shape[1]
-    total = offset
+def _window(w, at):  # type: ignore[no-untyped-def]
+    """The sum of window w, from the definition; max-pooled differences by one walk with the largest value so far."""
+    length = at.placed.shape[1]
+    total = at.model.offset
     for k in range(length):
-        total += placed[w + k, k]
-    for c in range(len(pooled)):
-        highest, best = features[rows[order[w]], c], -np.inf
+        total += at.placed[w + k, k]
+    for c in range(len(at.model.pooled)):
+        highest, best = at.model.features[at.rows[at.order[w]], c], -np.inf
         for k in range(1, length):
-            value = features[rows[order[w + k]], c]
+            value = at.model.features[at.rows[at.order[w + k]], c]
             best = max(best, highest - value)
             highest = max(highest, value)
-        total += pooled[c] * best
+        total += at.model.pooled[c] * best
     return total
 
 
 @numba.njit(cache=True, nogil=True)
-def _swap(a, b, order, placed):  # type: ignore[no-untyped-def]
-    order[a], order[b] = order[b], order[a]
-    for k in range(placed.shape[1]):
-        placed[a, k], placed[b, k] = placed[b, k], placed[a, k]
+def _swap(a, b, at):  # type: ignore[no-untyped-def]
+    at.order[a], at.order[b] = at.order[b], at.order[a]
+    for k in range(at.placed.shape[1]):
+        at.placed[a, k], at.placed[b, k] = at.placed[b, k], at.placed[a, k]
 
 
 @numba.njit(cache=True, nogil=True)
-def _gain(a, b, order, placed, sums, roots, offset, rows, features, pooled):  # type: ignore[no-untyped-def]
+def _gain(a, b, at):  # type: ignore[no-untyped-def]
     """By how much the value grows when the samples at places a < b change places."""
+    if len(at.model.pooled):
+        return _gain_pooled(a, b, at)
+    placed, sums, roots = at.placed, at.sums, at.roots
     length, last = placed.shape[1], len(sums) - 1
     gain = 0.0
-    if len(pooled):
-        _swap(a, b, order, placed)
-        for w in range(max(0, a - length + 1), min(a, last) + 1):
-            gain += signed_root(_window(w, order, placed, offset, rows, features, pooled)) - roots[w]
-        for w in range(max(a, b - length, -1) + 1, min(b, last) + 1):
-            gain += signed_root(_window(w, order, placed, offset, rows, features, pooled)) - roots[w]
-        _swap(a, b, order, placed)
-        return gain
     for w in range(max(0, a - length + 1), min(a, b - length, last) + 1):  # windows that hold a alone
-        gain += signed_root(sums[w] - placed[a, a - w] + placed[b, a - w]) - roots[w]
+        gain += _root(sums[w] - placed[a, a - w] + placed[b, a - w]) - roots[w]
     for w in range(max(0, b - length + 1), min(a, last) + 1):  # both
         change = placed[b, a - w] - placed[a, a - w] + placed[a, b - w] - placed[b, b - w]
-        gain += signed_root(sums[w] + change) - roots[w]
+        gain += _root(sums[w] + change) - roots[w]
     for w in range(max(a, b - length) + 1, min(b, last) + 1):  # b alone
-        gain += signed_root(sums[w] - placed[b, b - w] + placed[a, b - w]) - roots[w]
+        gain += _root(sums[w] - placed[b, b - w] + placed[a, b - w]) - roots[w]
     return gain
 
 
 @numba.njit(cache=True, nogil=True)
-def _best_of_row(a, gains, partners, order, placed, sums, roots, offset, rows, features, pooled):  # type: ignore[no-untyped-def]
-    """Fill in the best partner of place a among the later places: of equal gains the first."""
-    best, partner = -np.inf, a + 1
-    for b in range(a + 1, len(order)):
-        gain = _gain(a, b, order, placed, sums, roots, offset, rows, features, pooled)
-        if gain > best:
-            best, partner = gain, b
-    gains[a], partners[a] = best, partner
+def _gain_pooled(a, b, at):  # type: ignore[no-untyped-def]
+    """The same where windows are no sums over samples: each that changes is computed anew."""
+    length, last = at.placed.shape[1], len(at.sums) - 1
+    gain = 0.0
+    _swap(a, b, at)
+    for w in range(max(0, a - length + 1), min(b, last) + 1):
+        if w <= a or w > b - length:
+            gain += _root(_window(w, at)) - at.roots[w]
+    _swap(a, b, at)
+    return gain
 
 
 @numba.njit(cache=True, nogil=True)
-def _next_of_row(a, gains, partners, order, placed, sums, roots, offset, rows, features, pooled):  # type: ignore[no-untyped-def]
-    """The same among the swaps that come after the one filled in."""
-    above, after = gains[a], partners[a]
-    best, partner = -np.inf, after
-    for b in range(a + 1, len(order)):
-        gain = _gain(a, b, order, placed, sums, roots, offset, rows, features, pooled)
-        if (gain < above or (gain == above and b > after)) and gain > best:
-            best, partner = gain, b
-    gains[a], partners[a] = best, partner
+def _best_partner(a, best, at, above=np.inf, after=-1):  # type: ignore[no-untyped-def]
+    """Fill in the best partner of place a, of equal gains the first; with `above` and `after`, that next to them."""
+    gains, places, stale = best
+    gains[a], places[a], stale[a] = -np.inf, a + 1, False
+    for b in range(a + 1, len(at.order)):
+        gain = _gain(a, b, at)
+        if gain > gains[a] and (gain < above or (gain == above and b > after)):
+            gains[a], places[a] = gain, b
 
 
 @numba.njit(cache=True, nogil=True)
-def _refresh(a, b, stale, gains, partners, order, placed, sums, roots, offset, rows, features, pooled):  # type: ignore[no-untyped-def]
-    """After a swap of a and b: the windows that hold them, and the best partners that this may change.
+def _swap_and_refresh(a, b, best, at):  # type: ignore[no-untyped-def]
+    """Swap a and b; the windows that hold them, and the best partners that this may change, are computed again.
 
     A gain changes only where one of its two places shares a window with a or b.
     """
-    n, length = len(order), placed.shape[1]
-    for w in range(max(0, a - length + 1), min(b, len(sums) - 1) + 1):
+    gains, places, stale = best
+    n, length = len(at.order), at.placed.shape[1]
+    _swap(a, b, at)
+    for w in range(max(0, a - length + 1), min(b, len(at.sums) - 1) + 1):
         if w <= a or w > b - length:
-            sums[w] = _window(w, order, placed, offset, rows, features, pooled)
-            roots[w] = signed_root(sums[w])
+            at.sums[w] = _window(w, at)
+            at.roots[w] = _root(at.sums[w])
     for c in range(n - 1):
         near = abs(c - a) < length or abs(c - b) < length
-        near_partner = abs(partners[c] - a) < length or abs(partners[c] - b) < length
+        near_partner = abs(places[c] - a) < length or abs(places[c] - b) < length
         if near or near_partner or stale[c]:
-            stale[c] = False
-            _best_of_row(c, gains, partners, order, placed, sums, roots, offset, rows, features, pooled)
+            _best_partner(c, best, at)
             continue
         for d in range(max(c + 1, a - length + 1), min(n, b + length)):
-            if d >= a + length and d <= b - length:
-                continue
-            gain = _gain(c, d, order, placed, sums, roots, offset, rows, features, pooled)
-            if gain > gains[c] or (gain == gains[c] and d < partners[c]):
-                gains[c], partners[c] = gain, d
+            if d < a + length or d > b - length:
+                gain = _gain(c, d, at)
+                if gain > gains[c] or (gain == gains[c] and d < places[c]):
+                    gains[c], places[c] = gain, d
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Trees
+# ---------------------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, nogil=True)
-def _seen(order, a, b, trees, starts, swaps, depths, complete, walked):  # type: ignore[no-untyped-def]
-    """Whether an earlier tree visited `order` with places a and b swapped (a = b: as it is).
+def _after_swap(p, order, a, b):  # type: ignore[no-untyped-def]
+    """The sample at place p of `order` with a and b swapped."""
+    return order[b] if p == a else (order[a] if p == b else order[p])
+
+
+@numba.njit(cache=True, nogil=True)
+def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
+    """Whether one of the first trees visited `order` with places a and b swapped (a = b: as it is).
 
     A tree visited the orders of its path, and all that lie one swap from one of them that it expanded: every one but
     the last where it ended for its depth. So the path is walked and the places counted that differ: none or two.
     """
-    n = len(order)
+    walked = paths.walked
     for tree in range(trees):
         differ = 0
-        for p in range(n):
-            walked[p] = starts[tree, p]
-            here = order[b] if p == a else (order[a] if p == b else order[p])
-            differ += walked[p] != here
-        for step in range(depths[tree] + 1):
+        for p in range(len(order)):
+            walked[p] = paths.starts[tree, p]
+            differ += walked[p] != _after_swap(p, order, a, b)
+        for step in range(paths.depths[tree] + 1):
             if step:
-                for end in range(2):
-                    p = swaps[tree, step - 1, end]
-                    here = order[b] if p == a else (order[a] if p == b else order[p])
-                    q = swaps[tree, step - 1, 1 - end]
-                    differ += (walked[q] != here) - (walked[p] != here)
-                p, q = swaps[tree, step - 1, 0], swaps[tree, step - 1, 1]
+                p, q = paths.swaps[tree, step - 1, 0], paths.swaps[tree, step - 1, 1]
+                here, there = _after_swap(p, order, a, b), _after_swap(q, order, a, b)
+                differ -= (walked[p] != here) + (walked[q] != there)
                 walked[p], walked[q] = walked[q], walked[p]
-            if differ == 0 or (differ == 2 and (step < depths[tree] or complete[tree])):
+                differ += (walked[p] != here) + (walked[q] != there)
+            if differ == 0 or (differ == 2 and (step < paths.depths[tree] or paths.complete[tree])):
                 return True
     return False
 
 
 @numba.njit(cache=True, nogil=True)
-def _climb(
-    tree, order, placed, sums, roots, offset, rows, features, pooled, starts, swaps, depths, complete, walked
-):  # type: ignore[no-untyped-def]
-    """Best swap after best swap while the value grows, n of them at most; `order` becomes what was reached.
+def _climb(tree, at, paths):  # type: ignore[no-untyped-def]
+    """From a start, the best swap after the best swap while the value grows, n of them at most.
 
     Orders that this tree itself has visited need no test: none has a greater value than the present one, which was
     the best of them when it was chosen.
     """
-    n = len(order)
-    size = 0.0
-    for w in range(len(sums)):
-        sums[w] = _window(w, order, placed, offset, rows, features, pooled)
-        roots[w] = signed_root(sums[w])
-        size += abs(roots[w])
-    gains, partners, stale = np.empty(n - 1), np.empty(n - 1, np.int64), np.zeros(n - 1, np.bool_)
-    for a in range(n - 1):
-        _best_of_row(a, gains, partners, order, placed, sums, roots, offset, rows, features, pooled)
-    depths[tree], complete[tree] = 0, False
-    while depths[tree] < n:
-        a = np.argmax(gains)
-        while gains[a] > ROUNDING * size and _seen(
-            order, a, partners[a], tree, starts, swaps, depths, complete, walked
-        ):
-            _next_of_row(a, gains, partners, order, placed, sums, roots, offset, rows, features, pooled)
-            stale[a] = True
-            a = np.argmax(gains)
-        if gains[a] <= ROUNDING * size:
-            complete[tree] = True
+    n = len(at.order)
+    at.order[:] = paths.starts[tree]
+    for p in range(n):
+        at.placed[p] = at.model.table[at.rows[at.order[p]]]
+    least = 0.0
+    for w in range(len(at.sums)):
+        at.sums[w] = _window(w, at)
+        at.roots[w] = _root(at.sums[w])
+        least += ROUNDING * abs(at.roots[w])
+    best = Partners(np.empty(n - 1), np.empty(n - 1, np.int64), np.zeros(n - 1, np.bool_))
+    for p in range(n - 1):
+        _best_partner(p, best, at)
+    paths.depths[tree], paths.complete[tree] = 0, False
+    while paths.depths[tree] < n:
+        a = np.argmax(best.gains)
+        while best.gains[a] > least and _seen(at.order, a, best.places[a], tree, paths):
+            _best_partner(a, best, at, best.gains[a], best.places[a])
+            best.stale[a] = True
+            a = np.argmax(best.gains)
+        if best.gains[a] <= least:
+            paths.complete[tree] = True
             break
-        b = partners[a]
-        swaps[tree, depths[tree], 0], swaps[tree, depths[tree], 1] = a, b
-        depths[tree] += 1
-        _swap(a, b, order, placed)
-        _refresh(a, b, stale, gains, partners, order, placed, sums, roots, offset, rows, features, pooled)
-    value = 0.0
-    for w in range(len(sums)):
-        value += roots[w]
-    return value
+        b, depth = best.places[a], paths.depths[tree]
+        paths.swaps[tree, depth, 0], paths.swaps[tree, depth, 1] = a, b
+        paths.depths[tree] += 1
+        _swap_and_refresh(a, b, best, at)
+    paths.values[tree] = at.roots.sum()
 
 
 @numba.njit(cache=True, nogil=True)
 def _random(state):  # type: ignore[no-untyped-def]
-    """The next number of splitmix64, and its state."""
+    """The next state of splitmix64, and its number."""
     state = state + np.uint64(0x9E3779B97F4A7C15)
     mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -197,80 +261,127 @@ def _random(state):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def search(table, offset, rows, features, pooled, first, seed, starts, swaps, depths, complete, values):  # type: ignore[no-untyped-def]
-    """Grow trees from `first` (n,) and from random orders that no earlier tree saw; how many there were.
+def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
+    """Fill in the order with the greatest sum over windows without roots: a linear assignment problem (Kuhn, Munkres).
 
-    table: (pool, L); rows: (n,) of the pool. Fills starts (trees, n), swaps (trees, n, 2), depths, complete and values
-    (trees,). Random orders follow from the seed, n and `first` alone.
+    What a sample adds at place p of the order is a sum over the places of a window that p can be, which cumulated
+    sums give at once, so that no matrix is kept. Samples join one after the other, as `first` has them, by a shortest
+    path each; places far from both ends are alike, so that of long sequences only the ends are settled.
     """
-    n, length = len(rows), table.shape[1]
-    order, walked = np.empty(n, np.int64), np.empty(n, np.int64)
-    placed = np.empty((n, length))
-    sums, roots = np.empty(n - length + 1), np.empty(n - length + 1)
-    state = np.uint64(seed)
-    for tree in range(len(values)):
-        order[:] = first
-        for _ in range(DRAWS if tree else 0):
-            for p in range(n - 1, 0, -1):
-                state, number = _random(state)
-                q = np.int64(number % np.uint64(p + 1))
-                order[p], order[q] = order[q], order[p]
-            if not _seen(order, 0, 0, tree, starts, swaps, depths, complete, walked):
-                break
-        else:
-            if tree:
-                return tree
-        starts[tree] = order
-        for p in range(n):
-            placed[p] = table[rows[order[p]]]
-        values[tree] = _climb(
-            tree, order, placed, sums, roots, offset, rows, features, pooled,
-            starts, swaps, depths, complete, walked,
-        )  # fmt: skip
-    return len(values)
+    n, length = len(rows), model.table.shape[1]
+    cumulated = np.zeros((n, length + 1))
+    for i in range(n):
+        for k in range(length):
+            cumulated[i, k + 1] = cumulated[i, k] + model.table[rows[first[i]], k]
+    prices, samples, before = np.zeros(n + 1), np.full(n + 1, -1), np.zeros(n + 1, np.int64)
+    worths = np.zeros(n)
+    for i in range(n):
+        samples[n], p = i, n  # place n stands for none
+        least, done = np.full(n, np.inf), np.zeros(n + 1, np.bool_)
+        while samples[p] >= 0:
+            done[p], here, step, following = True, samples[p], np.inf, 0
+            for q in range(n):
+                if not done[q]:
+                    low, high = max(0, q - (n - length)), min(length - 1, q)
+                    worth = cumulated[here, high + 1] - cumulated[here, low]
+                    cost = -worth - worths[here] - prices[q]
+                    if cost < least[q]:
+                        least[q], before[q] = cost, p
+                    if least[q] < step:
+                        step, following = least[q], q
+            for q in range(n + 1):
+                if done[q]:
+                    worths[samples[q]] += step
+                    prices[q] -= step
+                elif q < n:
+                    least[q] -= step
+            p = following
+        while p != n:
+            samples[p], p = samples[before[p]], before[p]
+    order[:] = first[samples[:n]]
 
 
 @numba.njit(cache=True, nogil=True)
-def fill_best(table, offset, features, pooled, members, ends, first, trees, seed, orders, values):  # type: ignore[no-untyped-def]
+def _new_start(tree, model, rows, first, state, paths):  # type: ignore[no-untyped-def]
+    """Fill in the start of a tree, an order that no tree saw; the state, and whether there is one.
+
+    `first`, then the best order without roots where windows are sums over samples, then random orders.
+    """
+    order = paths.starts[tree]
+    order[:] = first
+    if tree == 0:
+        return state, True
+    if tree == 1 and len(model.pooled) == 0:
+        _assign(model, rows, first, order)
+        if not _seen(order, 0, 0, tree, paths):
+            return state, True
+        order[:] = first
+    for _ in range(DRAWS):
+        for p in range(len(order) - 1, 0, -1):
+            state, number = _random(state)
+            q = np.int64(number % np.uint64(p + 1))
+            order[p], order[q] = order[q], order[p]
+        if not _seen(order, 0, 0, tree, paths):
+            return state, True
+    return state, False
+
+
+@numba.njit(cache=True, nogil=True)
+def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
+    """Grow trees from `first` (n,) and from others not yet seen; how many there were. Fills `paths`.
+
+    rows: (n,) of the pool. Random orders follow from the seed and `first` alone.
+    """
+    at, state = _new_standing(model, rows), np.uint64(seed)
+    for tree in range(len(paths.values)):
+        state, found = _new_start(tree, model, rows, first, state, paths)
+        if not found:
+            return tree
+        _climb(tree, at, paths)
+    return len(paths.values)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Many sequences
+# ---------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_best(model, members, ends, first, trees, seed, orders, values):  # type: ignore[no-untyped-def]
     """Fill orders (N,) and values (m,) of m sequences: ends (m + 1,), first and orders within each sequence."""
     for number in range(len(values)):
         begin, end = ends[number], ends[number + 1]
-        n = end - begin
-        starts, swaps = np.empty((trees, n), np.int64), np.empty((trees, n, 2), np.int64)
-        depths, complete, reached = np.empty(trees, np.int64), np.empty(trees, np.bool_), np.empty(trees)
-        grown = search(
-            table, offset, members[begin:end], features, pooled, first[begin:end], seed,
-            starts, swaps, depths, complete, reached,
-        )  # fmt: skip
-        best = np.argmax(reached[:grown])
+        paths = new_paths(trees, end - begin)
+        grown = search(model, members[begin:end], first[begin:end], seed, paths)
+        best = np.argmax(paths.values[:grown])
         order = orders[begin:end]
-        order[:] = starts[best]
-        for step in range(depths[best]):
-            a, b = swaps[best, step, 0], swaps[best, step, 1]
+        order[:] = paths.starts[best]
+        for step in range(paths.depths[best]):
+            a, b = paths.swaps[best, step]
             order[a], order[b] = order[b], order[a]
-        values[number] = reached[best]
+        values[number] = paths.values[best]
 
 
 @numba.njit(cache=True, nogil=True)
-def fill_exhaustive(table, offset, features, pooled, members, ends, first, orders, values):  # type: ignore[no-untyped-def]
+def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignore[no-untyped-def]
     """The same from all permutations of `first`, one after the other, of equal values the earlier."""
+    length = model.table.shape[1]
     for number in range(len(values)):
         begin, end = ends[number], ends[number + 1]
-        rows, n, length = members[begin:end], end - begin, table.shape[1]
-        numbers, order = np.arange(n), first[begin:end].copy()
-        placed, totals = np.empty((n, length)), np.zeros(n + 1)  # of the windows that end before a place
+        n = end - begin
+        at, numbers = _new_standing(model, members[begin:end]), np.arange(n)
+        totals = np.zeros(n + 1)  # of the windows that end before a place
         best, changed = -np.inf, 0
         while changed >= 0:
             for p in range(changed, n):
-                order[p] = first[begin + numbers[p]]
-                placed[p] = table[rows[order[p]]]
+                at.order[p] = first[begin + numbers[p]]
+                at.placed[p] = model.table[at.rows[at.order[p]]]
                 totals[p + 1] = totals[p]
                 if p + 1 >= length:
-                    total = _window(p + 1 - length, order, placed, offset, rows, features, pooled)
-                    totals[p + 1] += signed_root(total)
+                    totals[p + 1] += _root(_window(p + 1 - length, at))
             if totals[n] > best:
                 best = totals[n]
-                orders[begin:end] = order
+                orders[begin:end] = at.order
             changed = _next_permutation(numbers)
         values[number] = best
 
@@ -278,12 +389,11 @@ def fill_exhaustive(table, offset, features, pooled, members, ends, first, order
 @numba.njit(cache=True, nogil=True)
 def _next_permutation(numbers):  # type: ignore[no-untyped-def]
     """Turn `numbers` into the next in lexicographic order; the first place that changed, -1 after the last."""
-    p = len(numbers) - 2
+    p, q = len(numbers) - 2, len(numbers) - 1
     while p >= 0 and numbers[p] > numbers[p + 1]:
         p -= 1
     if p < 0:
         return -1
-    q = len(numbers) - 1
     while numbers[q] < numbers[p]:
         q -= 1
     numbers[p], numbers[q] = numbers[q], numbers[p]

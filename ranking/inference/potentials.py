@@ -11,27 +11,38 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from ranking.inference.cliques import Cliques, maximal_cliques
 from ranking.inference.components import Components
 from ranking.inference.doubling import Doubling
+from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.inference.flips import MaxMarginals
 from ranking.inference.max_marginals import best_labelling, max_marginals
 from ranking.inference.roof_duality import bounded_labelling, bounded_max_marginals
 from ranking.types import Bools, Features, Floats, Ints
 
+PAIRS = r"\Psi_2(X, Y) = \eta \sum_{(i,j)\in\mathcal E,\, y_i\ne y_j} \Phi(x_i, x_j)"
+
 
 class Potentials(ABC):
     """The terms of a graph of n samples. edges: (m, 2), each unordered pair once.
 
-    highest: what no penalty may exceed. Subclasses say what their terms are.
+    Subclasses say what their terms are. highest: what no penalty may exceed. bounded: whether max-marginals may be
+    upper bounds, not exact. constraint: on the pairwise weights, what they weigh, and which labellings count, as
+    LaTeX. pays: what the penalty p of a term is, and width: what the penalty of an edge (`of_edges`) is, in words;
+    markdown.
     """
 
     name: ClassVar[str]
     highest: ClassVar[float] = 0.0
+    bounded: ClassVar[bool] = False
+    constraint: ClassVar[str]
+    pays: ClassVar[str]
+    width: ClassVar[str]
 
-    def __init__(self, n: int, edges: Ints) -> None:
+    def __init__(self, n: int, edges: npt.ArrayLike) -> None:
         self.components = Components.of(n, edges)
 
     @abstractmethod
@@ -59,6 +70,9 @@ class AttractivePairs(Potentials):
     """Each edge, whose penalty <= 0 is paid where the labels of its ends differ (high-order, eq. 5). Exact."""
 
     name = "attractive pairs"
+    constraint = rf"w_2 \le 0,\quad {PAIRS}"
+    pays = r"$p\le0$: penalty of a pair whose labels differ"
+    width = "the learned penalty of the pair"
 
     def features(self, affinity: Features) -> Features:
         return affinity
@@ -81,8 +95,17 @@ class PairsOfEitherSign(AttractivePairs):
 
     name = "pairs of either sign"
     highest = np.inf
+    bounded = True
+    constraint = (
+        rf"w_2 \in \mathbb R^{{d_2}},\quad {PAIRS},\quad "
+        r"y_i \in \{0, \tfrac12, 1\} \text{ in groups of more than "
+        rf"{LARGEST_ENUMERATED}"
+        r"}"
+    )
+    pays = "$p$: what a pair whose labels differ pays, or, where it is above 0, gains"
+    width = "what the pair pays, or gains, where its labels differ"
 
-    def __init__(self, n: int, edges: Ints) -> None:
+    def __init__(self, n: int, edges: npt.ArrayLike) -> None:
         super().__init__(n, edges)
         self.doubling = Doubling.of(self.components)
 
@@ -102,8 +125,16 @@ class PottsCliques(Potentials):
     """
 
     name = "P^n Potts cliques"
+    constraint = (
+        r"w_2 \le 0,\quad \Psi_2(X, Y) = \eta \sum_c \bar\Phi_c [y_i \ne y_j \text{ for some } i, j \in c]"
+    )
+    pays = (
+        r"$p\le0$: penalty of a clique, whose samples are all similar, where not all its labels are equal: the sum is "
+        "over cliques"
+    )
+    width = "the learned penalties of the cliques that the pair lies in"
 
-    def __init__(self, n: int, edges: Ints) -> None:
+    def __init__(self, n: int, edges: npt.ArrayLike) -> None:
         super().__init__(n, edges)
         self.cliques = Cliques.of(n, maximal_cliques(n, self.components.edges))
         self.inside = _inside(self.cliques, self.components.edges)

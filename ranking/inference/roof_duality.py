@@ -18,12 +18,11 @@ import numpy.typing as npt
 from ranking.inference.components import Model, checked_model
 from ranking.inference.doubling import Doubling, forced_labellings
 from ranking.inference.enumeration import enumerate_best, enumerate_labellings
-from ranking.inference.flips import PairwiseMaxMarginals, finite, pack, value_of, words_of
+from ranking.inference.flip_words import pack, words_of
+from ranking.inference.flips import PairwiseMaxMarginals, finite, value_of
 from ranking.types import Bools, Floats, Ints
 
-ROUNDING = (
-    1e-12  # of all scores and penalties of a component: a bound as near to a labelling's value attains it
-)
+ROUNDING = 2.0**-44  # of what a component adds up: a bound as near to a labelling's value attains it
 
 
 class HalfLabelling(NamedTuple):
@@ -215,7 +214,7 @@ class _Rounded(NamedTuple):
         components = given.components
         n = components.samples
         labels, excess, parts = doubled.map[:n].copy(), np.zeros(n), []
-        own = np.empty(n), np.empty(len(given.penalty))
+        own, given = (np.empty(n), np.empty(len(given.penalty))), _outvotable(given)
         own[0][components.order], own[1][components.edge_order] = given.unary, given.penalty
         most = np.stack([bounds.values(np.full(n, label), *own) for label in (False, True)])
         for number in range(doubling.large):
@@ -228,6 +227,19 @@ class _Rounded(NamedTuple):
             excess[members] = np.where(above <= ROUNDING * scale, 0.0, above)
             parts.append(found)
         return cls(labels, excess, parts)
+
+
+def _outvotable(given: Model) -> Model:
+    """`given`, of each score no more than decides its sample against all penalties that touch it, and a little.
+
+    What differs between two labellings that are best with a label of one sample stays, and is not lost in the rounding
+    of a score far above it.
+    """
+    touching = np.bincount(
+        given.components.ends.ravel(), np.repeat(np.abs(given.penalty), 2), given.components.samples
+    )
+    most = 2.0 * touching + (touching.max(initial=0.0) or 1.0)
+    return given._replace(unary=np.clip(given.unary, -most, most))
 
 
 def _candidates(given: Model, number: int, relaxed: Bools) -> _Candidates:

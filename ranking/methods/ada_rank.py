@@ -15,7 +15,7 @@ from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
 from ranking.optimise.clock import Clock
 from ranking.settings import setting
-from ranking.types import Floats, Ints, OnProgress, SequenceSet, StopTraining
+from ranking.types import Bools, Floats, Ints, OnProgress, SequenceSet, StopTraining
 
 NEARLY_PERFECT = 1.0 - 1e-9  # of the mean quality: a perfect ranker would be given an infinite weight
 
@@ -43,6 +43,39 @@ def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no
                     place += other > own or (other == own and before)
                 total += gains[rows[a]] / np.log2(1.0 + place)
             out[number, f] = total / best
+
+
+class WeakRankers:
+    """Every feature over its standard deviation in the pool, and its negative: 2d rankers of the sequences.
+
+    scales (2d,): the factor of each. `quality` is what a direction in the space of features reaches.
+    """
+
+    def __init__(self, sequences: SequenceSet, gains: Floats) -> None:
+        self._sequences, self._gains = sequences, gains
+        self._pool = sequences.features.astype(np.float64, copy=False)
+        spread = self._pool[np.unique(sequences.members)].std(axis=0)
+        factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        self.scales = np.concatenate([factors, -factors])
+        each = [self._ndcg(sign * factors * self._pool) for sign in (1.0, -1.0)]
+        self._qualities = np.concatenate(each, axis=1, dtype=np.float32)
+
+    def best(self, shares: Floats, aside: Bools) -> tuple[int, float]:
+        """The ranker of the highest mean quality that is not set aside, and its weight in the sum."""
+        ranker = int(np.argmax(np.where(aside, -np.inf, shares.astype(np.float32) @ self._qualities)))
+        mean = min(float(shares @ self._qualities[:, ranker]), NEARLY_PERFECT)
+        return ranker, 0.5 * float(np.log((1.0 + mean) / (1.0 - mean)))
+
+    def quality(self, direction: Floats) -> Floats:
+        """(m,) the NDCG of each sequence by the scores x.direction."""
+        return self._ndcg((self._pool @ direction)[:, None])[:, 0]
+
+    def _ndcg(self, columns: Floats) -> Floats:
+        """(m, f) of each sequence by each column (n, f) of scores."""
+        given = self._sequences
+        out = np.empty((len(given), columns.shape[1]))
+        _qualities(columns, given.grades, self._gains, given.members, given.starts, out)
+        return out
 
 
 @METHODS.register("AdaRank")
@@ -76,50 +109,29 @@ class AdaRank(LinearOrder):
     gain: str = gain_setting()
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> None:
-        clock = Clock(on_progress)
-        ordered = sequences.part(_with_order(sequences))
-        pool = sequences.features.astype(np.float64, copy=False)
-        spread = pool[np.unique(sequences.members)].std(axis=0)
-        scales = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
-        gains = gains_of(sequences.grades, self.gain)
-        features = len(scales)
-        quality = np.concatenate(
-            [_quality(ordered, gains, sign * scales * pool) for sign in (1.0, -1.0)], axis=1, dtype=np.float32
-        )
-        direction = self.direction = np.zeros(features)
-        reached, aside = (
-            _quality(ordered, gains, np.zeros((len(pool), 1)))[:, 0],
-            np.zeros(2 * features, bool),
-        )
+        clock, ordered = Clock(on_progress), sequences.part(_with_order(sequences))
+        rankers = WeakRankers(ordered, gains_of(sequences.grades, self.gain))
+        direction = self.direction = np.zeros(sequences.features.shape[1])
+        reached, aside = rankers.quality(direction), np.zeros(2 * len(direction), np.bool_)
         shares, least = np.full(len(ordered), 1.0 / len(ordered)), float(np.exp(-reached).mean())
         with suppress(StopTraining):  # the best sum so far is the result
             clock.report(0, least, -np.inf, 1)
             for number in range(1, self.rounds + 1):
-                ranker = int(np.argmax(np.where(aside, -np.inf, shares.astype(np.float32) @ quality)))
-                mean = min(float(shares @ quality[:, ranker]), NEARLY_PERFECT)
-                feature, sign = ranker % features, 1.0 if ranker < features else -1.0
+                ranker, weight = rankers.best(shares, aside)
                 longer = direction.copy()
-                longer[feature] += sign * scales[feature] * 0.5 * np.log((1.0 + mean) / (1.0 - mean))
-                before, reached = reached, _quality(ordered, gains, (pool @ longer)[:, None])[:, 0]
+                longer[ranker % len(direction)] += weight * rankers.scales[ranker]
+                before, reached = reached, rankers.quality(longer)
                 if (reached == before).all():
                     aside[ranker] = True
                 else:
                     aside[:] = False
-                    direction, shares = longer, np.exp(-reached)
-                    loss = float(shares.mean())
-                    shares /= shares.sum()
-                    if loss < least:
-                        self.direction, least = direction, loss
+                    direction, powers = longer, np.exp(-reached)
+                    shares = powers / powers.sum()
+                    if powers.mean() < least:
+                        self.direction, least = direction, float(powers.mean())
                 clock.report(number, least, -np.inf, number + 1)
                 if aside.all() or reached.min() >= NEARLY_PERFECT:
                     break
-
-
-def _quality(sequences: SequenceSet, gains: Floats, columns: Floats) -> Floats:
-    """(m, f) NDCG of each sequence by each column (n, f) of scores."""
-    out = np.empty((len(sequences), columns.shape[1]))
-    _qualities(columns, sequences.grades, gains, sequences.members, sequences.starts, out)
-    return out
 
 
 def _with_order(sequences: SequenceSet) -> Ints:

@@ -19,7 +19,7 @@ from ranking.types import Floats, Ints, OnProgress, SequenceSet, StopTraining
 EMPTY = np.zeros(0, np.int64)
 BoostedLoss = Callable[
     [Floats], tuple[float, Floats, Floats]
-]  # sums to loss, gradient and curvature of that shape
+]  # sums to loss, and its first and second slopes
 
 # One thread and no choice of its own, so that the same samples give the same trees.
 FIXED = {
@@ -57,7 +57,7 @@ class Boosted(OrderMethod):
         log=True,
     )
     leaves: int = setting(
-        31, label="Leaves of a tree at most", help="More leaves: more is told apart.", minimum=2, maximum=4096
+        10, label="Leaves of a tree at most", help="More leaves: more is told apart.", minimum=2, maximum=4096
     )
     least: int = setting(
         5,

@@ -9,6 +9,7 @@ import numpy as np
 from ranking.settings import setting
 from ranking.types import Floats, Ints
 
+HIGHEST = 1000  # grade, beyond which 2^-grade is nothing in float64
 GAINS = ("linear", "exponential")
 
 
@@ -26,10 +27,17 @@ def gain_setting() -> Any:
 def gains_of(grades: Ints, gain: str) -> Floats:
     """(n,) what the grades are worth, up to a factor, which NDCG cancels: so that no grade overflows.
 
+    ValueError for grades that would still be lost.
+
     >>> gains_of(np.array([0, 1, 2]), "exponential").tolist()
     [0.0, 0.25, 0.75]
     """
     values = grades.astype(np.float64)
+    if gain == "exponential" and values.max(initial=0.0) > HIGHEST:
+        raise ValueError(
+            f"exponential gain tells grades up to {HIGHEST} apart, and the highest is {values.max():g}; "
+            "choose linear gain, or coarser grades"
+        )
     if gain == "exponential":
         values = np.exp2(values - values.max()) - np.exp2(-values.max())
     return values

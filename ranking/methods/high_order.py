@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ranking.inference import (
     POTENTIALS,
     AttractivePairs,
     MaxMarginals,
-    PairsOfEitherSign,
     Potentials,
     bounds_of,
 )
@@ -67,12 +66,13 @@ class HighOrderMethod(LinearMethod):
     """
 
     uses_graph: ClassVar[bool] = True
+    objective: ClassVar[str]  # with the paper's potentials, as LaTeX
 
     eta: float = setting(
         1.0,
         label="η: how much neighbours count",
         help="Scales the affinities of similar samples. Small: nearly none. Large: neighbours decide.",
-        formula=r"\Psi_2(X, Y) = \eta \sum_{(i,j)\in\mathcal E,\, y_i\ne y_j} \Phi(x_i, x_j)",
+        formula=r"\eta\,\Phi(x_i, x_j),\quad (i, j)\in\mathcal E",
         minimum=1e-6,
         maximum=1e6,
         log=True,
@@ -89,6 +89,12 @@ class HighOrderMethod(LinearMethod):
         choices=tuple(POTENTIALS),
         advanced=True,
     )
+
+    @classmethod
+    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+        """What is minimised with these settings, as LaTeX: `objective` with the constraint of their potentials."""
+        kind = POTENTIALS[settings["potentials"]]
+        return cls.objective.replace(AttractivePairs.constraint, kind.constraint)
 
     def identify(self, samples: TrainingSet) -> int:
         """Of other potentials than the paper's the name counts too."""
@@ -137,6 +143,10 @@ class HighOrderMethod(LinearMethod):
         """The terms of a query's graph; none where it has no graph."""
         return self._potentials(len(query.features), query.graph)
 
+    def check_graph(self, query: Query) -> None:
+        """ValueError where these potentials could not score a query, whatever its weights: its graph is too large."""
+        self.potentials_of(query)
+
     def model_of(self, query: Query, potentials: Potentials | None = None) -> tuple[Floats, Floats]:
         """Unary scores (n,) and penalties (t,) of a query: what its potentials, and of attractive pairs
         `max_marginals`, are given. No graph: (0,)."""
@@ -161,7 +171,7 @@ class HighOrderMethod(LinearMethod):
 
     def bounds(self, query: Query) -> Bounds | None:
         """How many scores of a query are differences of bounds, and how far off; None where none can be."""
-        return None if self.potentials != PairsOfEitherSign.name else bounds_of(self.max_marginals(query))
+        return bounds_of(self.max_marginals(query)) if POTENTIALS[self.potentials].bounded else None
 
     def max_marginals(self, query: Query) -> MaxMarginals:
         """Of every sample, exact or upper bounds."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.inference import MaxMarginals
+from ranking.inference import AttractivePairs, MaxMarginals
 from ranking.methods.ap_svm import APSVM
 from ranking.methods.high_order import SCALE, HighOrderMethod, Neighbours
 from ranking.methods.hob_svm import HOBSVM
@@ -40,10 +40,13 @@ RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
 class HOAPSVM(HighOrderMethod):
     """min 1/2 ||w||^2 + C xi,  S(X, R*; w) - S(X, R; w) >= Delta(R*, R) - xi for all R,  w2 <= 0 (eq. 14).
 
-    S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP finds a local optimum
-    (Algorithm 1). Max-marginals are those of a sample's own connected component: the others' share cancels in the
-    objective, and left out of the bound of eq. 17 it makes that tighter. Without similar samples the bound is the
-    objective itself, that of AP-SVM at 2 C, whose weights come in two rows.
+    S sums differences of max-marginals (eq. 12), which are no convex functions of w; CCCP goes down to where no round
+    gains more than the tolerance (Algorithm 1). That is proven, and no more: where labellings tie, the bound that one
+    of them gives is known to go no lower, and that of another may.
+
+    Max-marginals are those of a sample's own connected component: the others' share cancels in the objective, and left
+    out of the bound of eq. 17 it makes that tighter. Without similar samples the bound is the objective itself, that
+    of AP-SVM at 2 C, whose weights come in two rows.
 
     With pairs of either sign max-marginals may be upper bounds: the objective is then one of the differences of those,
     which lies neither above nor below that of eq. 14 for certain.
@@ -55,7 +58,8 @@ class HOAPSVM(HighOrderMethod):
         "Makes one minus the average precision small as AP-SVM does, and lets similar images share their label."
     )
     objective: ClassVar[str] = (
-        r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad w_2 \le 0"
+        r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad "
+        + AttractivePairs.constraint
     )
 
     start: str = setting(

@@ -42,7 +42,8 @@ class HOBSVM(HighOrderMethod):
         "Counts misclassified images as the SVM does, and lets similar images share their label."
     )
     objective: ClassVar[str] = (
-        r"\tfrac12\|w\|^2 + C\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr],\quad w_2 \le 0"
+        r"\tfrac12\|w\|^2 + C\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr],\quad "
+        + AttractivePairs.constraint
     )
 
     C: float = penalty(1e-2, "misclassified image")

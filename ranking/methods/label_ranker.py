@@ -46,7 +46,7 @@ class LabelRanker(ABC):
         0,
         label="k: how many labels an image is given",
         help="0: as many as each image has (break-even). Another number is the same for all images; then several sets "
-        "have the least loss, the objective is not convex, and a local optimum is found.",
+        "have the least loss, the objective is not convex, and training ends where no round lowers it further.",
         formula=r"\Delta(t, z) = \tfrac1k\, t^\top (1 - z)",
         minimum=0,
         maximum=10_000,
@@ -97,6 +97,11 @@ class LabelRanker(ABC):
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+    @property
+    def convex(self) -> bool:
+        """Whether the objective is: with the k of each image. With one k for all it is not, by the choice of eq. 8."""
+        return self.k == 0
 
     @abstractmethod
     def choose_core(self, label_set: LabelSet) -> list[int]:

@@ -26,7 +26,7 @@ class ListWise(OrderMethod):
     the certificate states. With hidden units nothing is proven; training ends where the same figure is small.
     """
 
-    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5))
+    grid: ClassVar[Grid] = Grid("C", (1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6))
 
     C: float = penalty(1000.0, "badly ordered sequence")
     hidden: int = setting(

@@ -94,9 +94,12 @@ class OrderMethod(ABC):
         return self.scores_of(query.features.astype(np.float64, copy=False))
 
     def score_sequences(self, sequences: SequenceSet) -> Floats:
-        """(N,) what `score` says of every member, sequence after sequence, in the order of `sequences.members`."""
-        scores = [self.score(sequences.query(number)) for number in range(len(sequences))]
-        return np.concatenate([np.zeros(0), *scores])
+        """(N,) what `score` says of every member, sequence after sequence, in the order of `sequences.members`.
+
+        Most methods score each sample by itself, so that one of the pool has its score in all sequences; a method whose
+        scores depend on the others of the sequence says so itself.
+        """
+        return self.score(Query(sequences.features))[sequences.members]
 
     def save(self, path: Path | str) -> None:
         """Write settings, certificate and what was learnt as one .npz file without code."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.linear_order import LinearOrder
@@ -51,7 +53,7 @@ class RelativeAttributes(LinearOrder):
         def curvature(scores: Floats, values: Floats) -> Floats:
             return 2.0 * share * pairs.laplacian(scores, values)
 
-        risk = SmoothRisk(sequences.features, self.C, loss)
+        risk = SmoothRisk(sequences.features.astype(np.float64, copy=False), self.C, loss)
         self.direction, certificate = newton(
             risk, curvature, self.tolerance, self.max_iterations, on_progress
         )

@@ -24,7 +24,8 @@ def _pairs(length: int) -> Floats:
 
 
 def _mean(length: int) -> Floats:
-    return _pairs(length).mean(axis=0, keepdims=True)
+    mean: Floats = _pairs(length).mean(axis=0, keepdims=True)
+    return mean
 
 
 def _neighbours(length: int) -> Floats:
@@ -59,8 +60,8 @@ def max_pooled(features: Features, rows: Ints) -> Floats:
     >>> max_pooled(np.array([[3.0], [1.0], [2.0]]), np.array([[0, 1, 2]]))
     array([[2.]])
     """
-    highest = features[rows[:, 0]].astype(np.float64)
-    best = np.full(highest.shape, -np.inf)
+    highest: Floats = features[rows[:, 0]].astype(np.float64)
+    best: Floats = np.full(highest.shape, -np.inf)
     for place in range(1, rows.shape[1]):
         values = features[rows[:, place]]
         best = np.maximum(best, highest - values)
@@ -71,6 +72,7 @@ def max_pooled(features: Features, rows: Ints) -> Floats:
 def psi(representation: str, samples: Features) -> Floats:
     """psi of one subsequence (L, d), written out as one vector."""
     if representation == MAX_POOLED:
-        return max_pooled(samples, np.arange(len(samples))[None])[0]
+        pooled: Floats = max_pooled(samples, np.arange(len(samples))[None])[0]
+        return pooled
     flat: Floats = (blocks(representation, len(samples)) @ samples).ravel()
     return flat

@@ -2,9 +2,10 @@
 
 A round bounds the objective from above by a convex risk that touches it at the weights of now, and moves towards
 the minimum of that. It need not arrive there: cutting planes know how much a round can still gain at most, and once
-it has gained as much, the next bound is the better guide. The objective never rises, and it has converged where no
-such risk can fall further: the dual of the last one is a lower bound on it, which certifies a local result. It is
-no bound on the objective itself.
+it has gained as much, the next bound is the better guide. The objective never rises, and it has converged where the
+risk that touches it can fall no further than the tolerance: the dual of that risk is a lower bound on it. It is no
+bound on the objective itself, nor does it prove a local optimum: where several such risks touch, as where labellings
+tie, only the one that was taken is known to go no lower.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ Curvature = Callable[
 EXACTNESS = 0.05  # of a step: the residual of its linear system, as a share of the gradient
 ENOUGH = 1e-4  # of the decrease that the gradient promises: a step that reaches it is taken
 SHORTEST = 2.0**-30  # a step below it is lost in rounding
-SAFETY = 0.9  # of the tolerance: what single precision may cost when the gap is recomputed in double
 
 
 def newton(
@@ -27,7 +26,10 @@ def newton(
     max_iterations: int,
     on_progress: OnProgress | None,
 ) -> tuple[Floats, Certificate]:
-    """The weights (d,) that minimise `risk`, and their certificate."""
+    """The weights (d,) that minimise `risk`, whose features are float64, and their certificate.
+
+    They have not converged where the iterations ran out, a callback stopped them, or rounding hides the way on.
+    """
     clock = Clock(on_progress)
     weights, scores = np.zeros(risk.features.shape[1]), np.zeros(len(risk.features))
     value, gradient = risk.at(weights, scores)
@@ -37,7 +39,7 @@ def newton(
             gap = gap_of(gradient)
             clock.report(iterations, value, value - gap, passes)
             # Weights 0 rank nothing: a step is tried before they are held good enough.
-            near = iterations > 0 and relative_gap(value, value - gap) <= SAFETY * tolerance
+            near = iterations > 0 and relative_gap(value, value - gap) <= tolerance
             if near or iterations == max_iterations:
                 break
             step, products = _step(risk, curvature, scores, gradient)

@@ -84,7 +84,8 @@ def sdca(
 ) -> PlaceWeights:
     """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end.
 
-    An iteration is a few passes over the subsequences that are not known to be at a bound.
+    An iteration is a few passes over the subsequences that are not known to be at a bound. A small mu with examples
+    that cannot be separated takes many: the certificate says whether they were enough.
     """
     clock = Clock(on_progress)
     work = problem if len(problem.features) >= problem.features.shape[1] else _turned(problem)
@@ -110,8 +111,10 @@ def sdca(
     except StopTraining:
         stopped = True  # what was reached so far is the result, and its certificate says how far that is
     length, alpha = best
-    theta, level = (length * part for part in problem.weights(alpha))
-    primal, dual = problem.primal(theta, level), max(problem.dual(ascent.alpha), problem.dual(alpha))
+    theta, level = problem.weights(alpha)
+    theta, level = length * theta, length * level
+    primal = problem.primal(theta, level)
+    dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(alpha)))  # they may cross by rounding
     converged = relative_gap(primal, dual) <= tolerance
     certificate = Certificate(primal, dual, primal - dual, iteration, clock.seconds, converged)
     return PlaceWeights(theta, level, alpha, certificate, stopped)
@@ -129,7 +132,7 @@ def _turned(problem: PlaceHinges) -> PlaceHinges:
 
     Inner products, and with them all dual variables, stay as they are; a pass costs L n instead of L d.
     """
-    triangle = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")
+    triangle: Floats = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")  # type: ignore[assignment]
     return PlaceHinges(
         np.ascontiguousarray(triangle.T),
         problem.rows,

@@ -44,7 +44,7 @@ def top_k_cccp(
 ) -> TopKSolution:
     """Minimise eq. 8, from `start` or else the frequencies of labels, until no round can gain more than tolerance asks.
 
-    solve: minimises a convex risk. The certificate is of a local result: its primal is the objective, its dual the
+    solve: minimises a convex risk. The certificate is of the last round: its primal is the objective, its dual the
     lower bound of the convex risk that touches it there.
     """
     clock = clock or Clock(None)

@@ -10,7 +10,7 @@ import pytest
 import reference
 from pairwise_models import random_case, random_edges, small_cases
 
-from ranking.inference import max_marginals
+from ranking.inference import cliques, max_marginals
 from ranking.inference.cliques import Cliques, maximal_cliques
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
@@ -118,11 +118,19 @@ def test_a_group_of_a_thousand_takes_no_longer_than_its_pairs() -> None:
     assert [clique.tolist() for clique in found] == [list(range(1000)), [1000, 1001], [1001, 1002]]
 
 
-def test_more_cliques_than_anyone_can_use_are_refused_at_once() -> None:
-    """All pairs of 36 samples but those within each three: 3^12 cliques."""
-    edges = np.array([(i, j) for i, j in itertools.combinations(range(36), 2) if i // 3 != j // 3])
-    with pytest.raises(ValueError, match=r"594 pairs form more than 10,000 cliques.*choose other pairs"):
-        maximal_cliques(36, edges)
+@pytest.mark.parametrize(("fewest", "most"), [(300, 300), (100, 135)])
+def test_more_cliques_than_anyone_can_use_are_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, fewest: int, most: int
+) -> None:
+    """All pairs of 18 samples but those within each three: 3^6 cliques, of which no more are looked for."""
+    edges = np.array([(i, j) for i, j in itertools.combinations(range(18), 2) if i // 3 != j // 3])
+    assert len(maximal_cliques(18, edges)) == 3**6
+    monkeypatch.setattr(cliques, "MOST_CLIQUES", fewest)
+    seen, grown = [], cliques._grown
+    monkeypatch.setattr(cliques, "_grown", lambda near: (seen.append(one) or one for one in grown(near)))
+    with pytest.raises(ValueError, match=rf"135 pairs form more than {most} cliques.*choose other pairs"):
+        maximal_cliques(18, edges)
+    assert len(seen) == most + 1
 
 
 def test_broken_cliques_are_those_whose_labels_differ() -> None:

@@ -22,7 +22,9 @@ from ranking.inference import (
     most_violated_ranking,
     top_k_max_marginals,
 )
+from ranking.inference.best_permutation import WindowScores, best_permutations, exhaustive_permutations
 from ranking.inference.cliques import Cliques
+from ranking.inference.rank_fusion import weighted_votes
 
 CASES = [
     ("gaussian", "a tenth", 400),
@@ -45,9 +47,13 @@ MODULES = [
         "enumeration",
         "dynamic_cuts",
         "flips",
+        "flip_words",
         "roof_duality",
         "best_top_k",
         "top_k_kernels",
+        "permutation_kernels",
+        "best_permutation",
+        "rank_fusion",
     )
 ]
 
@@ -124,6 +130,29 @@ def test_compiled_and_interpreted_top_ks_agree(size: int, monkeypatch: pytest.Mo
     interpret(monkeypatch)
     for expected, interpreted in zip(compiled, everything(), strict=True):
         np.testing.assert_allclose(interpreted, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "length", "pooled"), [(5, 3, 0), (5, 5, 0), (12, 2, 0), (5, 3, 2)])
+def test_compiled_and_interpreted_orders_agree(
+    n: int, length: int, pooled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(n)
+    weights = rng.normal(size=pooled)
+    scores = WindowScores(rng.normal(size=(9, length)), 0.3, rng.normal(size=(9, pooled)), weights)
+    members, starts = rng.integers(0, 9, 2 * n), np.array([0, n, 2 * n])
+    given = members, starts, np.concatenate([rng.permutation(n), rng.permutation(n)])
+
+    def everything() -> list[Any]:
+        found = best_permutations(scores, *given, trees=3)
+        fused = weighted_votes(np.stack([found.orders, given[2]]), np.stack([found.values] * 2), starts)
+        every = exhaustive_permutations(scores, *given) if n < 9 else found
+        return [found.orders, found.values, every.orders, every.values, fused]
+
+    compiled = everything()
+    interpret(monkeypatch)
+    with np.errstate(over="ignore"):  # the random numbers of the starts are those that overflow
+        for expected, interpreted in zip(compiled, everything(), strict=True):
+            np.testing.assert_allclose(interpreted, expected, rtol=1e-12)
 
 
 def test_splits_that_go_wrong_end_in_a_sort(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,13 @@ import pytest
 import reference
 from pairwise_models import Case, random_case, random_edges
 
-from ranking.inference import best_labelling, bounded_labelling, bounded_max_marginals, max_marginals
+from ranking.inference import (
+    PairsOfEitherSign,
+    best_labelling,
+    bounded_labelling,
+    bounded_max_marginals,
+    max_marginals,
+)
 from ranking.inference import doubling as doubling_module
 from ranking.inference.components import Components, checked_model
 from ranking.inference.doubling import Doubling, forced_labellings
@@ -100,6 +106,36 @@ def test_bounds_lie_above_the_truth_by_no_more_than_they_say() -> None:
         apart += above.max() > 1e-6
         check_labellings(found, case)
     assert apart > 10
+
+
+@pytest.mark.usefixtures("doubled")
+@pytest.mark.parametrize("score", [1e9, -1e12, 1e15])
+def test_a_score_that_nothing_outvotes_hides_no_gap_however_large(score: float) -> None:
+    """Beyond twice its penalties a score changes no labelling, and so no excess."""
+    apart = 0
+    for case in cases(60):
+        if len(case.unary) < 2:
+            continue
+        enough, huge = case.unary.copy(), case.unary.copy()
+        enough[0], huge[0] = np.copysign(3.0 * np.abs(case.penalty).sum() + 1.0, score), score
+        expected = bounded_max_marginals(enough, case.edges, case.penalty)
+        found = bounded_max_marginals(huge, case.edges, case.penalty)
+        size = np.abs(enough).sum() + np.abs(case.penalty).sum()
+        np.testing.assert_allclose(found.excess, expected.excess, atol=1e-12 * size)
+        assert found.exact.tolist() == expected.exact.tolist()
+        assert found.map.tolist() == expected.map.tolist()
+        apart += (~expected.exact).any()
+    assert apart > 2
+
+
+@pytest.mark.usefixtures("doubled")
+def test_a_penalty_far_above_the_others_hides_no_gap_of_theirs() -> None:
+    """Three that repel each other pay for one pair at least, which halves do not; the fourth and fifth are as one."""
+    edges = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [3, 4]])
+    for tie in (-10.0, -1e12):
+        found = bounded_max_marginals([0.0, 0.0, 0.0, 1.0, 0.0], edges, [1.0, 1.0, 1.0, -1.0, tie])
+        np.testing.assert_allclose(found.excess, [0.0, 0.0, 0.0, 0.5, 0.5], atol=1e-3)
+        assert found.exact.tolist() == [True, True, True, False, False]
 
 
 def unattained(found: object, case: Case) -> np.ndarray:
@@ -218,6 +254,19 @@ def worth_in(part: doubling_module.Network, labels: Bools) -> float:
     sides[len(sides) // 2 :] ^= True
     cut = sides[part.ends[:, 0]] != sides[part.ends[:, 1]]
     return float(part.unary[sides].sum() - part.capacities[cut].sum())
+
+
+def test_a_component_too_large_for_the_memory_is_refused_before_there_are_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doubling_module, "LARGEST_DOUBLED", 20)
+    path = np.stack([np.arange(24), np.arange(1, 25)], axis=1)
+    for edges in (path[:19], np.delete(path, 10, axis=0)):
+        assert PairsOfEitherSign(25, edges).doubling.large > 0
+    with pytest.raises(
+        ValueError, match=r"join 21 samples in one component, expected at most 20, .*; choose neighbours of"
+    ):
+        PairsOfEitherSign(25, path[:20])
 
 
 def test_large_and_small_components_stand_side_by_side() -> None:

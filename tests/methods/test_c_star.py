@@ -97,7 +97,7 @@ def test_rounds_of_a_fixed_k_never_raise_the_objective() -> None:
     assert all(after <= before * (1 + 1e-9) for before, after in itertools.pairwise(later))
     assert method.certificate.converged
     assert method.certificate.primal <= later[0]
-    # What was found is a local result: from other weights another one may be found, never a value below its bound.
+    # No round goes lower from there: from other weights another end may be found, never a value below its bound.
     again = make_method("C-star p@k", k=2, core_size=2, C=30.0, tolerance=1e-4, max_iterations=3000)
     again.fit(label_set, warm_start=method)
     assert again.certificate.primal <= method.certificate.primal * (1 + 1e-9)

@@ -242,3 +242,46 @@ def test_a_round_that_leads_to_nothing_better_is_not_followed() -> None:
     least = cutting_plane(folded(start).risk, 1e-9).certificate
     assert solution.certificate.dual == pytest.approx(least.dual, rel=1e-4)
     assert not solution.certificate.converged
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Hiding(LinearRisk):
+    """A risk of whose gap single precision hides a share of the objective; it remembers who asked for the exact one."""
+
+    share: float = dataclasses.field(kw_only=True)
+    asked: list[float] = dataclasses.field(default_factory=list, kw_only=True)
+
+    def certify(self, weights: np.ndarray, dual: Cut) -> tuple[float, float, float]:
+        primal, bound, _ = super().certify(weights, dual)
+        self.asked.append(float((primal - bound) / primal))
+        return primal, bound, self.share * primal
+
+
+def asked_on_the_way(tolerance: float, share: float) -> list[float]:
+    """The gaps at which the exact one was asked for, in a round that begins at its end and proves that it is one."""
+    end = cccp(Folded(5, True), np.full(8, 0.1), 1e-9).weights
+    folded, asked = Folded(5, False), list[float]()
+
+    def hiding(weights: np.ndarray) -> UpperBound:
+        bound = folded(weights)
+        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, asked=asked)
+        return UpperBound(risk, bound.point)
+
+    events: list[ProgressEvent] = []
+    solution = cccp(hiding, end, tolerance, clock=Clock(events.append))
+    assert solution.certificate.converged
+    gaps = [float(1.0 - event.dual / solution.certificate.primal) for event in events]
+    assert gaps[:3] == pytest.approx([1.0, 0.827, 0.542], abs=1e-3), "what the tolerances below lie between"
+    return asked
+
+
+def test_the_exact_gap_is_asked_for_once_where_rounding_hides_little_of_it() -> None:
+    """Right below the tolerance a little of the gap that single precision hides would be too much."""
+    asked = asked_on_the_way(tolerance=0.83, share=0.01)
+    assert asked == pytest.approx([0.542], abs=1e-3)
+
+
+def test_the_exact_gap_is_not_asked_for_at_every_step_where_rounding_hides_much_of_it() -> None:
+    """After a gap of 0.827 that did not do one of 0.542 is not tried; that at the end is."""
+    asked = asked_on_the_way(tolerance=0.95, share=0.8)
+    assert asked == pytest.approx([0.827, 0.015], abs=1e-3)

@@ -14,6 +14,8 @@ from browsing import browser, server, visit  # noqa: F401 (fixtures)
 from filled_home import Laboratory, content_of_sets, copy_home, import_here, train_here, train_settings
 from label_home import LabelHome
 from label_home import fill as fill_with_labels
+from order_home import OrderHome
+from order_home import fill as fill_with_orders
 from shapes import write_shapes
 from streamlit.testing.v1 import AppTest
 
@@ -88,6 +90,21 @@ def labels_here(label_home: LabelHome, tmp_path: Path, monkeypatch: pytest.Monke
     copy_home(label_home.home, home)
     monkeypatch.setenv("RANKING_HOME", str(home))
     return replace(label_home, home=home)
+
+
+@pytest.fixture(scope="session")
+def order_home(tmp_path_factory: pytest.TempPathFactory) -> OrderHome:
+    """Built once; tests work on copies."""
+    return fill_with_orders(tmp_path_factory.mktemp("orders"), tmp_path_factory.mktemp("dated"))
+
+
+@pytest.fixture
+def orders_here(order_home: OrderHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OrderHome:
+    """A copy of the home of orders that this test may change, as the home of the app."""
+    home = tmp_path / "home"
+    copy_home(order_home.home, home)
+    monkeypatch.setenv("RANKING_HOME", str(home))
+    return replace(order_home, home=home)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from label_home import LabelHome
 from scipy import stats
 from test_label_interactions import numbers
 
-from pages.parts import asking_charts, asking_table
+from pages.parts import asking_charts, asking_table, asking_words, jobs_panel, label_looks
+from ranking import jobs
+from ranking.asking import STRATEGIES as STRATEGIES_KNOWN
+from ranking.events import Report, said_of_cancelled
 from ranking.fold_curves import FoldCurve, curves_of
-from ranking.run import Run
+from ranking.run import Run, State
 from ranking.run_settings import AskingSettings
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or simulated beside
@@ -48,13 +52,17 @@ def told(questions: int = 10, folds: int = 5) -> list[dict[str, Any]]:
     return curves
 
 
-def simulated(home: LabelHome, curves: list[dict[str, Any]] | None = None, **asked: Any) -> Run:
-    """A simulation that has finished."""
+def simulated(
+    home: LabelHome, curves: list[dict[str, Any]] | None = None, state: State = "finished", **asked: Any
+) -> Run:
+    """A simulation that has ended."""
     settings = AskingSettings(
         home.key, (("HOG", {}),), tuple((name, {}) for name in MODELS), STRATEGIES, **asked
     )
     run = home.store.create_run("asking", settings.to_json())
-    home.store.end_run(run.id, "finished", result={"curves": told() if curves is None else curves})
+    home.store.update_run(run.id, result={"curves": told() if curves is None else curves})
+    reason = "" if state == "finished" else said_of_cancelled(home.store.run(run.id))
+    home.store.end_run(run.id, state, reason)
     return home.store.run(run.id)
 
 
@@ -101,7 +109,8 @@ def test_curves_are_those_of_the_result_with_bands_of_the_spread(labels_here, op
             assert numbers(band["y"])[: len(upper)] == pytest.approx(upper)
     lines = [line for panel in panels for line in panel["data"] if "name" in line]
     looks = {(line["name"], line["line"]["color"], line["line"]["dash"]) for line in lines}
-    assert len(looks) == len(MODELS), "a model looks alike in all panels"
+    star, alone = label_looks.MODELS[:2]
+    assert looks == {("C-star p@k", star.colour, star.dash), ("Independent p@k", alone.colour, alone.dash)}
     ranges = {tuple(panel["layout"]["yaxis"]["range"]) for panel in panels}
     assert len(ranges) == 1
     assert [line["name"] for line in apart["data"]] == ["closest maxima", "random"]
@@ -184,6 +193,60 @@ def test_the_newest_simulation_is_shown_and_others_can_be_chosen(labels_here, op
     assert not app.exception
 
 
+def test_a_simulation_that_was_cancelled_shows_its_finished_folds(labels_here, open_page):
+    run = simulated(labels_here, told(folds=3), state="cancelled")
+    app = open_page("ask_simulation")
+    assert app.query_params["simulation"] == run.id, "it has an outcome"
+    assert not app.exception
+    assert "cancelled; the finished folds" in app.warning[0].value.replace("\\", "")
+    assert any("3 of 5 folds, cancelled" in info.value for info in app.info)
+    assert len(app.get("plotly_chart")) == len(STRATEGIES) + 1
+    assert any("the mean of 3 folds" in text.value for text in app.caption)
+
+
+def test_a_simulation_that_goes_on_shows_its_folds_and_how_long_it_takes(labels_here, open_page, started):
+    settings = AskingSettings(
+        labels_here.key, (("HOG", {}),), tuple((name, {}) for name in MODELS), STRATEGIES
+    )
+    run = jobs.start_once(labels_here.store, "asking", settings.to_json())
+    labels_here.store.update_run(run.id, state="running", started=time.time())
+    report = Report(run.events_file)
+    report.progress("Fold 1 of 5: training C-star p@k", 0.4, 5)
+    app = open_page("ask_simulation", simulation=run.id)
+    assert any("known after the first fold" in text.value for text in app.caption)
+    assert not app.get("plotly_chart")
+    labels_here.store.update_run(run.id, result={"curves": told(folds=2), "seconds": [50.0, 70.0]})
+    report.progress("Fold 3 of 5: training C-star p@k", 2.5, 5)
+    app.run()
+    assert not app.exception
+    assert any("Roughly 2.5 minutes to go" in text.value for text in app.caption), "2.5 folds of a minute"
+    assert any("2 of 5 folds, so far" in info.value for info in app.info)
+    assert len(app.get("plotly_chart")) == len(STRATEGIES) + 1
+
+
+def test_a_simulation_is_starred_deleted_and_brought_back(labels_here, open_page):
+    run = simulated(labels_here)
+    app = open_page("ask_simulation", simulation=run.id)
+    app.button(key="star runs").click().run()
+    assert app.selectbox(key="widget simulation").options[0].startswith("★ ")
+    app.button(key="delete runs").click().run()
+    assert not app.exception
+    assert not app.warning
+    assert not app.get("plotly_chart")
+    assert labels_here.store.run(run.id).deleted
+    app.button(key="undo just deleted").click().run()
+    assert not app.exception
+    assert labels_here.store.run(run.id).deleted is None
+
+
+@pytest.mark.parametrize("state", ["finished", "cancelled"])
+def test_one_fold_alone_can_be_shown(labels_here, open_page, state):
+    run = simulated(labels_here, told(folds=1), state=state)
+    app = open_page("ask_simulation", simulation=run.id)
+    assert not app.exception
+    assert not app.error
+
+
 def test_ends_without_curves_are_said(labels_here, open_page):
     failed = simulated(labels_here, [])
     app = open_page("ask_simulation", simulation=failed.id)
@@ -227,7 +290,8 @@ def test_one_fold_has_no_interval_and_two_baselines_no_difference():
     text = "".join(asking_table.as_markdown(single).values())
     assert "(" not in text
     assert "nan" not in text
-    assert asking_charts.differences([("random", asking_table.compared(single)[0][2])], ["random"]).data
+    apart = asking_table.compared(single)[0][2]
+    assert asking_charts.differences([("random", apart)], label_looks.of_ways(["random"])).data
     flat = np.full((3, 2), 0.5)
     two = [
         FoldCurve("Independent p@k", "random", flat, given="C = 1"),
@@ -236,3 +300,45 @@ def test_one_fold_has_no_interval_and_two_baselines_no_difference():
     ]
     assert asking_table.compared(two) == []
     assert not [title for title in asking_table.as_markdown(two) if "−" in title]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "5 seconds"), (48, "50 seconds"), (80, "1.5 minutes"), (599, "10 minutes"), (9000, "2.5 hours")],
+)
+def test_a_time_that_is_roughly_known_is_rounded(seconds, said):
+    assert jobs_panel.in_minutes(seconds) == said
+
+
+def paired(strategy: str, *apart: float) -> list[FoldCurve]:
+    """C-star above the independent model by so much on each fold, after one question; by nothing before it."""
+    base = np.full((len(apart), 2), 0.5)
+    above = base + np.stack([np.zeros(len(apart)), np.array(apart)], axis=1)
+    return [FoldCurve("C-star p@k", strategy, above), FoldCurve("Independent p@k", strategy, base)]
+
+
+def test_what_interactions_add_is_told_of_the_papers_own_way_to_ask():
+    curves = paired("random", 0.03, 0.0) + paired("closest maxima", 0.011, 0.009)
+    said = asking_words.interactions_add(curves).replace("\\", "")
+    assert "C-star p@k by closest maxima differs from Independent p@k" in said
+    assert "+1.0 (−0.3 to +2.3, not certain) at Q1 points" in said
+    assert "by random" in asking_words.interactions_add(paired("random", 0.03, 0.0))
+    assert asking_words.interactions_add(curves[:1]) == ""
+
+
+def test_only_an_interval_that_holds_0_is_not_certain():
+    def said(*apart: float) -> str:
+        return asking_words.interactions_add(paired("closest maxima", *apart)).partition(" and ")[2]
+
+    assert "not certain" not in said(0.020, 0.021, 0.019)
+    assert "not certain" not in said(-0.020, -0.021, -0.019)
+    assert "not certain" in said(0.02, -0.01, 0.0)
+    assert "(" not in said(0.02), "one fold alone tells of no interval"
+
+
+def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():
+    names = ["Independent p@k", "of tomorrow", "C-star p@k (core_size = 3)", "C-star p@k"]
+    looks = label_looks.of_models(names)
+    assert [looks[name] for name in ("C-star p@k", "Independent p@k")] == list(label_looks.MODELS[:2])
+    assert len(set(looks.values())) == 4
+    assert len(set(label_looks.of_ways(list(STRATEGIES_KNOWN)).values())) == 4

@@ -95,3 +95,15 @@ def test_a_set_without_classes_has_no_labels_to_rank(dated, open_dated):
 )
 def test_other_pages_are_as_they_were(open_dated, page):
     assert not open_dated(page).exception
+
+
+@pytest.mark.parametrize(
+    ("page", "label"), [("image_sets", "Put its samples in order"), ("train", "Put them in order")]
+)
+def test_the_next_step_of_such_a_set_is_an_order(dated, open_dated, page, label):
+    app = open_dated(page)
+    [button] = [one for one in app.button if one.label == label]
+    button.click().run()
+    assert not app.exception
+    assert app.query_params["order_set"] == dated
+    assert app.title[0].value == "Orders"

@@ -128,7 +128,7 @@ def test_without_a_training_one_button_trains_both_rankers(labels_here, open_pag
     app = open_page("label_interactions")
     assert not app.exception
     before = len(started)
-    [button] = [one for one in app.button if one.proto.type == "primary"]
+    [button] = [one for one in app.button if one.label == "Train C-star and its rival"]
     button.click().run()
     begun = {run.settings["method"] for run in started[before:] if run.kind == "label"}
     assert begun == {"Independent p@k", "C-star p@k"}

@@ -7,22 +7,27 @@ import io
 import json
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
+from test_label_interactions import numbers
 from test_ranked_images import components
 
-from pages.parts import answer_files, cache, label_models, questions
+from pages.parts import answer_files, cache, label_looks, label_models, questions, runs
 from pages.parts.interview import Interview
-from ranking import jobs
+from ranking import jobs, worker
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.asking import closest_maxima, next_questions
+from ranking.events import Report
 from ranking.lookahead import Position, ranked_labels
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.registry import METHODS
 from ranking.metrics import break_even_precision
+from ranking.run_settings import LabelTrainSettings
+from ranking.types import ProgressEvent
 
 IMAGE = "board 00"
 
@@ -148,14 +153,26 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
     assert len([kept for _, _, kept in yes["rows"] if kept == "yes"]) == 2
     own = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="own"))["rival"]
     _, images, row = model(labels_here, labels_here.rival)
-    interview = Interview.of(
-        labels_here.store.run(labels_here.rival), images, row, "closest maxima", 10, True
-    )
+    [player] = label_models.players(labels_here.store.run(labels_here.rival))
+    interview = Interview.of(player, images, row, "closest maxima", 10, True)
     asked, _ = interview.asker.play(Position.of(images.names, {}), images.labels[row], 2)
     kept = {label: "yes" if images.labels[row, label] else "no" for label in asked}
     assert {label: said for label, _, said in own["rows"] if said} == kept
     assert own["note"].startswith("2 own questions (closest maxima), answered by the truth")
     assert told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))["rival"] is None
+
+
+@pytest.mark.parametrize("asks", ["own", "rival"])
+def test_a_model_has_one_colour_whoever_asks(labels_here, open_page, asks):
+    run_id = getattr(labels_here, asks)
+    app = open_page("label_questions", label_run=run_id, image=IMAGE, truth="1", rival="own")
+    assert not app.exception
+    [race] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    lines = {line["name"]: (line["line"]["color"], line["line"]["dash"]) for line in race["data"]}
+    star, alone = label_looks.MODELS[:2]
+    assert lines == {"C-star": (star.colour, star.dash), "Independent": (alone.colour, alone.dash)}
+    bars = {one["title"]: one["colour"] for one in (told(app)["own"], told(app)["rival"])}
+    assert bars == {"C-star": star.colour, "Independent": alone.colour}
 
 
 def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_here, open_page, monkeypatch):
@@ -164,7 +181,7 @@ def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_her
     log = {"events": [event(labels_here, 1, NAMES_OF[4]).to_json()], "shown": NAMES_OF[7], "token": ""}
     seen = []
 
-    def browser(data, key):
+    def browser(data, key, on_more):
         seen.append((data, AnswerStore(labels_here.home).events(labels_here.key)))
         log["token"] = data["token"]
         return questions.Sent.of(log)
@@ -180,6 +197,25 @@ def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_her
     assert (second["saved"], [one.label for one in after]) == ({"e" * 32: 1}, [NAMES_OF[4]])
     assert second["tree"]["label"] == 7, "what is on the screen stays there"
     assert second["given"] == [[4, "yes"]]
+
+
+def test_k_is_raised_by_one_from_the_question(labels_here, open_page, monkeypatch):
+    shown, pressed = [], []
+
+    def browser(data, key, on_more):
+        shown.append(data)
+        if not pressed:  # what Streamlit calls before it shows the component again
+            pressed.append(True)
+            on_more()
+        return questions.Sent()
+
+    monkeypatch.setattr(questions, "questions", browser)
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, label_k="3")
+    assert not app.exception
+    assert [data["k"] for data in shown] == [3, 4]
+    assert app.query_params["label_k"] == "4"
+    assert app.slider(key="widget label_k").value == 4
+    assert shown[0]["most"] == len(shown[0]["names"])
 
 
 @pytest.mark.parametrize(
@@ -286,6 +322,121 @@ def test_without_a_model_both_are_trained_with_one_press(labels_here, started, o
         "Independent p@k",
     }
     assert {run.settings["set"] for run in started if run.kind == "label"} == {labels_here.key}
+
+
+def test_both_trainings_of_one_press_are_watched_with_their_gaps(labels_here, started, open_page):
+    for run_id in (labels_here.own, labels_here.rival):
+        labels_here.store.delete_run(run_id)
+    app = open_page("label_questions")
+    [train] = [button for button in app.button if button.label == "Train C-star and its rival"]
+    train.click().run()
+    learning = [run for run in started if run.kind == "label"]
+    for run, dual in zip(learning, (0.75, 0.5), strict=True):
+        Report(run.events_file).iteration(ProgressEvent(3, 1.0, dual, 0.1, 3))
+    app.run()
+    assert not app.exception
+    assert len(app.get("progress")) == 2
+    gaps = [text.value for text in app.markdown if text.value.startswith("Gap now")]
+    assert ["25%" in gaps[0], "50%" in gaps[1]] == [True, True], "each has events of its own"
+
+
+def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, open_page):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    app.number_input(key="widget label training.C-star p@k.core_size").set_value(0)
+    app.number_input(key="widget label training least").set_value(1)
+    app.button(key="widget train another").click().run()
+    assert not app.exception
+    [run] = [run for run in started if run.kind == "label"]
+    settings = LabelTrainSettings.from_json(run.settings)
+    assert (settings.set, settings.method, settings.min_images) == (labels_here.key, "C-star p@k", 1)
+    assert settings.method_settings["core_size"] == 0
+    assert "Cancel" in [button.label for button in app.button]
+    said = [text.value.replace("\\", "") for text in app.caption]
+    assert "C-star p@k · Labels in the core = 0, images a label ≥ 1" in said
+    Path(run.model_file).write_bytes(labels_here.store.run(labels_here.own).model_file.read_bytes())
+    labels_here.store.end_run(run.id, "finished", result={"certificate": None, "test": {"BEP": 0.5}})
+    app.run()
+    assert app.query_params["label_run"] == labels_here.own, "nobody is torn away from a question"
+    app.button(key="widget show just trained").click().run()
+    assert app.query_params["label_run"] == run.id
+
+
+def test_a_training_that_fails_says_so_beside_its_form(labels_here, started, open_page):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    app.button(key="widget train another").click().run()
+    [run] = [run for run in started if run.kind == "label"]
+    labels_here.store.end_run(run.id, "failed", "no label is shown by 20 images")
+    app.run()
+    assert "no label is shown by 20 images" in app.error[0].value
+
+
+@pytest.fixture
+def coreless(labels_here: LabelHome) -> str:
+    """The id of a C-star without a core, on the same features and labels."""
+    settings = labels_here.store.run(labels_here.own).settings
+    given = {**settings, "method_settings": {**settings["method_settings"], "core_size": 0}}
+    run = labels_here.store.create_run("label", given)
+    report = Report(run.events_file)
+    labels_here.store.end_run(run.id, "finished", result=worker.train_labels(labels_here.store, run, report))
+    report.flush()
+    return run.id
+
+
+def test_trainings_are_told_apart_by_their_settings_and_play_against_each_other(
+    labels_here, coreless, open_page
+):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="own", truth="1")
+    options = app.selectbox(key="widget label_run").options
+    assert [("Labels in the core = 0" in option) for option in options] == [True, False, False]
+    app.selectbox(key="widget rival_run").set_value(coreless).run()
+    assert not app.exception
+    data = told(app)
+    assert data["own"]["title"] == "C-star (Labels in the core = 5)"
+    assert data["rival"]["title"] == "C-star (Labels in the core = 0)"
+    assert data["own"]["colour"] != data["rival"]["colour"]
+    [race] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    assert len(race["data"]) == 2
+
+
+def test_both_bounds_of_a_training_can_be_looked_at(labels_here, open_page):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    app.session_state["widget label training"] = True
+    app.run()
+    assert not app.exception
+    [curve] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    proof = labels_here.store.run(labels_here.own).result["certificate"]
+    lines = {line["name"]: line for line in curve["data"] if "name" in line}
+    assert numbers(lines["dual (lower bound)"]["y"])[-1] == pytest.approx(proof["dual"])
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Primal"] == f"{proof['primal']:.4g}"
+    assert shown["Test BEP"] == f"{labels_here.store.run(labels_here.own).result['test']['BEP']:.3f}"
+
+
+def test_trainings_of_labels_are_starred_named_deleted_and_brought_back(labels_here, open_page):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    app.session_state["widget label training"] = True
+    app.run()
+    app.button(key="star runs").click().run()
+    assert labels_here.store.run(labels_here.own).star
+    [name] = [field for field in app.text_input if field.label == "Name"]
+    name.set_value("With a core")
+    [save] = [button for button in app.button if button.label == "Save"]
+    save.click().run()
+    assert "★ With a core" in app.selectbox(key="widget label_run").options[0]
+    app.button(key="delete runs").click().run()
+    assert not app.exception
+    assert not app.warning
+    assert labels_here.store.run(labels_here.own).deleted
+    assert app.query_params["label_run"] == labels_here.rival
+    app.button(key="undo just deleted").click().run()
+    assert labels_here.store.run(labels_here.own).deleted is None
+
+
+def test_the_certificate_of_one_k_for_all_images_is_of_a_local_optimum(labels_here):
+    run = labels_here.store.run(labels_here.own)
+    assert runs.is_convex(run)
+    given = {**run.settings, "method_settings": {"k": 3}}
+    assert not runs.is_convex(replace(run, settings=given))
 
 
 def test_what_to_notice_is_of_the_model_that_asks(labels_here, open_page):
@@ -413,5 +564,7 @@ def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, mon
     data = told(app)
     assert (data["stamp"]["run"], data["own"]["title"]) == (run.id, "Tomorrow p@k")
     assert data["rival"]["title"] == "C-star"
+    assert data["rival"]["colour"] == label_looks.MODELS[0].colour
+    assert data["own"]["colour"] == label_looks.MODELS[2].colour, "the next one of its own"
     first = told(open_page("label_questions", image=IMAGE))
     assert first["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"

@@ -104,6 +104,21 @@ def test_undo_is_unlimited_and_itself_an_event(visit: Visit, server: Server, lab
     assert not fold(events).standing
 
 
+def test_a_k_that_is_full_is_said_and_raised_by_one(visit: Visit, label_home: LabelHome) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+01&label_k=2"))
+    why, more = page.locator(".why span"), page.locator(".more")
+    assert "the model is least sure" in why.inner_text()
+    assert not more.is_visible()
+    page.evaluate(PRESS, [["1", "1"], 300])
+    all_on_disk(page, 2)
+    assert why.inner_text().startswith("k is full: all 2 labels that the image is given you have said yes to")
+    assert more.inner_text() == "Raise k to 3"
+    more.click()
+    page.wait_for_url(re.compile("label_k=3"))
+    page.locator(".why span", has_text="the model is least sure").wait_for()
+    assert not more.is_visible()
+
+
 def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(
     visit: Visit, label_home: LabelHome
 ) -> None:
@@ -300,3 +315,36 @@ def test_the_menu_opens_the_pages_about_labels_and_carries_the_address(
     ready(page)
     assert f"label_run={label_home.own}" in page.url
     assert page.get_by_role("heading", level=1).inner_text() == "Label questions"
+    assert page.get_by_role("button", name="Labels: Label questions").count() == 1, (
+        "the heading says where one is"
+    )
+
+
+def test_on_a_phone_the_rival_is_chosen_before_the_rankings(visit: Visit, label_home: LabelHome) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+02"))
+    switch, ranking = page.get_by_text("Beside a rival"), page.locator(".rankings")
+    wide = switch.bounding_box(), ranking.bounding_box()
+    assert wide[0]["x"] < wide[1]["x"], "beside each other where there is room"
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(300)
+    assert switch.bounding_box()["y"] < page.locator(".question").bounding_box()["y"]
+    assert page.locator(".question").bounding_box()["y"] < ranking.bounding_box()["y"]
+
+
+@pytest.mark.parametrize(
+    ("apart", "said"), [(0.0004, "less than 0.001 apart"), (0.0, "0.000 apart"), (0.25, "0.250 apart")]
+)
+def test_maxima_that_are_nearly_equal_are_not_said_to_be_equal(
+    visit: Visit, label_home: LabelHome, apart: float, said: str
+) -> None:
+    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+03"))
+    shown = page.locator(".questions").evaluate(
+        """(root, apart) => {
+            for (const next of root.state.data.tree.after) Object.assign(next, { inside: 0.5 + apart, outside: 0.5 });
+            const event = { key: "s", bubbles: true, composed: true, cancelable: true };
+            document.body.dispatchEvent(new KeyboardEvent("keydown", event));
+            return root.querySelector(".values").textContent;
+        }""",
+        apart,
+    )
+    assert shown.endswith(f": {said}")

@@ -12,6 +12,7 @@ from test_ranked_images import components
 
 from pages.parts import cache, neighbours
 from ranking.features import load_features
+from ranking.inference import AttractivePairs
 from ranking.methods.hob_svm import HOBSVM
 from ranking.metrics import average_precision
 from ranking.neighbourhood import Neighbourhood
@@ -57,6 +58,10 @@ def a_sample(images, found, turning, test=True):
     return str(images.ids[rows[0]])
 
 
+def attractive(unary, edges, penalty, relevant, test):
+    return Neighbourhood.of(unary, AttractivePairs(len(unary), edges), penalty, relevant, test)
+
+
 @pytest.fixture
 def found(laboratory):
     return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
@@ -65,7 +70,7 @@ def found(laboratory):
 def test_who_has_no_neighbours_was_not_moved_by_them():
     """Sample 2 stands alone; sample 1 falls behind it because of its neighbour 0."""
     relevant, test = np.array([False, False, True]), np.zeros(3, bool)
-    found = Neighbourhood.of([-3.0, 1.0, 0.5], [[0, 1]], [-5.0], relevant, test)
+    found = attractive([-3.0, 1.0, 0.5], [[0, 1]], [-5.0], relevant, test)
     assert found.helped.tolist() == [0, 1, 1]
     assert neighbours.most_moved(found, False, 5).tolist() == [1]
 
@@ -275,12 +280,12 @@ def test_moves_are_said_by_arrows():
 def test_a_score_that_sinks_while_its_rank_rises_is_explained():
     """0 pays 1 for its neighbour 1, 2 pays 5 for its neighbour 3: so 0 passes 2, though its score sinks."""
     everybody, test = np.ones(4, bool), np.zeros(4, bool)
-    found = Neighbourhood.of([-2.0, -9.0, -1.0, -9.0], [[0, 1], [2, 3]], [-1.0, -5.0], everybody, test)
+    found = attractive([-2.0, -9.0, -1.0, -9.0], [[0, 1], [2, 3]], [-1.0, -5.0], everybody, test)
     assert found.score[[0, 2]].tolist() == [-3.0, -6.0]
     assert found.rise[[0, 2]].tolist() == [1, -1]
     assert "it rises since those whom it passes lose more" in neighbours.what_moved(found, 0)
     assert neighbours.what_moved(found, 2) == "which of the other bars moved it"
-    gains = Neighbourhood.of([2.0, 9.0, 1.0, 9.0], [[0, 1], [2, 3]], [-1.0, -5.0], everybody, test)
+    gains = attractive([2.0, 9.0, 1.0, 9.0], [[0, 1], [2, 3]], [-1.0, -5.0], everybody, test)
     assert gains.score[[0, 2]].tolist() == [3.0, 6.0]
     assert "it falls since those who pass it gain more" in neighbours.what_moved(gains, 0)
 
@@ -307,7 +312,7 @@ def test_curves_that_never_cross_are_not_said_to(labelled, words):
     ],
 )
 def test_the_labels_of_those_who_hurt_are_counted(relevant, words):
-    found = Neighbourhood.of(
+    found = attractive(
         [-1.0, -2.0, -2.0], [[0, 1], [2, 0]], [-1.0, -1.0], np.array(relevant), np.zeros(3, bool)
     )
     assert words in neighbours.why_hurt(found, np.array([0]))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from filled_home import teach
 from test_lesson import said
 from test_start import strips_of
 
-from pages.parts import leanings, lessons
+from pages.parts import all_actions, cache, frame, leanings, lessons
+from pages.parts.all_actions import MEASURED
 from ranking import method_class
 from ranking.features import load_features
 from ranking.inference import max_marginals
@@ -80,6 +83,77 @@ def test_four_rankings_are_those_on_disk_and_neighbours_help_on_these_images(tau
         assert precisions[leaning] > precisions[alone] + 0.02, (
             "this query is an example where neighbours help"
         )
+
+
+def test_pictures_of_one_scene_are_joined_and_told(taught, open_page):
+    images = taught.image_set(run_of(taught, "SVM").settings["set"])
+    scene_of = dict(zip(map(str, images.ids), images.image_of.tolist(), strict=True))
+    joined = 0
+    for strip in strips_of(open_page("neighbours_lesson")):
+        items, scenes = strip["items"], [scene_of[item["id"]] for item in strip["items"]]
+        for place, (item, scene) in enumerate(zip(items, scenes, strict=True)):
+            same = [rank for rank, other in enumerate(scenes, 1) if other == scene and rank != place + 1]
+            assert {items[rank - 1]["bracket"] for rank in same} <= {item["bracket"]}
+            assert bool(item["bracket"]) == bool(same)
+            ranks = f"of one scene with rank{'s' if len(same) > 1 else ''} {' and '.join(map(str, same))}"
+            assert item["alt"].endswith(ranks) if same else "of one scene" not in item["alt"]
+            assert item["joined"] == (place + 2 in same)
+        letters = {
+            item["bracket"]: scene for item, scene in zip(items, scenes, strict=True) if item["bracket"]
+        }
+        assert len(set(letters.values())) == len(letters), "one letter, one scene"
+        joined += sum(item["joined"] for item in items)
+    assert joined > 0
+
+
+def test_all_actions_are_shown_beside_the_one_that_was_chosen(taught, open_page):
+    text, found = said(open_page("neighbours_lesson")), json.loads(MEASURED.read_text())
+    images = taught.image_set(run_of(taught, "SVM").settings["set"])
+    assert tuple(found["average_precision"]) == images.classes
+    assert all(tuple(by) == LESSON.methods for by in found["average_precision"].values())
+    assert tuple(found["features"]) == lessons.FEATURES
+    for action, by in found["average_precision"].items():
+        name = f"**{action}**" if action == LESSON.query else action
+        row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
+        assert all(f" {value:.3f} |" in row for value in by.values())
+    helped = [
+        sum(by[two] > by[one] for by in found["average_precision"].values()) for one, two in leanings.PAIRS
+    ]
+    assert (
+        f"rises for {helped[0]} of 10 actions where labels are counted, and for {helped[1]} where AP is optimised"
+        in text
+    )
+
+
+def test_the_stored_figures_are_what_the_methods_do(taught):
+    """Of the action that the lesson trains; the others are made by the same lines.
+
+    The rounds of HOAP-SVM, which is not convex, lead elsewhere where products are rounded otherwise: .359 and .401 with
+    one and two threads.
+    """
+    stored = json.loads(MEASURED.read_text())["average_precision"][LESSON.query]
+    for method in LESSON.methods:
+        within = 0.08 if method == "HOAP-SVM" else 0.002
+        assert average_precision(*on_disk(taught, method)) == pytest.approx(stored[method], abs=within)
+
+
+def test_figures_of_other_images_are_not_shown(taught, open_page, monkeypatch, tmp_path):
+    other = tmp_path / "ten_actions.json"
+    other.write_text(MEASURED.read_text().replace('"set": "', '"set": "0'))
+    monkeypatch.setattr(all_actions, "MEASURED", other)
+    app = open_page("neighbours_lesson")
+    assert not app.exception
+    assert "measure it again with" in app.error[0].value
+    assert "actions where labels are counted" not in said(app)
+    assert app.button(key="next step"), "the lesson goes on"
+
+
+def test_the_menu_is_there_while_the_page_computes(taught, open_page, monkeypatch):
+    begun, show_menu, leaning = [], frame.show_menu, cache.leaning
+    monkeypatch.setattr(frame, "show_menu", lambda: (begun.append("menu"), show_menu())[1])
+    monkeypatch.setattr(cache, "leaning", lambda run: (begun.append("leaning"), leaning(run))[1])
+    assert not open_page("neighbours_lesson", neighbours_step="2").exception
+    assert begun.index("menu") < begun.index("leaning")
 
 
 @pytest.mark.parametrize("step", ["2", "3"])

@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import address, charts, colours, forms, frame, grid, keys, training_charts
+from pages.parts import (
+    address,
+    charts,
+    colours,
+    file_names,
+    forms,
+    frame,
+    grid,
+    keys,
+    label_looks,
+    training_charts,
+)
 from pages.parts.tile import COLOURS, Tile, style
 from ranking import method_class, method_names, metrics
 from ranking.datasets import source_class, source_names
@@ -26,8 +37,21 @@ PLUGINS = [
 ]
 
 
-def test_the_examples_run():
-    assert doctest.testmod(frame) == doctest.TestResults(failed=0, attempted=1)
+@pytest.mark.parametrize("module", [frame, file_names, label_looks], ids=lambda module: module.__name__)
+def test_the_examples_run(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed
+
+
+@pytest.mark.parametrize(
+    "title", ["../../etc/passwd", "a\nb\r\0c", 'CON: <x>|?*"', "語" * 99, "  ", "-" * 50, "a.html"]
+)
+def test_no_title_makes_a_file_name_that_a_system_refuses(title):
+    name = file_names.file_name("answers", title, "0123456789", "csv")
+    assert re.fullmatch(r"answers-([\w-]{1,40}-)?01234567\.csv", name)
+    assert "_" not in name
+    assert "--" not in name
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.__name__)
@@ -62,10 +86,15 @@ def test_every_plugin_has_a_form_that_shows_its_defaults(index):
     assert app.session_state["made"] == {item.name: item.default for item in settings_of(PLUGINS[index])}
     widgets = (*app.selectbox, *app.toggle, *app.text_input, *app.number_input, *app.select_slider)
     assert {widget.label for widget in widgets} == {item.label for item in settings_of(PLUGINS[index])}
-    said = " ".join(caption.value for caption in app.caption)
-    assert all(frame.escaped(item.help) in said for item in settings_of(PLUGINS[index]))
-    formulas = [element.value for element in app.markdown]
-    assert formulas == [f"${item.formula}$" for item in in_order(PLUGINS[index]) if item.formula]
+    on_request = {widget.label: widget.help for widget in widgets}
+    said, formulas = [caption.value for caption in app.caption], [element.value for element in app.markdown]
+    for item in settings_of(PLUGINS[index]):
+        shown = [on_request[item.label]] if item.advanced else [*said, *formulas]
+        assert frame.escaped(item.help) in " ".join(shown)
+        assert f"${item.formula}$" in " ".join(shown) or not item.formula
+    first = [item for item in settings_of(PLUGINS[index]) if not item.advanced]
+    assert len(said) == len(first), "what few need is explained on request only"
+    assert formulas == [f"${item.formula}$" for item in first if item.formula]
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.__name__)
@@ -73,11 +102,6 @@ def test_no_label_needs_escaping(plugin):
     """Streamlit reads labels as markdown and hands them to screen readers as they are."""
     for item in settings_of(plugin):
         assert not re.search(r"[\\`*_\[\]<>$~]|:\w+:", f"{plugin.name}: {item.label}")
-
-
-def in_order(plugin):
-    """As the form shows them: the advanced ones last."""
-    return sorted(settings_of(plugin), key=lambda item: item.advanced)
 
 
 @pytest.mark.parametrize(

@@ -59,17 +59,29 @@ def test_what_is_shown_was_tested_and_not_learnt():
     assert {name for name, _ in json.loads(TRAINED.read_text())["shown"]} <= tested
 
 
+def test_labels_and_their_questions_are_one_press_away(empty_home, started, open_page):
+    app = open_page("start")
+    assert "The model asks" in " ".join(text.value for text in app.markdown)
+    app.button(key="widget go to label_questions").click().run()
+    assert app.title[0].value == "Label questions"
+
+
 def test_there_is_one_obvious_next_step(empty_home, started, open_page):
     app = open_page("start")
     kinds = {button.label: button.proto.type for button in app.button}
     assert kinds == {
         "Why optimise AP?": "primary",
+        "Do neighbours help?": "secondary",
         "Train a method": "secondary",
+        "Answer a model's questions": "secondary",
         "Look at the images": "secondary",
         "What did these pairs mean?": "secondary",
     }
     next(button for button in app.button if button.label == "Why optimise AP?").click().run()
     assert app.title[0].value == "Why optimise AP?"
+    app = open_page("start")
+    next(button for button in app.button if button.label == "Do neighbours help?").click().run()
+    assert app.title[0].value == "Do neighbours help?"
 
 
 def test_whoever_comes_first_begins_the_trainings_of_the_lesson_and_nobody_else(

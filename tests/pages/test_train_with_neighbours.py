@@ -40,7 +40,7 @@ def test_a_method_that_uses_neighbours_asks_which(laboratory, started, open_page
     app = open_page("train", set=laboratory.digits, method=method)
     [box] = widget(app, "graph")
     assert box.value == "same image"
-    assert box.options == [words.capitalize() for words in GRAPHS.values()]
+    assert box.options == [graph.words.capitalize() for graph in GRAPHS.values()]
     box.select("nearest").run()
     assert app.query_params["graph"] == "nearest"
     app.button(key="train").click().run()
@@ -94,6 +94,21 @@ def test_a_graph_of_a_method_of_another_version_is_said_as_it_was_told():
     assert runs.neighbours_of(told) == "nearest"
 
 
+@pytest.mark.parametrize(
+    ("label", "title"), [("What neighbours did", "Max-marginals"), ("Who leans on whom", "Sample graph")]
+)
+def test_it_leads_on_to_what_its_neighbours_did(laboratory, on_neighbours, open_page, label, title):
+    app = open_page("train", run=on_neighbours.id)
+    [button] = [button for button in app.button if button.label == label]
+    assert button.proto.type == "secondary", "the ranking is the obvious next step"
+    button.click().run()
+    assert not app.exception
+    assert app.title[0].value == title
+    assert app.query_params["run"] == on_neighbours.id
+    alone = open_page("train", run=laboratory.on_shapes)
+    assert label not in [button.label for button in alone.button]
+
+
 def test_it_leaves_and_comes_back_with_its_neighbours(laboratory, on_neighbours, tmp_path):
     archive = run_archive.export_run(laboratory.store, on_neighbours.id)
     again = run_archive.import_run(laboratory.store, archive)
@@ -108,27 +123,28 @@ def test_it_leaves_and_comes_back_with_its_neighbours(laboratory, on_neighbours,
 def test_a_method_that_is_not_convex_says_where_it_ends(laboratory, open_page):
     app = open_page("train", set=laboratory.shapes, method=METHOD)
     said = texts(app)
-    assert "**Ends in a local optimum.**" in said
+    assert "**Ends where no round goes lower.**" in said
     assert "go down the stairs" in said
     assert [formula.value.strip("$\n ") for formula in app.latex] == [certificate.LOCAL_FORMULA]
     assert "stops by itself when one more round can gain at most 0.1% of the objective" in said
     said = texts(open_page("train", set=laboratory.shapes, method="HOB-SVM"))
-    assert "local optimum" not in said
+    assert "no round goes lower" not in said
     assert "watch two bounds meet" in said
 
 
-def test_its_certificate_is_one_of_a_local_optimum(laboratory, on_neighbours, open_page):
+def test_its_certificate_is_one_of_its_last_round(laboratory, on_neighbours, open_page):
     app = open_page("train", run=on_neighbours.id)
     assert not app.exception
     [success] = app.success
     assert success.value.startswith(
-        "**Converged to a local optimum.** The convex bound that touches the objective here falls no further than "
+        "**Converged: no round goes lower.** The convex bound that touches the objective here falls no further than "
     )
     assert "proof that no weights" not in success.value
-    assert "This is no proof of the best weights" in success.value
+    assert "This is no proof of the best weights, not even of those nearby" in success.value
+    assert "local optimum" not in texts(app)
     shown = {metric.label: metric for metric in app.metric}
-    assert {"Objective", "Local dual"} <= set(shown)
-    assert "no bound on the objective" in shown["Local dual"].help
+    assert {"Objective", "Dual of the last round"} <= set(shown)
+    assert "no bound on the objective" in shown["Dual of the last round"].help
     assert "each round bounds the objective by a convex problem" in texts(app)
     assert "grey band" not in texts(app)
 
@@ -141,10 +157,10 @@ def test_one_that_did_not_converge_speaks_of_the_bound_that_touches(laboratory, 
     assert "The gap to the convex bound that touches the objective here is" in app.warning[0].value
 
 
-def test_an_imported_one_claims_a_local_optimum(laboratory, on_neighbours, open_page):
+def test_an_imported_one_claims_that_no_round_goes_lower(laboratory, on_neighbours, open_page):
     archive = run_archive.export_run(laboratory.store, on_neighbours.id)
     app = open_page("train", run=run_archive.import_run(laboratory.store, archive).id)
-    assert any(info.value.startswith("**Converged to a local optimum, says the lab") for info in app.info)
+    assert any(info.value.startswith("**Converged: no round goes lower, says the lab") for info in app.info)
 
 
 def test_the_stairs_are_the_objective_of_each_round(laboratory, on_neighbours):

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from filled_home import train_settings
 from test_train import texts
 
 from pages.parts import cache, certificate
 from ranking import run_archive, worker
 from ranking.events import Report
-from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, bounds_of
+from ranking.inference import (
+    POTENTIALS,
+    AttractivePairs,
+    PairsOfEitherSign,
+    PottsCliques,
+    bounds_of,
+    potentials,
+)
+from ranking.inference.cliques import maximal_cliques
 from ranking.methods.hob_svm import HOBSVM
 from ranking.store import Store
 from ranking.types import Bounds
@@ -17,10 +26,10 @@ from ranking.types import Bounds
 PAGES = ("max_marginals", "sample_graph")
 
 
-def trained(laboratory, key, query, potentials, graph="nearest", **settings):
+def trained(laboratory, key, query, kind, graph="nearest", **settings):
     """A HOB-SVM whose neighbours pay otherwise."""
     store = laboratory.store
-    asked = train_settings(key, query, "HOB-SVM", potentials=potentials, **settings)
+    asked = train_settings(key, query, "HOB-SVM", potentials=kind.name, **settings)
     run = store.create_run("train", {**asked, "graph": graph})
     report = Report(run.folder / "events.jsonl")
     store.end_run(run.id, "finished", result=worker.train(store, run, report))
@@ -45,10 +54,22 @@ def test_the_form_offers_it_and_begins_with_the_papers(laboratory, started, open
     assert started[0].settings["method_settings"]["potentials"] == PottsCliques.name
 
 
+@pytest.mark.parametrize("method", ["HOB-SVM", "HOAP-SVM"])
+@pytest.mark.parametrize("kind", POTENTIALS.values())
+def test_the_formula_is_the_one_that_holds(laboratory, open_page, method, kind):
+    app = open_page(
+        "train", set=laboratory.digits, method=method, **{f"method.{method}.potentials": kind.name}
+    )
+    [objective] = [text.value for text in app.markdown if text.value.startswith(r"$\tfrac12")]
+    assert objective.endswith(rf",\quad {kind.constraint}$")
+    assert (r"w_2 \le 0" in objective) == (kind.highest == 0.0)
+    assert (r"\tfrac12, 1" in objective) == kind.bounded
+
+
 def test_bounds_are_said_wherever_they_are_shown(laboratory, open_page, tmp_path):
     """One training for all, since it takes a while: by its certificate, by its labellings, and where it travels."""
     run = trained(
-        laboratory, laboratory.figures, "playing instrument", PairsOfEitherSign.name, C=1.0, max_iterations=12
+        laboratory, laboratory.figures, "playing instrument", PairsOfEitherSign, C=1.0, max_iterations=12
     )
     found, told = cache.neighbourhood(run), run.result["bounds"]
     assert told["samples"] > 0
@@ -77,7 +98,7 @@ def test_bounds_are_said_wherever_they_are_shown(laboratory, open_page, tmp_path
 
 
 def test_small_components_are_said_to_be_exact(laboratory, open_page):
-    run = trained(laboratory, laboratory.shapes, "disc", PairsOfEitherSign.name, "same image")
+    run = trained(laboratory, laboratory.shapes, "disc", PairsOfEitherSign, "same image")
     assert run.result["bounds"]["large"] == 0
     text = said(open_page("train", run=run.id))
     assert "Pairs of either sign: the max-marginals of all 48 samples are exact." in text
@@ -94,17 +115,25 @@ def test_bounds_that_labellings_attain_are_said_to_be_exact():
     )
 
 
-def test_cliques_are_shown_by_the_pairs_in_them(laboratory, open_page):
+def test_cliques_are_shown_by_the_pairs_in_them(laboratory, open_page, monkeypatch):
     run = trained(
         laboratory,
         laboratory.figures,
         "playing instrument",
-        PottsCliques.name,
+        PottsCliques,
         "same image",
         C=1.0,
         tolerance=0.1,
     )
+    searched = []
+
+    def counted(n, edges):
+        searched.append(n)
+        return maximal_cliques(n, edges)
+
+    monkeypatch.setattr(potentials, "maximal_cliques", counted)
     found = cache.neighbourhood(run)
+    assert len(searched) == 1, "the search may take long"
     assert "bounds" not in run.result
     assert found.penalty.shape == (len(found.components.edges),)
     np.testing.assert_allclose(found.unary_part + found.pairwise_part, found.score, atol=1e-12)

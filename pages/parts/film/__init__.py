@@ -90,6 +90,6 @@ def own_order(key: str, token: str, first: Sequence[int]) -> tuple[int, ...]:
     if not isinstance(told, dict) or told.get("token") != token:
         return tuple(first)
     order = told.get("order")
-    if not isinstance(order, list) or sorted(map(str, order)) != sorted(map(str, first)):
+    if not isinstance(order, list) or any(type(one) is not int for one in order):
         return tuple(first)  # a message of another page than ours
-    return tuple(int(one) for one in order)
+    return tuple(order) if sorted(order) == sorted(first) else tuple(first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,12 @@ _ranking = (
 _buttons = "".join(
     f'<button type="button" data-kind="{kind}">{word}<kbd>{key}</kbd></button>' for kind, word, key in BUTTONS
 )
-_variables = {**COLOURS, "bar": colours.BLUE, "grey": colours.GREY}
+_variables = {**COLOURS, "grey": colours.GREY}
 
 _mount = st.components.v2.component(
     "ranking_questions",
     html='<div class="questions"><section class="question"><div class="ask" aria-live="polite"></div>'
-    '<div class="why"></div><div class="values"></div>'
+    '<div class="why"><span></span> <button type="button" class="more" hidden></button></div><div class="values"></div>'
     f'<div class="buttons">{_buttons}<span class="kept" role="status"></span></div></section>'
     f'<div class="rankings">{_ranking.format("own")}{_ranking.format("rival")}</div></div>',
     css=f":host {{{''.join(f'--{name}: {colour};' for name, colour in _variables.items())}}}\n"
@@ -90,7 +90,9 @@ def sent_before(key: str) -> Sent:
     return Sent.of(st.session_state[key]["log"]) if key in st.session_state else Sent()
 
 
-def questions(data: dict[str, Any], key: str) -> Sent:
-    """Show `data` (see questions.js); what the browser has sent."""
-    shown = _mount(key=key, data=data, default={"log": None}, on_log_change=lambda: None)
+def questions(data: dict[str, Any], key: str, on_more: Callable[[], None]) -> Sent:
+    """Show `data` (see questions.js); what the browser has sent. on_more: a person wants one more label inside."""
+    shown = _mount(
+        key=key, data=data, default={"log": None}, on_log_change=lambda: None, on_more_change=on_more
+    )
     return Sent.of(shown.log)

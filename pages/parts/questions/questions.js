@@ -14,8 +14,8 @@
 // go to the server all the same. An event that the server refuses, or that cannot be read, is set aside in the storage
 // and said, so that it holds up no other. Texts are set as text, never as markup.
 //
-// data: { token, stamp: { set, image, run, strategy }, names, k, saved: { session: number },
-//         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, note }, rival: ranking | null }
+// data: { token, stamp: { set, image, run, strategy }, names, k, most, saved: { session: number },
+//         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, colour, note }, rival: ranking | null }
 // a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
 
 const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
@@ -34,6 +34,7 @@ const element = (kind, className, text) => {
   return made;
 };
 const number = (value) => (value === null ? "–" : value.toFixed(3));
+const distance = (value) => (value > 0 && value < 0.001 ? "less than 0.001" : number(value));
 
 // ------------------------------------------------------------------------------------------------ The log
 
@@ -245,7 +246,13 @@ function paintQuestion(root, state, now) {
   } else {
     ask.replaceChildren(now.pending ? "…" : "Every label is answered or skipped.");
   }
-  root.querySelector(".why").textContent = !some ? "" : current.ahead ? ahead(current.ahead) : data.why;
+  const taken = [...new Map(now.given).values()].filter((kind) => kind === "yes").length;
+  const full = some && taken >= data.k;
+  root.querySelector(".why span").textContent =
+    !some ? "" : full ? fullOf(taken) : current.ahead ? ahead(current.ahead) : data.why;
+  const more = root.querySelector(".more");
+  more.hidden = !full || taken >= data.most;
+  more.textContent = `Raise k to ${taken + 1}`;
   const values = root.querySelector(".values");
   values.hidden = !some || current.inside === null || current.outside === null;
   if (!values.hidden) {
@@ -253,10 +260,10 @@ function paintQuestion(root, state, now) {
     values.replaceChildren(
       `best ${data.k} with it `, element("b", "", number(current.inside)),
       ", without it ", element("b", "", number(current.outside)),
-      `: ${number(apart)} apart`,
+      `: ${distance(apart)} apart`,
     );
   }
-  for (const button of root.querySelectorAll("button")) {
+  for (const button of root.querySelectorAll("button[data-kind]")) {
     button.disabled = button.dataset.kind === "undo" ? !now.given.length : !some;
   }
   const answers = new Map(now.given).size;
@@ -267,13 +274,17 @@ function paintQuestion(root, state, now) {
   root.querySelector(".kept").textContent = [counted, kept, stay, state.word].filter(Boolean).join(" · ");
 }
 
+const fullOf = (taken) =>
+  `k is full: ${taken === 1 ? "the one label" : `all ${taken} labels`} that the image is given you have said yes to, so ` +
+  "nothing moves any more.";
 const ahead = (count) =>
   `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} counted: you are fast.`;
 
-/** ranking: { title, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
+/** ranking: { title, colour, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
 function paintRanking(root, ranking, state) {
   const { data } = state;
   root.querySelector(".title").textContent = ranking.title;
+  root.style.setProperty("--bar", ranking.colour);
   root.querySelector(".measure").textContent =
     [data.truth && `break-even precision ${ranking.precision?.toFixed(2) ?? "–"}`, ranking.note].filter(Boolean).join(" · ");
   const list = root.querySelector(".bars");
@@ -363,7 +374,7 @@ function listen(root, state) {
   document.addEventListener("keydown", onKey, true);
 }
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".questions");
   const fresh = !root.state;
   const state = (root.state ??= {
@@ -384,6 +395,7 @@ export default function ({ data, parentElement, setStateValue }) {
     if (state.log.length) send(state);
   }
   root.onclick = (event) => {
+    if (event.target.closest(".more")) setTriggerValue("more", true);
     const button = event.target.closest("button[data-kind]");
     if (!button) return;
     press(state, button.dataset.kind);

@@ -30,16 +30,26 @@ def strip(
     flags: Mapping[str, str] | None = None,
     ends: Mapping[str, str] | None = None,
     chosen: str | None = None,
+    brackets: Mapping[str, str] | None = None,
 ) -> None:
     """Show `tiles` in rows of `columns`, of `narrow` on a phone. Tiles that change places from one run to the next
     glide there.
 
     flags: texts that lie on the tiles of those ids. ends: texts of what ends with the tiles of those ids, where a
-    line follows. chosen: the id of a tile that stands out.
+    line follows. chosen: the id of a tile that stands out. brackets: the letters of those that belong together, which
+    one bracket joins where they stand side by side.
     """
-    flags, ends = flags or {}, ends or {}
+    flags, ends, brackets = flags or {}, ends or {}, brackets or {}
+    letters = [brackets.get(tile.id, "") for tile in tiles]
     items = [
-        {**tile.item(), "flag": flags.get(tile.id, ""), "below": ends.get(tile.id, "")} for tile in tiles
+        {
+            **tile.item(),
+            "flag": flags.get(tile.id, ""),
+            "below": ends.get(tile.id, ""),
+            "bracket": letter,
+            "joined": letter != "" and letter == following,
+        }
+        for tile, letter, following in zip(tiles, letters, [*letters[1:], ""], strict=True)
     ]
     data = {"items": items, "label": label, "columns": columns, "narrow": narrow, "chosen": chosen}
     _mount(key=keys.widget(name), data=data)

@@ -1,7 +1,7 @@
 // A strip of ranked pictures, to be looked at. Texts come from files that are not trusted: they are set as text.
 //
-// data: { items: [{ id, src, alt, left, right, mark, glyph, flag, below }], label, columns, narrow, chosen }. A tile keeps its
-// element while its id stays, so that it can glide to its new place.
+// data: { items: [{ id, src, alt, left, right, mark, glyph, flag, below, bracket, joined }], label, columns, narrow,
+// chosen }. A tile keeps its element while its id stays, so that it can glide to its new place.
 
 const MILLISECONDS = 300;
 
@@ -24,6 +24,7 @@ function fill(tile, item, chosen) {
   if (item.mark) parts.push(part("glyph", item.glyph));
   if (item.flag) parts.push(part("flag", item.flag));
   if (item.below) parts.push(part("below", item.below));
+  if (item.bracket) parts.push(part(item.joined ? "bracket joined" : "bracket", item.bracket));
   parts.slice(1).forEach((element) => element.setAttribute("aria-hidden", "true")); // the picture's alt says it
   tile.replaceChildren(...parts);
 }

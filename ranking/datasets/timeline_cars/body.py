@@ -7,7 +7,7 @@ from random import Random
 from ranking.datasets.action_figures.sketch import Colour, Point, Sketch, clear, darker, lighter, mix, rgb
 from ranking.datasets.timeline_cars.eras import Body, Wheel
 from ranking.datasets.timeline_cars.models import Model
-from ranking.datasets.timeline_cars.shapes import Corner, mid, rounded
+from ranking.datasets.timeline_cars.shapes import band, mid, outline, rounded
 
 GLASS, DARK_GLASS, CHROME, BLACK, CANVAS = (
     rgb(code) for code in ("a9c3c9", "32424a", "d9dde0", "17171a", "b3a381")
@@ -50,29 +50,6 @@ def draw_body(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
         _wings(sketch, model, body, wheel)
 
 
-def outline(body: Body) -> list[Corner]:
-    """The hull without roof, from the lower end of its front over hood and deck to the lower end of its tail."""
-    hood, deck = body.round_hood, body.round_deck
-    low = body.sill
-    bumper = low + 0.55 * (body.hood_y - low)
-    rear = low + 0.5 * (body.deck_y - low)
-    return [
-        (body.nose + 0.1, low, 0.08),
-        (body.nose, bumper, hood * 0.8),
-        (body.hood_x, body.hood_y, hood),
-        (body.cowl_x, body.cowl_y, 0.12),
-        (body.base_x, body.base_y, 0.1 + deck / 3),
-        (
-            body.base_x + 0.4 * (body.deck_x - body.base_x),
-            body.deck_y + 0.2 * (body.base_y - body.deck_y),
-            0.3,
-        ),
-        (body.deck_x, body.deck_y + body.fin, deck),
-        (body.tail, rear, deck * 0.8),
-        (body.tail - 0.1, low, 0.08),
-    ]
-
-
 def _hull(sketch: Sketch, model: Model, body: Body) -> None:
     paint, random = model.paint, model.random("hull")
     if body.fender > 0.6:  # the frame is seen below
@@ -80,10 +57,10 @@ def _hull(sketch: Sketch, model: Model, body: Body) -> None:
     sketch.polygon(rounded(outline(body)), paint)
     middle = body.sill + 0.48 * (body.cowl_y - body.sill)
     if two_toned(model) and body.fender < 0.3:
-        lower = _between(body, body.sill + 0.02, middle)
+        lower = band(body, body.sill + 0.02, middle)
         sketch.polygon(lower, model.second)
     sketch.polygon(
-        _between(body, body.sill, body.sill + 0.3 * (body.cowl_y - body.sill)), clear((16, 14, 34), 0.24)
+        band(body, body.sill, body.sill + 0.3 * (body.cowl_y - body.sill)), clear((16, 14, 34), 0.24)
     )
     shoulder = [(body.hood_x + 0.12, body.hood_y), (body.cowl_x, body.cowl_y), (body.base_x, body.base_y)]
     if body.deck_x - body.base_x > 0.3:
@@ -92,16 +69,6 @@ def _hull(sketch: Sketch, model: Model, body: Body) -> None:
     sketch.line([(x, -y + 0.08) for x, y in shoulder], 0.035, shine)
     if body.fender > 0.6:
         _radiator(sketch, random, body)
-
-
-def _between(body: Body, low: float, high: float) -> list[Point]:
-    """The part of the hull between two heights, its ends slanting as front and tail do."""
-    bumper = body.sill + 0.55 * (body.hood_y - body.sill)
-    share = min((high - body.sill) / max(bumper - body.sill, 0.05), 1.0)
-    front, back = body.nose + 0.1 * (1 - share) + 0.02, body.tail - 0.1 * (1 - share) - 0.03
-    return rounded(
-        [(body.nose + 0.11, low, 0.03), (front, high, 0.0), (back, high, 0.0), (body.tail - 0.11, low, 0.03)]
-    )
 
 
 def two_toned(model: Model) -> bool:

@@ -89,7 +89,7 @@ def _bumpers(sketch: Sketch, model: Model, body: Body, told: Fittings) -> None:
 
 def _lamps(sketch: Sketch, model: Model, body: Body, wheel: Wheel, told: Fittings) -> None:
     size = told.lamp
-    if told.apart > 0.02:  # on a bar between the wings
+    if told.apart > 0.02 and body.fender > 0.3:  # on a bar between the wings
         x, y = body.nose - 0.02 - told.apart, -max(body.hood_y - 0.24, 2 * wheel.radius + 0.1)
         sketch.limb((x + 0.05, y + 0.3), (x + 0.05, y), 0.025, 0.025, CHROME)
         sketch.limb((x, y), (x + size * 1.2, y), size, size * 0.45, mix(CHROME, BLACK, 0.15))

@@ -1,0 +1,19 @@
+"""What files to take along are called: what they are, of which images, and what tells them from others."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 40  # characters of a title
+
+
+def file_name(what: str, title: str, id: str, ending: str) -> str:
+    """`title` is anybody's: of it only letters, digits and hyphens are kept, so that every system can store the file.
+
+    >>> file_name("answers", "Côte d'Azur: ../2024", "0123456789abcdef", "csv")
+    'answers-Côte-d-Azur-2024-01234567.csv'
+    >>> file_name("simulation", "*", "abc", "html")
+    'simulation-abc.html'
+    """
+    safe = re.sub(r"[\W_]+", "-", title)[:LONGEST].strip("-")
+    return "-".join(part for part in (what, safe, id[:8]) if part) + f".{ending}"

@@ -1,0 +1,58 @@
+"""How the lines of rankers of labels, and of ways to ask, look: each alike wherever it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from ranking import method_names
+from ranking.asking import STRATEGIES
+
+
+class Look(NamedTuple):
+    """Colour, dash and mark: each tells a line from others alone."""
+
+    colour: str
+    dash: str
+    mark: str
+
+    def line(self, width: int) -> dict[str, Any]:
+        return {"color": self.colour, "dash": self.dash, "width": width}
+
+
+MODELS = (
+    Look(BLUE, "solid", "circle"),
+    Look(VERMILLION, "dash", "diamond"),
+    Look(GREEN, "dashdot", "square"),
+    Look(PURPLE, "dot", "triangle-up"),
+    Look(GREY, "longdash", "x"),
+)
+WAYS = (
+    Look(GREEN, "solid", "square"),
+    Look(PURPLE, "dot", "triangle-up"),
+    Look(BLUE, "dashdot", "star"),
+    Look(GREY, "longdash", "x"),
+    Look(VERMILLION, "dash", "diamond"),
+)
+FIRST = ("C-star p@k", "Independent p@k")  # whoever else is registered
+
+
+def of_models(names: Sequence[str]) -> dict[str, Look]:
+    """The look of each of `names`, methods that rank labels; of one that this version does not know, one that is left.
+
+    >>> of_models(["Independent p@k"])["Independent p@k"].dash, of_models(["of tomorrow"])["of tomorrow"].dash
+    ('dash', 'dashdot')
+    """
+    others = [name for name in method_names(ranks="labels") if name not in FIRST]
+    return _dealt([*FIRST, *others], names, MODELS)
+
+
+def of_ways(names: Sequence[str]) -> dict[str, Look]:
+    """The look of each of `names`, ways to ask."""
+    return _dealt(list(STRATEGIES), names, WAYS)
+
+
+def _dealt(known: Sequence[str], names: Sequence[str], looks: Sequence[Look]) -> dict[str, Look]:
+    every = list(dict.fromkeys([*known, *names]))
+    return {name: looks[every.index(name) % len(looks)] for name in names}

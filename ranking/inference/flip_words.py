@@ -1,0 +1,142 @@
+"""Which samples flip with which, as words of bits: how they are packed, and the kernels that sum over them.
+
+A place of a component of s samples has the bits of s rounds: bit i of its words, whether it flips with the i-th sample.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from ranking.inference.components import Components
+from ranking.types import Bools, Floats, Ints
+
+WORD = 64
+
+
+def words_of(parts: Components) -> Ints:
+    """(n + 1,) where the words of each place begin, as many as hold a bit for each sample of its component."""
+    return np.append(0, np.cumsum(np.repeat((parts.sizes + WORD - 1) // WORD, parts.sizes)))
+
+
+def pack(flipped: Bools) -> Ints:
+    """The words of places, one after the other, from (rounds, places): bit i of a place is that of the i-th round."""
+    rounds, places = flipped.shape
+    bits = np.zeros(((rounds + WORD - 1) // WORD * WORD, places), bool)
+    bits[:rounds] = flipped
+    octets = np.packbits(bits, axis=0, bitorder="little")
+    words: Ints = np.ascontiguousarray(octets.T).view("<u8").ravel()
+    return words
+
+
+@nb.njit(cache=True, nogil=True)
+def gain_flips(
+    unary: Floats,
+    penalty: Floats,
+    labels: Bools,
+    words: Ints,
+    flips: Ints,
+    starts: Ints,
+    edge_starts: Ints,
+    ends: Ints,
+    gains: Floats,
+) -> None:
+    """Add to `gains` what the flips of each place add to the value of `labels`."""
+    for c in range(len(starts) - 1):
+        first, size = starts[c], starts[c + 1] - starts[c]
+        own = gains[first : first + size]
+        for place in range(first, first + size):
+            change = -unary[place] if labels[place] else unary[place]
+            for word in range(words[place + 1] - words[place]):
+                _add(change, flips[words[place] + word], own[WORD * word :])
+        for edge in range(edge_starts[c], edge_starts[c + 1]):
+            a, b = ends[edge, 0], ends[edge, 1]
+            change = -penalty[edge] if labels[a] != labels[b] else penalty[edge]
+            for word in range(words[a + 1] - words[a]):
+                _add(change, flips[words[a] + word] ^ flips[words[b] + word], own[WORD * word :])
+
+
+@nb.njit(cache=True, nogil=True)
+def _add(change: float, bits: np.uint64, sums: Floats) -> None:
+    """Add `change` where `bits` has ones."""
+    i = 0
+    while bits:
+        if bits & np.uint64(0xFF):
+            if bits & np.uint64(1):
+                sums[i] += change
+            bits >>= np.uint64(1)
+            i += 1
+        else:
+            bits >>= np.uint64(8)
+            i += 8
+
+
+@nb.njit(cache=True, nogil=True)
+def settle_flips(members: Ints, starts: Ints, pairs: Ints, labels: Bools, words: Ints, flips: Ints) -> None:
+    """Write labels and flips of the places `pairs` (g, 2): all members, any member of each group of places."""
+    ones = ~np.uint64(0)
+    for group in range(len(pairs)):
+        every, some = pairs[group]
+        if every < 0:
+            continue
+        own = members[starts[group] : starts[group + 1]]
+        labels[every], labels[some] = labels[own].all(), labels[own].any()
+        for word in range(words[every + 1] - words[every]):
+            all_bits, any_bits = ones, np.uint64(0)
+            for place in own:
+                bits = flips[words[place] + word] ^ (ones if labels[place] else np.uint64(0))
+                all_bits &= bits
+                any_bits |= bits
+            flips[words[every] + word] = all_bits ^ (ones if labels[every] else np.uint64(0))
+            flips[words[some] + word] = any_bits ^ (ones if labels[some] else np.uint64(0))
+
+
+@nb.njit(cache=True, nogil=True)
+def sum_flips(
+    weights: Floats,
+    other: Bools,
+    labels: Bools,
+    words: Ints,
+    flips: Ints,
+    starts: Ints,
+    edge_starts: Ints,
+    ends: Ints,
+    samples: Floats,
+    edges: Floats,
+) -> None:
+    """Write the weighted sums of `MaxMarginals.sums`, all by place and `edge_order`."""
+    for c in range(len(starts) - 1):
+        first, size = starts[c], starts[c + 1] - starts[c]
+        weight = weights[first : first + size]
+        total = weight.sum()
+        mask = np.zeros(words[first + 1] - words[first], np.uint64)
+        for i in range(size):
+            mask[i // WORD] |= np.uint64(other[first + i]) << np.uint64(i % WORD)
+        for place in range(first, first + size):
+            moved = 0.0
+            for word in range(len(mask)):
+                moved += _picked(weight[WORD * word :], flips[words[place] + word] & mask[word])
+            samples[place] = total - moved if labels[place] else moved
+        for edge in range(edge_starts[c], edge_starts[c + 1]):
+            a, b = ends[edge, 0], ends[edge, 1]
+            moved = 0.0
+            for word in range(len(mask)):
+                bits = (flips[words[a] + word] ^ flips[words[b] + word]) & mask[word]
+                moved += _picked(weight[WORD * word :], bits)
+            edges[edge] = total - moved if labels[a] != labels[b] else moved
+
+
+@nb.njit(cache=True, nogil=True)
+def _picked(weights: Floats, bits: np.uint64) -> float:
+    """The sum of the weights where `bits` has ones."""
+    total, i = 0.0, 0
+    while bits:
+        if bits & np.uint64(0xFF):
+            if bits & np.uint64(1):
+                total += weights[i]
+            bits >>= np.uint64(1)
+            i += 1
+        else:
+            bits >>= np.uint64(8)
+            i += 8
+    return total

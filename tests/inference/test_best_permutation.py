@@ -1,0 +1,195 @@
+"""The search for the best order against all orders, and against section 4 read literally."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from scipy.optimize import linear_sum_assignment
+
+from ranking.inference.best_permutation import (
+    WindowScores,
+    best_permutations,
+    exhaustive_permutations,
+    search_trees,
+)
+from ranking.methods.subsequence_maps import REPRESENTATIONS, blocks
+
+
+def ranker(
+    representation: str, n: int, length: int, seed: int
+) -> tuple[WindowScores, reference.Callable[[reference.Order], float]]:
+    """What a random ranker says of n random samples, and eq. 3 from their features."""
+    rng = np.random.default_rng(seed)
+    samples, offset = rng.normal(size=(n, 3)), float(rng.normal())
+    theta = rng.normal(size=len(reference.psi_of(representation, samples[:length])))
+    if representation == "max-pooled difference":
+        scores = WindowScores(np.zeros((n, length)), offset, samples, theta)
+    else:
+        places = blocks(representation, length).T @ theta.reshape(-1, 3)
+        scores = WindowScores(samples @ places.T, offset)
+    return scores, lambda order: reference.value_of_order(
+        order, samples, theta, length, representation, offset
+    )
+
+
+def alone(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.arange(n), np.array([0, n]), np.arange(n)
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize(("n", "length"), [(5, 2), (6, 3), (5, 5), (6, 4)])
+def test_all_orders_hold_the_best(representation: str, n: int, length: int) -> None:
+    scores, value = ranker(representation, n, length, n + length)
+    found = exhaustive_permutations(scores, *alone(n))
+    assert found.values[0] == pytest.approx(reference.best_of_all_orders(value, n), abs=1e-10)
+    assert value(tuple(found.orders)) == pytest.approx(found.values[0], abs=1e-10)
+    assert scores.values(found.orders[None])[0] == pytest.approx(found.values[0], abs=1e-10)
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize(("n", "length", "seed"), [(5, 3, 0), (6, 2, 1), (7, 4, 2), (7, 7, 3), (4, 3, 4)])
+def test_trees_are_those_of_the_paper(representation: str, n: int, length: int, seed: int) -> None:
+    """Each path, each visited order and its value, with the set of visited orders that the search does not keep."""
+    scores, value = ranker(representation, n, length, seed)
+    record = search_trees(scores, np.arange(n), trees=4, seed=seed)
+    visited: set[reference.Order] = set()
+    for tree in range(record.trees.max() + 1):
+        own = record.trees == tree
+        path = [tuple(order) for order in record.orders[own & record.path].tolist()]
+        assert path[0] not in visited
+        assert path == reference.climb_of(value, path[0], visited)
+    assert {tuple(order) for order in record.orders.tolist()} == visited
+    assert len(record.orders) == len(visited)
+    found = best_permutations(scores, *alone(n), trees=4, seed=seed)
+    assert found.orders.tolist() == record.orders[record.best].tolist()
+    assert found.values[0] == pytest.approx(record.values[record.best], abs=1e-10)
+    assert record.values[-1] == pytest.approx(value(tuple(record.orders[-1])), abs=1e-10)
+    for node in np.flatnonzero(record.parents >= 0):
+        parent = record.parents[node]
+        assert (record.orders[node] != record.orders[parent]).sum() == 2
+        assert record.depths[node] == record.depths[parent] + 1
+        assert record.path[parent]
+
+
+@pytest.mark.parametrize(("n", "length"), [(30, 3), (40, 8), (25, 2)])
+def test_best_gains_that_are_kept_are_those_of_all_swaps(n: int, length: int) -> None:
+    """Long sequences, where most gains outlive a swap: each step of the path is the best of all swaps."""
+    scores, _ = ranker("stacked", n, length, n)
+    record = search_trees(scores, np.arange(n), trees=2)
+    for node in np.flatnonzero(record.path):
+        children = record.parents == node
+        onward = children & record.path
+        if onward.any():
+            assert record.values[onward][0] == pytest.approx(record.values[children].max(), rel=1e-12)
+        else:
+            assert record.values[children].max(initial=-np.inf) <= record.values[node] + 1e-9
+    assert record.path.sum() > 10
+
+
+def test_one_window_is_an_assignment() -> None:
+    for seed in range(20):
+        scores = WindowScores(np.random.default_rng(seed).normal(size=(7, 7)))
+        best = scores.places[linear_sum_assignment(scores.places, maximize=True)].sum()
+        found = exhaustive_permutations(scores, *alone(7))
+        assert found.values[0] == pytest.approx(np.sqrt(best))
+
+
+@pytest.mark.parametrize(("n", "length"), [(8, 8), (9, 3), (40, 8), (12, 2), (15, 6)])
+def test_the_second_tree_begins_at_the_best_order_without_roots(n: int, length: int) -> None:
+    compared = 0
+    for seed in range(6):
+        scores = WindowScores(np.random.default_rng(seed).normal(size=(n, length)))
+        worth = np.zeros((n, n))
+        for window in range(n - length + 1):
+            worth[:, window : window + length] += scores.places
+        best = worth[linear_sum_assignment(worth, maximize=True)].sum()
+        record = search_trees(scores, np.random.default_rng(seed).permutation(n), trees=2)
+        totals = scores.windows(record.orders).sum(axis=1)
+        root = np.flatnonzero(record.trees == 1)[0]
+        if not (totals[:root] > best - 1e-9).any():  # else the first tree may have seen it
+            assert totals[root] == pytest.approx(best)
+            compared += 1
+    assert compared
+
+
+def test_many_sequences_are_each_by_itself() -> None:
+    rng = np.random.default_rng(0)
+    scores, members = WindowScores(rng.normal(size=(50, 3))), rng.integers(0, 50, 5000)
+    starts = np.unique(np.append(rng.permutation(np.arange(4, 4997, 4))[:700], [0, 5000]))
+    starts = starts[np.append(np.diff(starts) >= 3, True)]
+    starts = np.concatenate([[0], starts[1:-1], [5000]])
+    sizes = np.diff(starts)
+    first = np.concatenate([rng.permutation(size) for size in sizes])
+    found = best_permutations(scores, members, starts, first, trees=2, seed=3)
+    for number in rng.integers(len(sizes), size=40):
+        span = slice(starts[number], starts[number + 1])
+        own = WindowScores(scores.places[members[span]])
+        again = best_permutations(own, *alone(sizes[number])[:2], first[span], trees=2, seed=3)
+        assert found.orders[span].tolist() == again.orders.tolist()
+        assert found.values[number] == again.values[0]
+        assert scores.values(members[span][again.orders][None])[0] == pytest.approx(again.values[0])
+
+
+def test_more_trees_find_no_less_and_often_the_best() -> None:
+    rng = np.random.default_rng(1)
+    scores, starts = WindowScores(rng.normal(size=(7 * 200, 4))), np.arange(0, 1401, 7)
+    given = np.arange(1400), starts, np.tile(np.arange(7), 200)
+    best = exhaustive_permutations(scores, *given).values
+    shares, last = [], np.full(200, -np.inf)
+    for trees in (1, 3, 10):
+        found = best_permutations(scores, *given, trees=trees).values
+        assert (found >= last).all()
+        assert (found <= best + 1e-9).all()
+        last, shares = found, [*shares, float((found >= best - 1e-9).mean())]
+    assert shares[0] < shares[1] < shares[2]
+    assert shares[2] > 0.9
+
+
+def test_when_every_order_was_seen_there_are_no_more_trees() -> None:
+    record = search_trees(WindowScores(np.array([[0.0, 1.0], [2.0, 0.0]])), np.array([0, 1]), trees=5)
+    assert record.trees.max() == 0
+    assert sorted(record.orders.tolist()) == [[0, 1], [1, 0]]
+
+
+def test_equal_samples_stay_where_they_are() -> None:
+    scores = WindowScores(np.ones((6, 3)))
+    found = best_permutations(scores, np.arange(6), np.array([0, 6]), np.array([3, 1, 0, 2, 5, 4]), trees=1)
+    assert found.orders.tolist() == [3, 1, 0, 2, 5, 4]
+
+
+def test_depth_is_at_most_the_length() -> None:
+    depths = [
+        search_trees(ranker("stacked", 12, 2, seed)[0], np.arange(12), trees=3).depths.max()
+        for seed in range(10)
+    ]
+    assert max(depths) <= 12
+
+
+def test_what_has_no_windows_is_refused() -> None:
+    scores = WindowScores(np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="a sequence of 2 samples has no window of 3"):
+        best_permutations(scores, np.arange(2), np.array([0, 2]), np.arange(2))
+    with pytest.raises(ValueError, match="first must hold"):
+        best_permutations(scores, np.arange(3), np.array([0, 3]), np.array([0, 0, 1]))
+    with pytest.raises(ValueError, match="trees must be at least 1"):
+        best_permutations(scores, *alone(3), trees=0)
+    with pytest.raises(ValueError, match="all orders of 11 samples are too many"):
+        exhaustive_permutations(WindowScores(np.zeros((11, 3))), *alone(11))
+    with pytest.raises(ValueError, match="places must be"):
+        WindowScores(np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="must be finite"):
+        WindowScores(np.full((3, 2), np.nan))
+    with pytest.raises(ValueError, match=r"features must be \(3, 2\)"):
+        WindowScores(np.zeros((3, 2)), 0.0, np.zeros((3, 3)), np.zeros(2))
+    assert len(best_permutations(scores, np.arange(0), np.array([0]), np.arange(0)).values) == 0
+
+
+def test_visits_are_in_their_order() -> None:
+    record = search_trees(ranker("stacked", 5, 3, 0)[0], np.arange(5), trees=3)
+    assert record.trees.tolist() == sorted(record.trees.tolist())
+    for tree in range(3):
+        depths = record.depths[record.trees == tree]
+        assert all(later - earlier in (0, 1) for earlier, later in itertools.pairwise(depths.tolist()))

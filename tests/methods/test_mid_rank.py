@@ -1,0 +1,162 @@
+"""MidRank from the definition, its fusion, its file, and its way through stops and short sequences."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from order_problems import sequences
+
+from ranking import Query, make_method
+from ranking.methods.mid_rank import MidRank, scores_of_orders
+from ranking.methods.subsequence_maps import REPRESENTATIONS, blocks, max_pooled, psi
+from ranking.metrics import kendall_tau
+from ranking.subsequences import deltas, training_subsequences
+from ranking.types import ProgressEvent, SequenceSet, StopTraining
+
+FEW = {"subsequences": 150, "shortest": 2, "longest": 4, "C": 100.0}
+
+
+def mean_tau(method: MidRank, test: SequenceSet) -> float:
+    scores, taus = method.score_sequences(test), []
+    for number in range(len(test)):
+        span = slice(test.starts[number], test.starts[number + 1])
+        taus.append(kendall_tau(test.grades[test.members[span]], scores[span]))
+    return float(np.mean(taus))
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_representations_are_those_of_the_paper(representation: str) -> None:
+    rng = np.random.default_rng(0)
+    pool, rows = rng.normal(size=(9, 3)), np.array([[1, 5, 2, 8], [0, 8, 3, 4]])
+    for row in rows:
+        expected = reference.psi_of(representation, pool[row])
+        np.testing.assert_allclose(psi(representation, pool[row]), expected)
+    if representation == "max-pooled difference":
+        np.testing.assert_allclose(max_pooled(pool, rows)[1], expected)
+        with pytest.raises(ValueError, match="is not linear"):
+            blocks(representation, 3)
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("disagreement", ["zero-one", "NDCG"])
+def test_the_certificate_is_eq_4_summed_over_lengths(representation: str, disagreement: str) -> None:
+    made, search = sequences(3, levels=6), {"zero-one": "left out", "NDCG": "counted"}[disagreement]
+    method = make_method(
+        "MidRank",
+        representation=representation,
+        disagreement=disagreement,
+        constant=0.5,
+        constant_in_search=search,
+        **FEW,
+    ).fit(made)
+    total = 0.0
+    for length in (2, 3, 4):
+        drawn = training_subsequences(made, length, 150, "any", "any order", length)
+        psis = np.stack([reference.psi_of(representation, made.features[row]) for row in drawn.rows])
+        signs = deltas(made.grades[drawn.rows], disagreement)
+        ranker = method.rankers[length]
+        mu = 300 / method.C
+        total += reference.subsequence_primal(
+            ranker.theta.ravel(), ranker.level, psis, signs, np.ones(300), mu, method.constant
+        )
+        # The values of orders are eq. 3 of these weights.
+        scores = method.window_scores(length, made.features[:7])
+        order = tuple(np.random.default_rng(0).permutation(7))
+        offset = 0.5 * ranker.level if search == "counted" else 0.0
+        value = reference.value_of_order(
+            order, made.features, ranker.theta.ravel(), length, representation, offset
+        )
+        assert scores.values(np.array([order]))[0] == pytest.approx(value, abs=1e-9)
+    assert method.certificate.primal == pytest.approx(total, rel=1e-9)
+    assert method.certificate.converged
+    assert method.certificate.relative_gap <= method.tolerance
+    assert {length: theta.shape[1] for length, theta in method.weights.items()} == {2: 5, 3: 5, 4: 5}
+
+
+@pytest.mark.parametrize("fusion", ["weighted votes", "winner takes all", "best length"])
+def test_it_learns_an_order_and_gives_it_back(fusion: str, tmp_path: Path) -> None:
+    made = sequences(5, noise=0.05, levels=5)
+    train, test = made.part(range(30)), made.part(range(30, 40))
+    method = make_method("MidRank", fusion=fusion, **FEW).fit(train)
+    assert mean_tau(method, test) > 0.75
+    assert (method.best_length in (2, 3, 4)) == (fusion == "best length")
+    scores = method.score_sequences(test)
+    for number in range(3):
+        alone = method.score(test.query(number))
+        assert alone.tolist() == scores[test.starts[number] : test.starts[number + 1]].tolist()
+        assert sorted(alone.tolist()) == list(range(6))
+    method.save(tmp_path / "method.npz")
+    again = MidRank.load(tmp_path / "method.npz")
+    assert again.score_sequences(test).tolist() == scores.tolist()
+    assert again.certificate == method.certificate
+
+
+def test_the_order_is_the_same_however_a_sequence_is_given() -> None:
+    made = sequences(6)
+    method = make_method("MidRank", **FEW).fit(made)
+    features, turned = made.features[:9], np.random.default_rng(0).permutation(9)
+    scores = method.score(Query(features))
+    assert method.score(Query(features[turned])).tolist() == scores[turned].tolist()
+
+
+def test_short_sequences_have_fewer_rankers_and_the_shortest_rank_svm() -> None:
+    made = sequences(7, levels=6)
+    method = make_method("MidRank", **{**FEW, "shortest": 3, "longest": 5}).fit(made)
+    test = SequenceSet(made.features, made.grades, np.arange(13), np.array([0, 1, 3, 7, 13]))
+    found = method.rankings(test)
+    assert found.lengths == (3, 4, 5)
+    assert np.isnan(found.values).tolist() == [[True, True, False, False]] * 2 + [[True, True, True, False]]
+    assert (found.orders[:, :3] == found.first[:3]).all()
+    scores = method.score_sequences(test)
+    assert scores[:3].tolist() == scores_of_orders(found.first[:3], np.array([0, 1, 3])).tolist()
+    assert method.score(Query(np.empty((0, 5)))).shape == (0,)
+
+
+def test_lengths_without_examples_are_left_out_and_told() -> None:
+    made = sequences(8, levels=3)
+    assert make_method("MidRank", **{**FEW, "longest": 8}).fit(made).lengths == (2, 3)
+    assert make_method("MidRank", **{**FEW, "shortest": 4, "longest": 8}).fit(made).lengths == (3,)
+    with pytest.raises(ValueError, match="shortest must be at most longest"):
+        make_method("MidRank", shortest=4, longest=3)
+
+
+@pytest.mark.parametrize("fusion", ["weighted votes", "best length"])
+def test_progress_counts_lengths_and_a_stop_keeps_what_was_begun(fusion: str) -> None:
+    made, events = sequences(9), list[ProgressEvent]()
+    make_method("MidRank", **FEW).fit(made, events.append)
+    rounds = [event.round for event in events]
+    assert rounds == sorted(rounds)
+    assert set(rounds) == {0, 1, 2, 3}
+    later = [event.seconds for event in events if event.round]
+    assert all(b >= a for a, b in itertools.pairwise(later))
+
+    def stop(event: ProgressEvent) -> None:
+        if event.round == 2:
+            raise StopTraining
+
+    method = make_method("MidRank", fusion=fusion, **FEW).fit(made, stop)
+    assert method.lengths == (2, 3)
+    assert not method.certificate.converged
+    assert method.score_sequences(made).shape == made.members.shape
+
+    def at_once(event: ProgressEvent) -> None:
+        raise StopTraining
+
+    assert make_method("MidRank", **FEW).fit(made, at_once).lengths == (2,)
+
+
+def test_torn_files_are_refused(tmp_path: Path) -> None:
+    method = make_method("MidRank", **FEW).fit(sequences(10))
+    whole = method.arrays()
+    for change in (
+        {"levels": np.zeros(2)},
+        {"theta_3": np.zeros((3, 5))},
+        {"start": np.zeros(4)},
+        {"lengths": np.array([2, 4, 3])},
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            method.restore({**whole, **change})

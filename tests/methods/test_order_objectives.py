@@ -1,0 +1,222 @@
+"""The baselines' objectives, optima and gradients against their definitions with all pairs and lists written down."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from order_problems import rows_of, sequences
+from scipy.optimize import check_grad
+from sklearn.svm import LinearSVR
+
+from ranking import ProgressEvent, Query, SequenceSet, make_method
+from ranking.inference.graded_pairs import GradedPairs
+from ranking.methods.point_targets import PointTargets
+from ranking.methods.score_network import ScoreNetwork
+
+LISTS = {"ListNet": reference.list_net_loss, "ListMLE": reference.list_mle_loss}
+
+
+def uneven(seed: int = 0) -> SequenceSet:
+    """Sequences of one to nine of few samples, with equal grades."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 10, 12)
+    members = np.concatenate([rng.permutation(15)[:length] for length in lengths])
+    return SequenceSet(
+        rng.normal(size=(15, 3)), rng.integers(0, 5, 15), members, np.concatenate([[0], np.cumsum(lengths)])
+    )
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_svr_is_that_of_liblinear(C: float) -> None:
+    given = sequences(1)
+    method = make_method("SVR", C=C, tolerance=1e-6).fit(given)
+    rows, shares, targets = PointTargets.of(given)
+    own = given.grades[given.members]
+    np.testing.assert_allclose(targets, (given.grades[rows] - own.mean()) / own.std())
+    theirs = LinearSVR(epsilon=0.1, C=C, tol=1e-8, max_iter=200_000, random_state=0)
+    theirs.fit(given.features[rows], targets, sample_weight=shares)
+    w = np.append(theirs.coef_, theirs.intercept_)
+    errors = np.abs(theirs.predict(given.features[rows]) - targets)
+    primal = w @ w / 2 + C * shares @ np.maximum(0.0, errors - 0.1)
+    assert method.certificate.primal == pytest.approx(primal, rel=1e-5)
+    assert method.certificate.dual <= primal * (1 + 1e-9)
+    np.testing.assert_allclose(method.weights, theirs.coef_, atol=0.01 * np.abs(theirs.coef_).max())
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_relative_attributes_certificate_is_of_the_objective_with_all_pairs(C: float, dtype: Any) -> None:
+    given = sequences(2, levels=3, dtype=dtype)
+    certificate = (method := make_method("Relative Attributes", C=C).fit(given)).certificate
+
+    def primal(w: np.ndarray) -> float:
+        features = given.features.astype(float)
+        return reference.relative_attributes_primal(w, features, given.grades.tolist(), rows_of(given), C)
+
+    assert certificate.primal == pytest.approx(primal(method.weights), rel=1e-9)
+    assert certificate.converged
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1):  # nothing about is below what the certificate proves
+        moved = [method.weights + size * rng.normal(size=5) for _ in range(3)]
+        assert min(primal(w) for w in moved) >= certificate.dual
+
+
+def test_the_pairs_of_relative_attributes_are_summed_up() -> None:
+    for seed in range(30):
+        given = uneven(seed)
+        pairs, rng = GradedPairs(given), np.random.default_rng(seed)
+        scores, values = rng.normal(size=(2, 15))
+        expected, similar = np.zeros(15), 0
+        for rows in rows_of(given):
+            for at, i in enumerate(rows):
+                for j in rows[at + 1 :]:
+                    high, low = (i, j) if given.grades[i] > given.grades[j] else (j, i)
+                    same = given.grades[i] == given.grades[j]
+                    similar += same
+                    if same or scores[high] - scores[low] < 1:
+                        expected[i] += values[i] - values[j]
+                        expected[j] += values[j] - values[i]
+        assert pairs.similar == similar
+        np.testing.assert_allclose(pairs.laplacian(scores, values), expected, atol=1e-12)
+        ordered = reference.graded_pairs(given.grades.tolist(), rows_of(given))
+        squares = sum((values[i] - values[j]) ** 2 for i, j in ordered)
+        assert pairs.squares(values) == pytest.approx(squares, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_crr_comes_near_the_optimum_of_its_objective(alpha: float) -> None:
+    given, events = sequences(3), list[ProgressEvent]()
+    features = np.concatenate([given.features, np.ones((60, 1))], axis=1)
+    C, rows = 100.0, rows_of(given)
+
+    def primal(w: np.ndarray) -> float:
+        return reference.crr_primal(w, features, given.grades.tolist(), rows, C, alpha)
+
+    method = make_method("CRR", C=C, alpha=alpha, steps=200_000).fit(given, on_progress=events.append)
+    zero, unit = primal(np.zeros(6)), np.eye(6)
+    slope = np.array([(primal(e) - primal(-e)) / 2 for e in unit])
+    bend = np.array([[primal(a + b) - primal(a) - primal(b) + zero for b in unit] for a in unit])
+    best = -np.linalg.solve(bend, slope)
+    assert events[0].primal == pytest.approx(zero)
+    assert primal(best) <= events[-1].primal <= 1.02 * primal(best)
+    np.testing.assert_allclose(method.weights, best[:-1], atol=0.1 * np.abs(best).max())
+
+
+def test_crr_draws_each_pair_as_often() -> None:
+    given = uneven(2)
+    pairs = GradedPairs(given)
+    first, second = make_method("CRR", alpha=0.0)._drawn(pairs, 40_000, np.random.default_rng(0))
+    expected: dict[tuple[int, int], int] = {}
+    for pair in reference.graded_pairs(given.grades.tolist(), rows_of(given)):
+        expected[pair] = expected.get(pair, 0) + 1
+    found = {pair: 0 for pair in expected}
+    for pair in zip(first.tolist(), second.tolist(), strict=True):
+        found[pair] += 1
+    for pair, count in expected.items():
+        assert found[pair] == pytest.approx(40_000 * count / pairs.number, rel=0.2)
+    alone = make_method("CRR", alpha=1.0)._drawn(pairs, 40_000, np.random.default_rng(0))
+    assert (alone[1] == -1).all()
+    drawn, places = np.bincount(alone[0], minlength=15), np.bincount(given.members, minlength=15)
+    np.testing.assert_allclose(drawn / 40_000, places / len(given.members), atol=0.01)
+
+
+def test_ada_rank_takes_the_weak_rankers_of_the_algorithm() -> None:
+    given = sequences(4, noise=0.5)
+    spread = given.features[np.unique(given.members)].std(axis=0)
+    both = np.concatenate([given.features / spread, -given.features / spread], axis=1)
+    chosen = reference.ada_rank(both, given.grades.tolist(), rows_of(given), 2)
+    assert chosen[0][0] != chosen[1][0]  # else it would be set aside
+    expected = np.zeros(5)
+    for column, weight in chosen:
+        expected[column % 5] += (weight if column < 5 else -weight) / spread[column % 5]
+    method = make_method("AdaRank", rounds=2).fit(given)
+    np.testing.assert_allclose(method.weights, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_losses_of_lists_and_their_slopes(name: str) -> None:
+    for seed in range(20):
+        given = uneven(seed)
+        loss = make_method(name).loss(given)
+        scores = np.random.default_rng(seed).normal(size=15)
+        value = LISTS[name](scores, given.grades.tolist(), rows_of(given))
+        assert loss(scores)[0] == pytest.approx(value, rel=1e-12)
+        assert check_grad(lambda s: loss(s)[0], lambda s: loss(s)[1], scores) < 1e-6  # noqa: B023
+    far = loss(1e4 * scores)  # no overflow
+    assert np.isfinite(far[0])
+    assert np.isfinite(far[1]).all()
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_the_certificate_of_lists_is_of_the_objective(name: str, C: float) -> None:
+    given = sequences(5)
+    method = make_method(name, C=C).fit(given)
+    w, certificate = method.weights, method.certificate
+    loss = LISTS[name](given.features @ w, given.grades.tolist(), rows_of(given))
+    assert certificate.primal == pytest.approx(w @ w / 2 + C * loss, rel=1e-12)
+    assert certificate.converged
+    exact = make_method(name, C=C, tolerance=1e-7).fit(given).certificate
+    assert certificate.dual <= exact.primal <= certificate.primal
+
+
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_the_network_tells_its_gradient(hidden: int) -> None:
+    rng, network = np.random.default_rng(0), ScoreNetwork(4, hidden)
+    features, slope = rng.normal(size=(7, 4)), rng.normal(size=7)
+    parameters = rng.normal(size=network.size)
+    error = check_grad(
+        lambda p: slope @ network.scores(p, features),
+        lambda p: network.gradient(p, features, slope),
+        parameters,
+    )
+    assert error < 1e-6
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_hidden_units_learn_what_no_line_can(name: str) -> None:
+    rng = np.random.default_rng(0)
+    features = rng.uniform(-1, 1, size=(80, 1))
+    grades = np.argsort(np.argsort(-np.abs(features[:, 0]))) // 20
+    members = np.concatenate([rng.permutation(80)[:6] for _ in range(60)])
+    given = SequenceSet(features, grades, members, np.arange(0, 361, 6))
+    method = make_method(name, hidden=8, C=1000.0, seed=1).fit(given)
+    scores = method.score(Query(features))
+    assert method.certificate is None
+    assert method.weights is None
+    assert np.corrcoef(scores, -np.abs(features[:, 0]))[0, 1] > 0.8
+    other = make_method(name, hidden=8, C=1000.0, seed=2).fit(given)
+    assert not np.array_equal(other.score(Query(features)), scores)
+
+
+KERNELS = {
+    "CRR": ("crr", ("_descend",)),
+    "AdaRank": ("ada_rank", ("_qualities",)),
+    "ListNet": ("list_net", ("_cross_entropy",)),
+    "ListMLE": ("list_mle", ("_likelihood",)),
+    "LambdaMART": ("lambda_mart", ("_lambdas", "_pull", "_dcg", "_from_top")),
+    "Relative Attributes": ("graded_pairs", ("_laplacian",)),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_run_uncompiled_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, few = (
+        uneven(1),
+        {"CRR": {"steps": 40}, "AdaRank": {"rounds": 3}, "LambdaMART": {"rounds": 3, "least": 1}},
+    )
+    compiled = make_method(name, **few.get(name, {})).fit(given).score(Query(given.features))
+    module, kernels = KERNELS[name]
+    home = next(
+        found
+        for key, found in sys.modules.items()
+        if key.startswith("ranking.") and key.endswith(f".{module}")
+    )
+    for kernel in kernels:
+        monkeypatch.setattr(home, kernel, getattr(home, kernel).py_func)
+    again = make_method(name, **few.get(name, {})).fit(given).score(Query(given.features))
+    np.testing.assert_allclose(again, compiled, rtol=1e-6, atol=1e-9)

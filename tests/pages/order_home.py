@@ -1,0 +1,85 @@
+"""A home with a small image set whose samples have years, and trainings of orders, made in this process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dated_pictures import dated
+from label_home import OneEach
+
+from ranking import method_class, worker
+from ranking.datasets import build_image_set, bundled_names
+from ranking.events import Report
+from ranking.features import load_features
+from ranking.order_training import drawn_for_test, make_drawing, relevances
+from ranking.run import Run
+from ranking.run_settings import OrderTrainSettings
+from ranking.store import Store
+
+HOSTILE = "=<b>mid & rank</b>"  # a name that markup, markdown and spreadsheets would misread
+DRAWING = {"length": 6, "train": 60, "test": 15}
+
+
+@dataclass(frozen=True)
+class OrderHome:
+    """The home, the key of its set and the ids of its trainings: on the same sequences, and one on shorter ones."""
+
+    home: Path
+    key: str
+    own: str
+    rival: str
+    shorter: str
+
+    @property
+    def store(self) -> Store:
+        return Store(self.home)
+
+
+def fill(home: Path, scratch: Path) -> OrderHome:
+    store = Store(home)
+    for name in bundled_names():
+        build_image_set(OneEach(name), scratch / name)
+        store.adopt(scratch / name, name)
+    dated(scratch / "dated")
+    key = store.adopt(scratch / "dated", "Dated")
+    own = train_orders_here(store, key, "MidRank", longest=4, subsequences=100)
+    rival = train_orders_here(store, key, "RankSVM")
+    shorter = train_orders_here(store, key, "RankSVM", {**DRAWING, "length": 4, "first": "lowest number"})
+    store.name_run(own.id, HOSTILE)
+    return OrderHome(home, key, own.id, rival.id, shorter.id)
+
+
+def train_orders_here(
+    store: Store, key: str, method: str, drawing: dict[str, Any] | None = None, **settings: Any
+) -> Run:
+    features = (("Colour", {"bins": 3}),)
+    asked = OrderTrainSettings(key, features, "year", method, settings, drawing or DRAWING)
+    run = store.create_run("order", asked.to_json())
+    report = Report(run.events_file)
+    store.end_run(run.id, "finished", result=worker.train_orders(store, run, report))
+    report.flush()
+    return store.run(run.id)
+
+
+def film_of(app: Any) -> dict[str, Any]:
+    [found] = [part for part in app.get("bidi_component") if part.proto.component_name == "ranking_film"]
+    return json.loads(found.proto.json)
+
+
+class Recomputed:
+    """The test sequences of a training and its method's scores, computed once more from its files."""
+
+    def __init__(self, home: OrderHome, run_id: str) -> None:
+        run = home.store.run(run_id)
+        self.settings = OrderTrainSettings.from_json(run.settings)
+        self.images = home.store.image_set(home.key)
+        features = load_features(self.images, self.settings.features, home.store.features)
+        self.drawn = drawn_for_test(self.images, self.settings, features)
+        self.relevance = list(relevances(self.drawn, make_drawing(self.settings.drawing)))
+        method = method_class(self.settings.method).load(run.model_file)
+        self.scores = [
+            method.score(self.drawn.sequences.query(number)) for number in range(len(self.drawn.sequences))
+        ]

@@ -1,0 +1,77 @@
+"""One's own strip in a real browser: keys and the pointer move pictures, and the measures follow."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from browsing import MILLISECONDS, settle
+from order_home import OrderHome
+from order_home import fill as fill_with_orders
+
+OWN = ".film .movable > .row:last-child"
+FRAMES = (
+    f"[...document.querySelectorAll('*')].map((one) => one.shadowRoot?.querySelector('{OWN}')).find(Boolean)"
+)
+ORDER = f"() => [...{FRAMES}.children].map((one) => Number(one.dataset.frame))"
+
+
+@pytest.fixture(scope="module")
+def filled(server, tmp_path_factory) -> OrderHome:  # type: ignore[no-untyped-def]
+    return fill_with_orders(server.home, tmp_path_factory.mktemp("dated"))
+
+
+def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
+    page = visit("/orders?order_view=own&sequence=2")
+    page.locator(f"{OWN} .tile").first.wait_for()
+    settle(page)
+    before = page.evaluate(ORDER)
+    assert sorted(before) == list(range(6))
+    assert not page.locator(".film .band").count(), "the truth is hidden"
+    page.locator(f"{OWN} .tile").first.focus()
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("ArrowRight")  # goes on without it
+    page.keyboard.press("Shift+End")
+    moved = [before[1], before[2], before[0], *before[4:], before[3]]
+    assert page.evaluate(ORDER) == moved
+    settle(page)
+    page.get_by_text("Show the true order", exact=True).click()
+    page.locator(".film .band").first.wait_for()
+    settle(page)
+    assert page.evaluate(ORDER) == moved, "an answer of the server takes no move back"
+    assert page.locator(".film .band").count() == 3
+    note = page.locator(".film .movable .note")
+    said = note.inner_text()
+    assert re.match(r"\d+% of pairs right", said)
+    first, last = (page.locator(f"{OWN} .tile").nth(at).bounding_box() for at in (0, 5))
+    page.mouse.move(first["x"] + first["width"] / 2, first["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(last["x"] + last["width"] / 2, last["y"] + 20, steps=8)
+    page.mouse.up()
+    turned = [*moved[1:], moved[0]]
+    assert page.evaluate(ORDER) == turned
+    page.wait_for_function(
+        "([own, said]) => [...document.querySelectorAll('*')].some((one) => "
+        "{ const note = one.shadowRoot?.querySelector(own); return note && note.textContent !== said; })",
+        arg=[".film .movable .note", said],
+        timeout=MILLISECONDS,
+    )
+    assert page.evaluate(ORDER) == turned
+    lines = page.locator(".film .movable .band line").count()
+    assert lines == 6
+
+
+def test_a_click_on_the_tree_shows_that_order(filled, visit):
+    page = visit(f"/search_tree?order_run={filled.own}&sequence=3&trees=1")
+    page.locator(".film .tile").first.wait_for()
+    settle(page)
+    page.locator(".js-plotly-plot .point").first.wait_for()
+    shown = page.locator(".film .title").nth(1).inner_text()
+    points = page.locator(".js-plotly-plot .scatterlayer .trace .point")
+    assert points.count() > 5
+    box = points.nth(1).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url(re.compile(r"visit=\d+"))
+    settle(page)
+    assert page.locator(".film .title").nth(1).inner_text() != shown
