@@ -44,6 +44,7 @@ def steps() -> None:
         frame.next_step("Train a method", "train", obvious=False)
         frame.next_step("Answer a model's questions", "label_questions", obvious=False)
         frame.next_step("Look at the images", "image_sets", obvious=False)
+        frame.next_step("What did these pairs mean?", "pairs_lesson", obvious=False)
     with frame.in_place():
         lessons.WHY_AP.begin()  # so that the lesson does not have to wait
 

@@ -9,17 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["import", "train", "label", "order", "asking"]
+Kind = Literal["import", "train", "label", "order", "asking", "study"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
 # What people call a run of each kind: "train" ranks images, "label" the labels of an image, "order" whole sequences of
-# images; "asking" simulates answers.
+# images; "asking" simulates answers; "study" measures what follows from the settings of MidRank.
 CALLED: dict[Kind, str] = {
     "import": "import",
     "train": "training",
     "label": "training of labels",
     "order": "training of orders",
     "asking": "simulation",
+    "study": "study",
 }
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")

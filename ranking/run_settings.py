@@ -143,7 +143,34 @@ class OrderTrainSettings:
         return _told(self)
 
 
-AnySettings = ImportSettings | TrainSettings | LabelTrainSettings | AskingSettings | OrderTrainSettings
+@dataclass(frozen=True)
+class StudySettings:
+    """A study of MidRank: the key of its image set, features, the criterion, and which of
+    `ranking.order_studies.STUDIES`.
+
+    method_settings: of MidRank, but for what the study varies. drawing: as in `OrderTrainSettings`.
+    """
+
+    set: str
+    features: Named
+    criterion: str
+    study: str
+    method_settings: Settings = field(default_factory=dict)
+    drawing: Settings = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> StudySettings:
+        """What `to_json` gave; a ValueError says what else it is."""
+        _check(cls, "a study", values)
+        return cls(**{**values, "features": _named(values, "features", "HOG")})
+
+    def to_json(self) -> dict[str, Any]:
+        return _told(self)
+
+
+AnySettings = (
+    ImportSettings | TrainSettings | LabelTrainSettings | AskingSettings | OrderTrainSettings | StudySettings
+)
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
 
 

@@ -1,4 +1,4 @@
-"""The process that imports, trains or simulates: ``python -m ranking.worker HOME RUN_ID``.
+"""The process that imports, trains, simulates or studies: ``python -m ranking.worker HOME RUN_ID``.
 
 It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
 Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs` tells for it.
@@ -27,6 +27,7 @@ from ranking.run_settings import (
     ImportSettings,
     LabelTrainSettings,
     OrderTrainSettings,
+    StudySettings,
     TrainSettings,
 )
 from ranking.store import Store
@@ -84,6 +85,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "label": train_labels,
         "order": train_orders,
         "asking": simulate_asking,
+        "study": study_orders,
     }
     try:
         limit_memory()
@@ -234,6 +236,18 @@ def simulate_asking(store: Store, run: Run, report: Report) -> Result:
     asking_simulation.simulate_asking(images, settings, store.features, on_step=report.progress, on_fold=keep)
     report.flush()
     return result
+
+
+def study_orders(store: Store, run: Run, report: Report) -> Result:
+    """Measure what `ranking.order_studies` does; a part of it is not kept."""
+    settings = StudySettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking import order_studies
+
+    images = store.image_set(settings.set)
+    outcome = order_studies.study_orders(images, settings, store.features, on_step=report.progress)
+    report.flush()
+    return outcome.to_json()
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ranking.run_settings import (
     ImportSettings,
     LabelTrainSettings,
     OrderTrainSettings,
+    StudySettings,
     TrainSettings,
 )
 
@@ -23,8 +24,19 @@ ASKING = AskingSettings(
 ORDERS = OrderTrainSettings(
     "key", (("HOG", {}),), "year", "MidRank", {"trees": 2}, {"first": "lowest number", "length": 20}
 )
-KINDS = [TRAINING, LABELS, ASKING, ORDERS, ImportSettings("Digits", {"seed": 1}), ImportSettings("Digits")]
-Asked = TrainSettings | LabelTrainSettings | AskingSettings | OrderTrainSettings | ImportSettings
+STUDY = StudySettings("key", (("HOG", {}),), "year", "number of trees", {"longest": 5}, {"length": 8})
+KINDS = [
+    TRAINING,
+    LABELS,
+    ASKING,
+    ORDERS,
+    STUDY,
+    ImportSettings("Digits", {"seed": 1}),
+    ImportSettings("Digits"),
+]
+Asked = (
+    TrainSettings | LabelTrainSettings | AskingSettings | OrderTrainSettings | StudySettings | ImportSettings
+)
 
 
 @pytest.mark.parametrize("settings", KINDS)
@@ -34,7 +46,7 @@ def test_settings_survive_json(settings: Asked) -> None:
     assert type(settings).from_json(written) == settings
 
 
-@pytest.mark.parametrize("settings", [TRAINING, LABELS, ASKING, ORDERS])
+@pytest.mark.parametrize("settings", [TRAINING, LABELS, ASKING, ORDERS, STUDY])
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

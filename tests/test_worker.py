@@ -29,10 +29,12 @@ from ranking.label_training import label_metrics, label_set_of
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
+from ranking.order_studies import study_orders
 from ranking.order_training import drawn_for_test
 from ranking.run import CALLED, ENDED, Kind, Run
-from ranking.run_settings import AskingSettings, LabelTrainSettings, OrderTrainSettings
+from ranking.run_settings import AskingSettings, LabelTrainSettings, OrderTrainSettings, StudySettings
 from ranking.store import Store
+from ranking.study_curves import Outcome
 from ranking.types import ImageSet, Problem, SourceBox, SourceImage
 
 COLOUR = [["Colour", {}]]
@@ -668,6 +670,32 @@ def test_settings_that_order_nothing_are_a_plain_reason(
     assert run.reason.startswith(reason)
 
 
+def test_a_study_ends_with_its_curves_and_keeps_no_part_of_them(
+    store: Store, dated_images: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = order_training(dated_images)
+    settings = {**{name: asked[name] for name in asked if name != "method"}, "study": "subsequence length"}
+    run = here(store, settings, "study")
+    assert (run.state, run.reason) == ("finished", "")
+    expected = study_orders(dated_images, StudySettings.from_json(settings), store.features)
+    assert Outcome.from_json(run.result) == expected
+    told = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
+    assert told[-1]["what"] == "Training MidRank"
+    refused = here(store, {**settings, "study": "weather"}, "study")
+    assert refused.reason.startswith("no study is called 'weather'; choose one of: ")
+    tell = Report.progress
+
+    def tell_and_stop(self: Report, what: str, done: int, total: int) -> None:
+        tell(self, what, done, total)
+        if what.endswith("subsequences of 4"):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Report, "progress", tell_and_stop)
+    run = here(store, settings, "study")
+    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+    assert run.result == {}
+
+
 def test_a_simulation_ends_with_a_curve_for_each_method_and_strategy(store: Store, images: ImageSet) -> None:
     run = here(store, simulation(images), "asking")
     assert (run.state, run.reason) == ("finished", "")
@@ -784,7 +812,7 @@ def test_settings_that_rank_no_labels_are_a_plain_reason(
     assert run.reason.startswith(reason)
 
 
-@pytest.mark.parametrize("kind", ["label", "order", "asking"])
+@pytest.mark.parametrize("kind", ["label", "order", "asking", "study"])
 def test_weights_of_another_kind_are_no_beginning_for_a_training(
     store: Store, digits: ImageSet, kind: Kind
 ) -> None:

@@ -31,6 +31,7 @@ from ranking.store import Store
 from ranking.types import Floats, ImageSet, LabelSet
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
+    from pages.parts.pair_cues import Examples
     from ranking.asking import LabelEntropy
     from ranking.leaning import Leaning
     from ranking.methods.label_ranker import LabelRanker
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.types import Features
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
+MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
 TINY = 80  # longest side of an image of which every pixel counts
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
 
@@ -309,6 +311,31 @@ def criteria(key: str) -> tuple[str, ...]:
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _criteria(home: str, key: str) -> tuple[str, ...]:
     return Store(home).image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
+
+
+def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
+    """Pairs and a sequence of training samples for the lesson about pairs, and (n, c) the cues of all samples, NaN of
+    those that are not looked at; Gone where a set has no such pairs."""
+    with or_gone():
+        return _pair_examples(str(store().home), key, criterion)
+
+
+@st.cache_data(show_spinner="Looking for pairs …", max_entries=4)
+def _pair_examples(home: str, key: str, criterion: str) -> tuple[Examples, Floats]:
+    from pages.parts.pair_cues import Examples, all_cues, find_examples
+
+    images = _image_set(home, key)
+    numbers = images.numbers_of(criterion)
+    rows = np.flatnonzero(~np.isnan(numbers) & ~images.test)[:MOST_LOOKED_AT]
+    cues = np.full((len(images), 2), np.nan)
+    cues[rows] = all_cues(_thumbnails(home, key).crop, rows)
+    try:
+        found = find_examples(numbers[rows], cues[rows])
+    except ValueError as error:
+        raise ValueError(
+            f"the lesson needs other pictures than these: {error}; choose another set"
+        ) from error
+    return Examples(rows[found.pairs], rows[found.sequence]), cues
 
 
 def ordered(run: Run) -> Ordered:

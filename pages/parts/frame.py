@@ -30,8 +30,10 @@ SECTIONS = {
         "sample_graph": "Sample graph",
     },
     "Orders": {
+        "pairs_lesson": "What did these pairs mean?",
         "orders": "Orders",
         "search_tree": "Search tree",
+        "lengths": "Lengths",
     },
     "Labels": {
         "label_questions": "Label questions",

@@ -24,6 +24,8 @@ EXAMPLE = "example"  # id of the selected sample of an import
 STEP = "step"  # of the lesson, from 1
 PLACE = "place"  # of the image that the lesson moves, from 1
 NEIGHBOURS_STEP = "neighbours_step"  # of the lesson about neighbours, from 1
+PAIRS_STEP = "pairs_step"  # of the lesson about pairs, from 1
+GUESS = "guess"  # what its pairs mean to the person
 STRENGTH = "strength"  # of neighbours in that lesson, of what was learnt
 COLOUR = "colour"  # what the colours of the sample graph tell
 ORDER = "order"  # of the components of the sample graph
@@ -50,6 +52,9 @@ ORDER_VIEW = "order_view"  # whether methods put it in order, or the person
 ORDER_METHOD = "order_method"  # that a new training of orders has
 LENGTH = "length"  # of the subsequences whose ranker's search is shown
 TREES = "trees"  # that its search grows
+STUDY = "study"  # which figure about MidRank is measured
+STUDY_RUN = "study_run"  # id of the study that is shown
+MEASURE = "measure"  # by which its curves are shown
 VISIT = "visit"  # number of the order that the search visited, from 1
 IMAGE = "image"  # id of the image whose labels are asked for
 STRATEGY = "strategy"  # how the next question is chosen
@@ -79,11 +84,13 @@ DEPENDENTS = {
         COMPONENTS,
         LIKE,
     ),
+    ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
+    CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
     LABEL_SET: (LABEL_RUN, RIVAL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
     LABEL_RUN: (LABEL_SET, RIVAL_RUN, CORE, LABEL_K),
-    ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
-    CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT),
     ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
+    STUDY: (STUDY_RUN, MEASURE),
+    STUDY_RUN: (FEATURES, "study."),
     SEQUENCE: (VISIT,),
     LENGTH: (VISIT,),
     TREES: (VISIT,),

@@ -75,6 +75,7 @@ def test_there_is_one_obvious_next_step(empty_home, started, open_page):
         "Train a method": "secondary",
         "Answer a model's questions": "secondary",
         "Look at the images": "secondary",
+        "What did these pairs mean?": "secondary",
     }
     next(button for button in app.button if button.label == "Why optimise AP?").click().run()
     assert app.title[0].value == "Why optimise AP?"

@@ -1,0 +1,152 @@
+"""The lesson about pairs: what did these pairs mean? A sequence tells, and a ranker of subsequences learns from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import (
+    address,
+    cache,
+    charts,
+    film,
+    frame,
+    jobs_panel,
+    keys,
+    lessons,
+    order_models,
+    study_charts,
+)
+from pages.parts.frame import escaped
+from pages.parts.order_frames import frames_of
+from pages.parts.pair_cues import CUES, explained
+from pages.parts.study_words import TAU, WORDS
+from ranking import jobs
+from ranking.features import default_names
+from ranking.order_studies import STUDIES
+from ranking.run import ENDED, Run
+from ranking.run_settings import StudySettings
+from ranking.study_curves import Outcome
+from ranking.types import ImageSet, Ints
+
+STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers")
+HEADLINES = (
+    "In each pair the left one goes first. By what?",
+    "One sequence tells more than its pairs seem to",
+    "Learn from ten sequences: by pairs, or by subsequences?",
+)
+STUDY = "subsequence length"
+DRAWING = {"length": 8, "train": 10, "test": 500}
+
+
+def steps() -> None:
+    row = order_models.choose_set()
+    criterion = order_models.choose_criterion(row)
+    chosen = lessons.choose_step(STEPS, keys.PAIRS_STEP)
+    st.markdown(f"## {HEADLINES[chosen - 1]}")
+    images = cache.image_set(row.key)
+    if chosen == 1:
+        show_pairs(images, criterion)
+    elif chosen == 2:
+        show_sequence(images, criterion)
+    else:
+        show_rankers(images, criterion)
+    lessons.offer_next(chosen, STEPS, keys.PAIRS_STEP)
+
+
+def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
+    """Samples in the right order; told: with their numbers."""
+    count = len(rows)
+    strip = film.Strip(label, "", tuple(range(count)))
+    film.film(
+        frames_of(images, criterion, rows, np.arange(count)[::-1]),
+        [] if told else [strip],
+        truth=strip if told else None,
+        token=f"{label} {rows.tolist()}",
+        label=label,
+        key=keys.widget(f"{label} {told}"),
+    )
+
+
+def show_pairs(images: ImageSet, criterion: str) -> None:
+    examples, _ = cache.pair_examples(images.key, criterion)
+    for number, (column, pair) in enumerate(
+        zip(st.columns(len(examples.pairs)), examples.pairs, strict=True)
+    ):
+        with column:
+            show_film(images, criterion, pair, f"Pair {number + 1}", told=False)
+    answers = [*CUES, "something else"]
+    bound = address.bound(keys.GUESS, address.one_of(answers), None)
+    guess = st.segmented_control("What do these pairs mean?", answers, **bound)
+    if guess is None:
+        st.caption("Choose what you would tell a friend who has to go on in the same way.")
+        return
+    right = "It could be" if guess in CUES else "It could be that, too"
+    st.markdown(
+        f"**{right}: these {len(examples.pairs)} pairs cannot tell.** In every one the left picture is more colourful, "
+        "and brighter, and goes first by a third criterion. All three explain all that you have seen."
+    )
+
+
+def show_sequence(images: ImageSet, criterion: str) -> None:
+    examples, cues = cache.pair_examples(images.key, criterion)
+    rows = examples.sequence
+    show_film(images, criterion, rows, f"By “{criterion}”, the highest first", told=True)
+    total = len(rows) * (len(rows) - 1) // 2
+    told = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
+    listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in told)
+    st.markdown(
+        f"| If it meant that … | pairs of this sequence that it explains |\n|---|---|\n{listed}\n"
+        f"| {escaped(criterion)}, the highest first | {total} of {total} |"
+    )
+    st.caption(
+        f"{len(rows)} pictures in order hold {total} pairs, which all have to fit. **Notice** that colour and "
+        f"brightness leave {' and '.join(str(total - count) for _, count in told)} of them unexplained. Colourful is "
+        "the mean saturation of a picture's points, bright the mean of their values. Of fifty sequences that were "
+        "drawn this is the one that the better of the two explains worst."
+    )
+
+
+def settings_of(images: ImageSet, criterion: str) -> StudySettings:
+    """The study of the lesson: ten training sequences, all lengths."""
+    features = tuple((name, {}) for name in default_names(images))
+    return StudySettings(images.key, features, criterion, STUDY, {}, DRAWING)
+
+
+def newest(settings: StudySettings) -> Run | None:
+    """The equal study that is best to show: finished, else under way, else failed; none that was imported."""
+    runs = [run for run in cache.store().equal_runs("study", settings.to_json()) if run.imported is None]
+    ranked = sorted(runs, key=lambda run: (run.state != "finished", run.state in ENDED))
+    return ranked[0] if ranked else None
+
+
+def show_rankers(images: ImageSet, criterion: str) -> None:
+    """RankSVM, which learns from pairs, beside the rankers of longer subsequences, from the same ten sequences."""
+    settings = settings_of(images, criterion)
+    run = newest(settings)
+    if run is not None and run.state not in ENDED:
+        jobs_panel.watch(run)
+        return
+    if run is None or run.state != "finished":
+        if run is not None:
+            jobs_panel.explain_end(run)
+        if frame.pressed("Train them", keys.widget("train the lesson's rankers"), type="primary"):
+            jobs.start_once(cache.store(), "study", settings.to_json())
+            st.rerun()
+        st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8; it takes half a minute.")
+        return
+    with cache.or_gone():
+        outcome = Outcome.from_json(run.result)
+    figure = study_charts.figure_of(outcome.curves, TAU, STUDIES[STUDY].across, (), "")
+    alt = study_charts.in_words(outcome.curves, TAU)
+    charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=380, top=8)
+    notice = WORDS[STUDY].notice({curve.line: curve for curve in outcome.curves})
+    st.caption(
+        f"Trained on {DRAWING['train']} sequences of {DRAWING['length']}, tested on {DRAWING['test']} of other images; "
+        f"bars are 95% intervals over sequences. **Notice** {escaped(notice)}"
+    )
+    if frame.pressed("Measure it yourself", "to the page lengths", type="primary"):
+        st.switch_page("pages/lengths.py", query_params={keys.STUDY_RUN: run.id})
+
+
+frame.show_page("pairs_lesson", "A few pairs leave open what they mean; a sequence makes it plain.", steps)

@@ -1,0 +1,222 @@
+"""Studies of MidRank on a small set: each curve is what the definition of its figure says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from dated_pictures import dated
+
+from ranking import order_studies
+from ranking.features import load_features
+from ranking.methods.mid_rank import FUSIONS, MidRank, scores_of_orders
+from ranking.methods.subsequence_maps import REPRESENTATIONS
+from ranking.metrics import kendall_tau
+from ranking.order_studies import (
+    AGREES,
+    ALONE,
+    EXHAUSTIVE,
+    FUSED,
+    RANK_SVM,
+    SEARCH,
+    SECONDS,
+    STUDIES,
+    exhaustive_rankings,
+    study_orders,
+)
+from ranking.order_training import make_drawing, train_orders
+from ranking.run_settings import OrderTrainSettings, StudySettings
+from ranking.sequences import Drawn, draw_sequences
+from ranking.study_curves import Curve, Outcome, over_sequences
+from ranking.types import Floats, ImageSet
+
+GIVEN = {"longest": 5, "subsequences": 100}
+SETTINGS = StudySettings(
+    "key",
+    (("Colour", {"bins": 3}),),
+    "year",
+    "subsequence length",
+    GIVEN,
+    {"length": 7, "train": 30, "test": 20},
+)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("features")
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    return dated(tmp_path_factory.mktemp("dated") / "set")
+
+
+def fitted(images: ImageSet, cache: Path, length: int = 7, **changes: Any) -> tuple[MidRank, Drawn]:
+    """A MidRank as the studies have it, and test sequences of a length."""
+    features = load_features(images, SETTINGS.features, cache)
+    drawing = make_drawing(SETTINGS.drawing)
+    train, _ = draw_sequences(images, features, "year", drawing)
+    _, test = draw_sequences(images, features, "year", replace(drawing, length=length))
+    return MidRank(**{**GIVEN, **changes}).fit(train.sequences), test
+
+
+def taus(drawn: Drawn, scores: Floats) -> list[float]:
+    """Kendall tau of each sequence, from the grades."""
+    found, sequences = [], drawn.sequences
+    for number in range(len(sequences)):
+        span = slice(sequences.starts[number], sequences.starts[number + 1])
+        found.append(kendall_tau(sequences.grades[sequences.members[span]], scores[span]))
+    return found
+
+
+def study(images: ImageSet, cache: Path, name: str, **changes: Any) -> dict[str, Curve]:
+    outcome = study_orders(images, replace(SETTINGS, study=name, **changes), cache)
+    assert outcome.proven
+    assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+    return {curve.line: curve for curve in outcome.curves}
+
+
+def test_each_ranker_alone_beside_all_and_beside_its_start(images: ImageSet, cache: Path) -> None:
+    found = study(images, cache, "subsequence length")
+    method, test = fitted(images, cache)
+    rankings = method.rankings(test.sequences)
+    assert found[ALONE].at == [3, 4, 5]
+    for place, orders in enumerate(rankings.orders):
+        own = taus(test, scores_of_orders(orders, test.sequences.starts))
+        told = found[ALONE].measures["Kendall tau"]
+        assert told.mean[place] == pytest.approx(np.mean(own))
+        assert told.error[place] == pytest.approx(1.96 * np.std(own, ddof=1) / np.sqrt(20))
+    trained = train_orders(
+        images,
+        OrderTrainSettings("key", SETTINGS.features, "year", "MidRank", GIVEN, SETTINGS.drawing),
+        cache,
+    )
+    assert method.start is not None
+    first = np.mean(taus(test, test.sequences.features[test.sequences.members] @ method.start.direction))
+    for line, expected in ((FUSED, trained.metrics["test"]["Kendall tau"]), (RANK_SVM, first)):
+        assert found[line].measures["Kendall tau"].mean == pytest.approx([expected] * 3)
+
+
+def test_fusions_are_those_of_methods_that_fuse_so(images: ImageSet, cache: Path) -> None:
+    found = study(images, cache, "fusion")["MidRank"]
+    assert found.at == list(FUSIONS)
+    for place, fusion in enumerate(FUSIONS):
+        method, test = fitted(images, cache, fusion=fusion)
+        expected = np.mean(taus(test, method.score_sequences(test.sequences)))
+        assert found.measures["Kendall tau"].mean[place] == pytest.approx(expected)
+
+
+def test_test_lengths_leave_out_rankers_that_are_longer(
+    images: ImageSet, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order_studies, "TEST_LENGTHS", (4, 9))
+    found = study(images, cache, "test length")
+    assert {line: curve.at for line, curve in found.items()} == {
+        "test sequences of 4": [3, 4],
+        "test sequences of 9": [3, 4, 5],
+    }
+    method, test = fitted(images, cache, length=9)
+    own = taus(test, scores_of_orders(method.rankings(test.sequences).orders[1], test.sequences.starts))
+    assert found["test sequences of 9"].measures["Kendall tau"].mean[1] == pytest.approx(np.mean(own))
+
+
+def test_every_representation_is_trained_with(images: ImageSet, cache: Path) -> None:
+    found = study(images, cache, "representation", method_settings={**GIVEN, "longest": 3})["MidRank"]
+    assert found.at == list(REPRESENTATIONS)
+    for place, name in enumerate(REPRESENTATIONS):
+        method, test = fitted(images, cache, longest=3, representation=name)
+        expected = np.mean(taus(test, method.score_sequences(test.sequences)))
+        assert found.measures["Kendall tau"].mean[place] == pytest.approx(expected)
+
+
+def test_trees_agree_with_the_best_of_all_orders_ever_more_often(images: ImageSet, cache: Path) -> None:
+    drawing = {**SETTINGS.drawing, "length": 5}
+    found = study(images, cache, "number of trees", drawing=drawing)
+    share = found[SEARCH].measures[AGREES].mean
+    assert found[SEARCH].at == [1, 2, 3, 4, 5]
+    assert share == sorted(share)
+    assert found[EXHAUSTIVE].measures[AGREES].mean == [1.0] * 5
+
+
+def test_exhaustive_rankings_have_the_greatest_value_of_all_permutations(
+    images: ImageSet, cache: Path
+) -> None:
+    method, test = fitted(images, cache, length=5)
+    best, searched = exhaustive_rankings(method, test), method.rankings(test.sequences)
+    every = np.array(list(permutations(range(5))))
+    reached = []
+    for row, length in enumerate(method.lengths):
+        scores = method.window_scores(length, test.sequences.features)
+        for number in range(3):
+            values = scores.values(test.sequences.sequence(number)[every])
+            assert best.values[row, number] == pytest.approx(values.max())
+            reached.append(np.isclose(searched.values[row, number], values.max()))
+    assert (np.isclose(searched.values, best.values)[:, :3].ravel() == reached).all()
+
+
+def test_times_are_taken_of_lengths_that_the_pool_has(
+    images: ImageSet, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order_studies, "EXHAUSTIVE_LENGTHS", (2, 4, 8))
+    monkeypatch.setattr(order_studies, "SEARCH_LENGTHS", (4, 8, 12, 40))
+    found = study(images, cache, "time")
+    assert found[SEARCH].at == [4, 8, 12]  # there are 19 test samples, and no ranker is shorter than 3
+    assert found[EXHAUSTIVE].at == [4, 8]
+    slow = found[EXHAUSTIVE].measures[SECONDS].mean
+    assert slow[1] > 20 * slow[0] > 0
+    assert found[SEARCH].measures[SECONDS].mean[1] < slow[1]
+
+
+def test_progress_comes_to_its_end_and_is_heeded_within_a_training(images: ImageSet, cache: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    settings = replace(SETTINGS, study="number of trees")
+    study_orders(images, settings, cache, on_step=lambda *step: told.append(step))
+    own = [step for step in told if step[0] != "Colour"]
+    assert [done for _, done, _ in own] == sorted(done for _, done, _ in own)
+    assert own[-1][1:] == (7, 7) == (STUDIES["number of trees"].steps,) * 2
+    assert "Training MidRank, subsequences of 4" in [what for what, *_ in own]
+
+    class Enough(Exception):
+        pass
+
+    def stop(what: str, done: int, total: int) -> None:
+        if what.endswith("subsequences of 4"):
+            raise Enough
+
+    with pytest.raises(Enough):
+        study_orders(images, settings, cache, on_step=stop)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"study": "weather"}, "no study is called 'weather'; choose one of: subsequence length, fusion, "),
+        ({"drawing": {"of": "whole groups"}}, "a study needs sequences of one length"),
+        ({"drawing": {"test": 1}}, "a study needs two test sequences at least"),
+        ({"criterion": "age"}, "no criterion 'age' in Dated patches"),
+        ({"method_settings": {"trees": 0}}, "trees must be "),
+    ],
+)
+def test_settings_that_make_no_study_are_refused(
+    images: ImageSet, tmp_path: Path, changes: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ValueError, match=expected):
+        study_orders(images, replace(SETTINGS, **changes), tmp_path)
+
+
+def test_an_interval_by_hand() -> None:
+    assert over_sequences(np.array([0.0, 1.0, 1.0, 0.0])).mean == [0.5]
+    assert over_sequences(np.array([0.0, 1.0, 1.0, 0.0])).error == pytest.approx([1.96 * np.sqrt(1 / 3) / 2])
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"curves": [{"line": "a"}], "proven": True}, {"curves": 3, "proven": True}]
+)
+def test_another_outcome_is_told(told: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="measure it again"):
+        Outcome.from_json(told)
