@@ -123,7 +123,7 @@ def visit(browser: Any, server: Server) -> Iterator[Visit]:
             if page.get_by_test_id("stException").count():
                 mishaps.append(f"an exception on {page.url}")
         context.close()
-    assert not mishaps
+    assert not mishaps, mishaps
 
 
 def is_mishap(message: Any) -> bool:

@@ -206,8 +206,8 @@ def left_behind(home: LabelHome, number: int, image: str, **changed: Any) -> dic
     [
         ("board 32", "{{{", "cannot be read"),
         ("board 36", "null", "cannot be read"),
-        ("board 01", {"time": 1e12}, "refused"),  # the clock of a computer that is far off
-        ("board 02", {"of_a_later_version": 1}, "refused"),
+        ("board 09", {"time": 1e12}, "refused"),  # the clock of a computer that is far off
+        ("board 10", {"of_a_later_version": 1}, "refused"),
     ],
 )
 def test_what_an_earlier_tab_left_and_cannot_be_used_holds_up_no_answer(
