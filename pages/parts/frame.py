@@ -70,10 +70,10 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     """Run a page: its title, what was wrong with the address, its steps."""
     guard()
     st.session_state[keys.PAGE_SHOWN] = name
+    st.session_state[keys.MENU_LATER] = True
     with st.container(key="menu", gap=None):
         st.session_state[keys.MENU] = st.empty()
         _mount_style(key="style", height=1)
-    show_menu()  # what follows may take long, and may change the address: it is drawn again when all is done
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
@@ -115,7 +115,10 @@ def in_place() -> Iterator[None]:
 
 def show_menu() -> None:
     """The menu, which carries the address on. A fragment that changes the address ends with this, for it runs
-    again without its page."""
+    again without its page. Never twice in one run: Streamlit joins what is not sent yet, clears the place after its
+    new content has begun, and the browser then shows nothing more. So not while the page itself runs."""
+    if st.session_state[keys.MENU_LATER]:
+        return
     with st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center"):
         for heading, section in SECTIONS.items():
             with st.popover(_of_menu(heading), type="tertiary") if heading else nullcontext():
@@ -132,6 +135,7 @@ def _of_menu(heading: str) -> str:
 
 def _finish(messages: DeltaGenerator) -> None:
     """What is known when a page has run: its address, which the menu carries on, and what was wrong with it."""
+    st.session_state[keys.MENU_LATER] = False
     show_menu()
     for message in address.complaints():
         messages.warning(escaped(message), icon=":material/warning:")

@@ -131,6 +131,7 @@ COMPLAINED = "complaints that were shown"  # (messages, the address that they le
 BOOTED = "pages are registered"
 EVENTS = "events read so far"  # run id: (byte offset, events)
 MENU = "place of the menu"
+MENU_LATER = "menu later"  # whether the page itself runs, and draws its menu at its end
 PAGE_SHOWN = "page that is shown"
 PAGE_DONE = "page that was last shown to its end"
 TOGETHER = "selected together"  # name of the address: ids

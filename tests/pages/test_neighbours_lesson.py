@@ -10,7 +10,7 @@ from filled_home import teach
 from test_lesson import said
 from test_start import strips_of
 
-from pages.parts import all_actions, cache, frame, leanings, lessons
+from pages.parts import all_actions, leanings, lessons
 from pages.parts.all_actions import MEASURED
 from ranking import method_class
 from ranking.features import load_features
@@ -146,14 +146,6 @@ def test_figures_of_other_images_are_not_shown(taught, open_page, monkeypatch, t
     assert "measure it again with" in app.error[0].value
     assert "actions where labels are counted" not in said(app)
     assert app.button(key="next step"), "the lesson goes on"
-
-
-def test_the_menu_is_there_while_the_page_computes(taught, open_page, monkeypatch):
-    begun, show_menu, leaning = [], frame.show_menu, cache.leaning
-    monkeypatch.setattr(frame, "show_menu", lambda: (begun.append("menu"), show_menu())[1])
-    monkeypatch.setattr(cache, "leaning", lambda run: (begun.append("leaning"), leaning(run))[1])
-    assert not open_page("neighbours_lesson", neighbours_step="2").exception
-    assert begun.index("menu") < begun.index("leaning")
 
 
 @pytest.mark.parametrize("step", ["2", "3"])
