@@ -38,6 +38,7 @@ SIDEWAYS = {
     ("worker", "order_studies"),
     ("order_studies", "order_training"),
     ("worker", "worker_limits"),
+    ("worker", "experiments"),
     ("asking_simulation", "label_training"),
     ("jobs", "events"),
     ("run_archive", "run_json"),
