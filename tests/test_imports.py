@@ -39,6 +39,7 @@ SIDEWAYS = {
     ("order_studies", "order_training"),
     ("worker", "worker_limits"),
     ("worker", "experiments"),
+    ("experiments", "events"),
     ("asking_simulation", "label_training"),
     ("jobs", "events"),
     ("run_archive", "run_json"),

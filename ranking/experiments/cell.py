@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ranking.experiments.protocol import Point
 from ranking.run_settings import Settings
 from ranking.types import Certificate
 
@@ -20,7 +19,7 @@ VERSION = (
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One training: a query, a contender at a point of its grid, and the samples that it learns from.
+    """One training: a query, a method at a point of its grid, and the samples that it learns from.
 
     settings: all of the method. fold: the one that is held out, None for "all of train, tested on test". samples: the
     content hash of the samples, their features, the graph and the split. previous: the cell along the path whose
@@ -28,21 +27,26 @@ class Cell:
     """
 
     query: str
-    contender: str
     method: str
     settings: Settings
-    point: Point
     fold: int | None
     samples: str
     previous: Cell | None = None
     beginning: Cell | None = None
 
+    @property
+    def causes(self) -> tuple[Cell, ...]:
+        """The cells that it begins from."""
+        return tuple(cell for cell in (self.previous, self.beginning) if cell is not None)
+
+    @cached_property
+    def step(self) -> int:
+        """How many cells come before it along its path."""
+        return 0 if self.previous is None else self.previous.step + 1
+
     @cached_property
     def key(self) -> str:
-        """A hash of everything that decides the numbers of the cell, the cells included that it begins from.
-
-        What a contender is called is not among it: equal trainings of two experiments are one cell.
-        """
+        """A hash of everything that decides the numbers of the cell, the cells included that it begins from."""
         content: dict[str, Any] = {
             "version": VERSION,
             "query": self.query,
@@ -50,8 +54,8 @@ class Cell:
             "settings": self.settings,
             "fold": self.fold,
             "samples": self.samples,
-            "previous": self.previous and self.previous.key,
-            "beginning": self.beginning and self.beginning.key,
+            "previous": None if self.previous is None else self.previous.key,
+            "beginning": None if self.beginning is None else self.beginning.key,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

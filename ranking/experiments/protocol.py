@@ -45,10 +45,6 @@ class Contender:
     points: tuple[Point, ...]
     tolerance: float
 
-    @property
-    def uses_graph(self) -> bool:
-        return bool(getattr(method_class(self.method), "uses_graph", False))
-
     def settings(self, point: Point) -> Settings:
         """All settings of the method at a point of the grid, those left at their defaults too."""
         return settings_dict(make_method(self.method, **self._given(point)))
@@ -92,9 +88,14 @@ def _in_order(protocol: Protocol) -> Iterator[str]:
     return iter(sorted(protocol.grids, key=lambda name: (name != PATH, name)))
 
 
+def uses_graph(method: str) -> bool:
+    """Whether the samples of a method lean on their neighbours."""
+    return bool(getattr(method_class(method), "uses_graph", False))
+
+
 def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:
     """The name of the similarity graph; None where no contender uses one."""
-    if not any(contender.uses_graph for contender in contenders):
+    if not any(uses_graph(contender.method) for contender in contenders):
         return None
     return protocol.graph or FIRST_GRAPH
 

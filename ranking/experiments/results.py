@@ -5,8 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
-from ranking.experiments.cell import Outcome
+from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.protocol import Contender, Point
 from ranking.run_settings import Protocol
 
@@ -27,6 +28,20 @@ class Results:
     contenders: tuple[Contender, ...]
     outcomes: Mapping[Place, Outcome]
     keys: Mapping[Place, str]
+
+    @classmethod
+    def of(
+        cls,
+        protocol: Protocol,
+        queries: tuple[str, ...],
+        contenders: tuple[Contender, ...],
+        cells: Mapping[Place, Cell],
+        known: Mapping[str, Outcome],
+    ) -> Self:
+        """Those of `cells`, by place, whose outcomes are `known` by key."""
+        outcomes = {place: known[cell.key] for place, cell in cells.items() if cell.key in known}
+        keys = {place: cell.key for place, cell in cells.items()}
+        return cls(protocol, queries, contenders, outcomes, keys)
 
     @property
     def folds(self) -> range:
