@@ -1,4 +1,4 @@
-"""A path walked cell by cell: each is kept as soon as it is there, so that whoever walks it again goes on from there."""
+"""A path walked cell by cell: each is kept as soon as it is there, so that another walk goes on from there."""
 
 from __future__ import annotations
 

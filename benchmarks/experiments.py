@@ -1,0 +1,178 @@
+"""How long does the whole protocol of the high-order paper take at its own size, and what does a kill -9 cost?
+
+    python benchmarks/experiments.py
+
+10 queries x 5 folds x 4 methods, C in six values and eta in five, then one training on all of train for each query and
+method: 3,620 trainings on 3,347 samples of 2,424 images (some 670 held out in each fold), with 2,916 features of a
+sample and 2,404 affinities of a pair, float32, to a gap of 0.1%. Synthetic: non-negative and L2-normalised features, a
+pattern for each action, and one that the boxes of an image share. As many test samples.
+
+- Seconds of the first run on all cores, seconds of the second, which finds everything there.
+- kill -9 at random moments: a smaller experiment (one query) is started again after each, until it has ended; its cells
+  are compared, to the last bit of their scores, with those of one that nobody killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from timing import machine, table
+
+from ranking.experiments.cell_store import CellStore
+from ranking.experiments.material import Material, Side
+from ranking.experiments.pace import Progress
+from ranking.experiments.plan import Plan, plan_of
+from ranking.experiments.running import run_experiment
+from ranking.experiments.tables import Table, test_table, validation_table
+from ranking.run_settings import Protocol
+from ranking.similarity import same_image
+from ranking.types import ImageSet
+
+IMAGES, SIZE, COMPARED = 2424, 2916, 2404
+BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)  # shares of images with 1 to 6 boxes
+ACTIONS = ["jump", "phone", "instrument", "read", "bike", "run", "photo", "computer", "walk", "horse"]
+SHARED, SIGNAL = 0.5, 0.45
+
+
+def images(seed: int) -> tuple[ImageSet, np.ndarray]:
+    """Train and test images with their labels, and the features of their samples (n, SIZE)."""
+    generator = np.random.default_rng(seed)
+    counts = generator.choice(np.arange(1, 7), 2 * IMAGES, p=BOXES)
+    image = np.repeat(np.arange(2 * IMAGES), counts)
+    n = len(image)
+    doing = generator.integers(len(ACTIONS), size=2 * IMAGES)[image]
+    other = generator.random(n) < 0.1  # of a group, some do something else
+    doing[other] = generator.integers(len(ACTIONS), size=np.count_nonzero(other))
+    labels = np.eye(len(ACTIONS), dtype=bool)[doing]
+    shared = generator.standard_normal((2 * IMAGES, SIZE), dtype=np.float32)
+    features = generator.standard_normal((n, SIZE), dtype=np.float32) + np.float32(SHARED) * shared[image]
+    patterns = np.maximum(generator.standard_normal((len(ACTIONS), SIZE), dtype=np.float32), 0)
+    patterns *= generator.random((len(ACTIONS), SIZE)) < 0.1
+    features = np.maximum(features - np.float32(0.5), 0)
+    features += np.float32(SIGNAL) * patterns[doing] * generator.random((n, 1), dtype=np.float32)
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    nothing = np.zeros((n, 4), np.int32)
+    names = np.array([f"{number:06}" for number in range(2 * IMAGES)])
+    sizes, test = np.ones((2 * IMAGES, 2), np.int32), np.arange(2 * IMAGES) >= IMAGES
+    ids = np.array([f"{number:06}" for number in range(n)])
+    found = ImageSet(
+        f"synthetic-{seed}", "Synthetic actions", Path(), tuple(ACTIONS), names, names, sizes, test,
+        nothing, image.astype(np.int32), image.astype(np.int32), labels, ids,
+    )  # fmt: skip
+    return found, features
+
+
+def planned(image_set: ImageSet, queries: int) -> Plan:
+    """The protocol of the paper. The features have a name, and their numbers come with the material."""
+    protocol = Protocol(image_set.key, (("HOG", {}),), queries=tuple(ACTIONS[:queries]))
+    return plan_of(protocol, image_set)
+
+
+def material(plan: Plan, image_set: ImageSet, features: np.ndarray) -> Material:
+    def side(rows: np.ndarray) -> Side:
+        return Side(rows, same_image(image_set.image_of[rows]))
+
+    sides = {fold: (side(split.learn), side(split.held)) for fold, split in plan.splits.all.items()}
+    relevance = {query: image_set.relevance(query) for query in plan.queries}
+    return Material(features, relevance, sides, np.arange(COMPARED))
+
+
+def run(folder: Path, seed: int, queries: int, loud: bool) -> tuple[float, float, Plan, object]:
+    """Seconds to plan, seconds of the run, the plan and the results."""
+    image_set, features = images(seed)
+    start = time.perf_counter()
+    plan = planned(image_set, queries)
+    ready = time.perf_counter()
+
+    def say(progress: Progress) -> None:
+        if loud and progress.done % 50 == 0:
+            left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
+            print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr)
+
+    results = run_experiment(plan, lambda: material(plan, image_set, features), CellStore(folder), say)
+    return ready - start, time.perf_counter() - ready, plan, results
+
+
+def cells(folder: Path) -> dict[str, tuple[object, ...]]:
+    """What decides every table, by key: measures, certificate without its seconds, and the bits of the scores."""
+    with closing(sqlite3.connect(folder / "cells.sqlite")) as database:
+        rows = database.execute(
+            "select key, measures, json_remove(certificate, '$.seconds'), scores from cell"
+        ).fetchall()
+    assert len({row[0] for row in rows}) == len(rows)
+    return {row[0]: row[1:] for row in rows}
+
+
+def killed(seed: int, kills: int, folder: Path) -> list[str]:
+    """A row: how often it was killed, how many cells there were, and whether they are those of a run left in peace."""
+    alone, disturbed = folder / "alone", folder / "disturbed"
+    seconds = run(alone, seed, 1, False)[1]
+    command = [sys.executable, __file__, "--seed", str(seed), "--only", str(disturbed)]
+    generator, done, kept, lost = random.Random(seed), 0, dict[str, tuple[object, ...]](), 0
+    while True:
+        child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        try:
+            child.wait(generator.uniform(4.0, 4.0 + 2.0 * seconds / kills) if done < kills else None)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+            done += 1
+        now = cells(disturbed) if (disturbed / "cells.sqlite").exists() else {}
+        lost += sum(now.get(key) != value for key, value in kept.items())
+        kept = now
+        if child.returncode == 0:
+            break
+    same = cells(alone) == kept
+    return [str(done), str(len(kept)), str(lost), "yes" if same else "NO"]
+
+
+def shown(found: Table) -> str:
+    rows = [[row.name, *(f"{value:.3f}" for value in row.values)] for row in found.rows]
+    return f"{found.title}\n{table(['', *found.columns], rows)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--queries", type=int, default=len(ACTIONS))
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--only", type=Path, help="run one query with its cells in this folder, and end")
+    options = parser.parse_args()
+    if options.only:
+        run(options.only, options.seed, 1, False)
+        return
+    print(machine())
+    with tempfile.TemporaryDirectory() as folder:
+        first = run(Path(folder), options.seed, options.queries, True)
+        second = run(Path(folder), options.seed, options.queries, False)
+        proven = [outcome.certificate for outcome in first[3].outcomes.values()]
+        rows = [
+            ["first run", f"{first[0]:.2f}", f"{first[1]:.1f}"],
+            ["second run", f"{second[0]:.2f}", f"{second[1]:.2f}"],
+        ]
+        print(table([f"{len(proven)} trainings", "to plan, s", "to run, s"], rows))
+        print(f"{sum(not one.converged for one in proven)} did not converge")
+        seconds = sum(one.seconds for one in proven)
+        print(f"seconds of training, all threads: {seconds:.0f}")
+        print(shown(validation_table(first[3])))
+        print(shown(test_table(first[3])))
+    if options.kills:
+        with tempfile.TemporaryDirectory() as folder:
+            header = ["killed", "cells", "lost or changed", "equal to a run left in peace"]
+            print(table(header, [killed(options.seed, options.kills, Path(folder))]))
+
+
+if __name__ == "__main__":
+    main()
