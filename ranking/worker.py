@@ -24,6 +24,7 @@ from ranking.jobs import LOCK_VARIABLE, waits_for
 from ranking.run import ENDED, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
+    ExperimentSettings,
     ImportSettings,
     LabelTrainSettings,
     OrderTrainSettings,
@@ -37,6 +38,7 @@ from ranking.worker_limits import lift_memory_limit, limit_memory, reason_of
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.fold_curves import FoldCurve
 
+TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
 TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
 Result = dict[str, Any]
 
@@ -86,6 +88,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "order": train_orders,
         "asking": simulate_asking,
         "study": study_orders,
+        "experiment": run_experiment,
     }
     try:
         limit_memory()
@@ -248,6 +251,34 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
     outcome = order_studies.study_orders(images, settings, store.features, on_step=report.progress)
     report.flush()
     return outcome.to_json()
+
+
+def run_experiment(store: Store, run: Run, report: Report) -> Result:
+    """Compare methods as `ranking.experiments` does. Its cells are kept one by one, for all experiments of the home;
+    the row tells how many there are, however the run ends, and how many were not proven to have ended."""
+    settings = ExperimentSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments.at_home import experiment_at_home
+    from ranking.experiments.pace import Progress, told_seconds
+
+    told = -TELL_SECONDS
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        if progress.done == progress.total or time.monotonic() - told >= TELL_SECONDS:
+            told = time.monotonic()
+            store.update_run(run.id, result={"done": progress.done, "total": progress.total})
+        left = "" if progress.seconds_left is None else f"; {told_seconds(progress.seconds_left)} left"
+        report.progress(progress.what + left, progress.done, progress.total)
+
+    def check() -> None:
+        if report.stopped:
+            raise Cancelled
+
+    results = experiment_at_home(store, settings, tell, report.progress, check)
+    report.flush()
+    unproven = sum(not outcome.certificate.converged for outcome in results.outcomes.values())
+    return {**store.run(run.id).result, "unproven": unproven}
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -40,9 +40,11 @@ class CellStore:
     def __init__(self, folder: Path) -> None:
         self._database, self._states = folder / "cells.sqlite", folder / "states"
         self._states.mkdir(parents=True, exist_ok=True)
-        with self._open() as database:
-            database.execute("pragma journal_mode = wal")
-            database.execute(TABLE)
+        # One connection stays open: where the last one closes, SQLite writes all of its log to the database at once.
+        self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
+        self._stays.execute("pragma journal_mode = wal")
+        with self._stays:
+            self._stays.execute(TABLE)
 
     # ------------------------------------------------------------------------------------------ cells
 
@@ -113,6 +115,7 @@ class CellStore:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A connection for one question or one change, which is committed at the end."""
         with closing(sqlite3.connect(self._database, timeout=BUSY_SECONDS)) as database, database:
+            database.execute("pragma synchronous = normal")  # a death of the process loses nothing
             yield database
 
 

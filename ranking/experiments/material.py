@@ -55,9 +55,9 @@ def material_of(
     edges: the pairs (m, 2) that the protocol names where it names a CSV (`ranking.store.Store.edges_of`).
     """
     features = load_features(image_set, plan.protocol.features, cache, on_features)
-    compared, graph = np.empty(0, np.int64), plan.graph
-    if graph is not None:
-        compared = compared_columns(image_set, plan.protocol.features)
+    graph = plan.graph
+    nothing: Ints = np.empty(0, np.int64)
+    compared = nothing if graph is None else compared_columns(image_set, plan.protocol.features)
     vectors = features[:, compared]
 
     def side(rows: Ints) -> Side:

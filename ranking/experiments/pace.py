@@ -78,3 +78,14 @@ class Pace:
 
 def _kinds(cell: Cell) -> tuple[str, str]:
     return cell.method, f"{cell.method} {json.dumps(cell.settings, sort_keys=True)}"
+
+
+def told_seconds(seconds: float) -> str:
+    """A time that is estimated, in words.
+
+    >>> told_seconds(31), told_seconds(200), told_seconds(9000)
+    ('about 31 s', 'about 3 min', 'about 2.5 h')
+    """
+    if seconds < 100:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 6000 else f"about {seconds / 3600:.1f} h"

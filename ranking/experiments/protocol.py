@@ -117,12 +117,10 @@ def check(protocol: Protocol) -> None:
             method_class(method)  # an unknown name says so itself
             there = ", ".join(method_names(ranks="samples"))
             raise ValueError(f"{method} does not rank samples as relevant or not; choose among: {there}")
-    known = {item.name for method, _ in protocol.methods for item in settings_of(method_class(method))}
+    known = {item.name for one in method_names(ranks="samples") for item in settings_of(method_class(one))}
     for name, values in protocol.grids.items():
         if name not in known or name == "tolerance":
-            raise ValueError(
-                f"no method of the experiment has a setting {name!r} to choose; leave its grid out"
-            )
+            raise ValueError(f"no method has a setting {name!r} to choose; leave its grid out")
         if not values or len(set(values)) < len(values):
             raise ValueError(
                 f"the grid of {name} must have different values, at least one, got {list(values)}"
