@@ -16,6 +16,8 @@ LAYERS: tuple[set[str], ...] = (
     {"app"},
     {"pages"},
     {"pages.parts"},
+    {"__main__"},
+    {"commands"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
