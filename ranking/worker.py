@@ -261,13 +261,14 @@ def run_experiment(store: Store, run: Run, report: Report) -> Result:
     from ranking.experiments.at_home import experiment_at_home
     from ranking.experiments.pace import Progress, told_seconds
 
-    told = -TELL_SECONDS
+    row, told = {"done": 0, "total": 0}, -TELL_SECONDS
 
     def tell(progress: Progress) -> None:
         nonlocal told
-        if progress.done == progress.total or time.monotonic() - told >= TELL_SECONDS:
+        row.update(done=progress.done, total=progress.total)
+        if time.monotonic() - told >= TELL_SECONDS:
             told = time.monotonic()
-            store.update_run(run.id, result={"done": progress.done, "total": progress.total})
+            store.update_run(run.id, result=dict(row))
         left = "" if progress.seconds_left is None else f"; {told_seconds(progress.seconds_left)} left"
         report.progress(progress.what + left, progress.done, progress.total)
 
@@ -275,10 +276,13 @@ def run_experiment(store: Store, run: Run, report: Report) -> Result:
         if report.stopped:
             raise Cancelled
 
-    results = experiment_at_home(store, settings, tell, report.progress, check)
+    try:
+        results = experiment_at_home(store, settings, tell, report.progress, check)
+    finally:
+        store.update_run(run.id, result=dict(row))
     report.flush()
     unproven = sum(not outcome.certificate.converged for outcome in results.outcomes.values())
-    return {**store.run(run.id).result, "unproven": unproven}
+    return {**row, "unproven": unproven}
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -31,8 +31,9 @@ def read_json(file: Path) -> dict[str, Any]:
 class Bar:
     """One line that is drawn again on a terminal; elsewhere a line whenever something else has begun."""
 
-    def __init__(self, stream: TextIO = sys.stderr) -> None:
-        self._stream, self._last, self._drawn = stream, "", False
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """stream: stderr where none is given."""
+        self._stream, self._last, self._drawn = stream or sys.stderr, "", False
 
     def show(self, what: str, done: float, total: int) -> None:
         share = min(1.0, done / total) if total else 0.0
