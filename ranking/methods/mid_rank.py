@@ -9,7 +9,7 @@ import numpy as np
 
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
-from ranking.methods.common_settings import penalty
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
@@ -159,25 +159,11 @@ class MidRank(OrderMethod):
         0, label="Seed", help="Fixes the subsequences, the steps of training and the later starts of the search.",
         minimum=0, maximum=2**31 - 1, advanced=True,
     )  # fmt: skip
-    tolerance: float = setting(
+    tolerance: float = closed_gap(
         1e-2,
-        label="Stop at this duality gap",
-        help="Training of a length ends when its objective is proven to be within this share of the best possible.",
-        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
-        minimum=1e-7,
-        maximum=0.5,
-        log=True,
-        advanced=True,
+        "Training of a length ends when its objective is proven to be within this share of the best possible.",
     )
-    max_iterations: int = setting(
-        300,
-        label="Iterations at most",
-        help="A length that has not converged by then ends with the best weights so far, and training says so.",
-        formula=r"t \le t_{\max}",
-        minimum=1,
-        maximum=1_000_000,
-        advanced=True,
-    )
+    max_iterations: int = most_iterations(300, "Training of a length")
 
     start: RankSVM | None = field(default=None, init=False, repr=False)
     rankers: dict[int, LengthRanker] = field(default_factory=dict, init=False, repr=False)
