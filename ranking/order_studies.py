@@ -22,11 +22,11 @@ from ranking.features import load_features
 from ranking.inference.best_permutation import best_permutations, exhaustive_permutations
 from ranking.methods.mid_rank import FUSIONS, MidRank, Rankings, scores_of_orders
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.order_training import NAMES, OnStep, make_drawing, make_order_method, measures
+from ranking.order_training import NAMES, make_drawing, make_order_method, measures
 from ranking.run_settings import StudySettings
 from ranking.sequences import GROUPS, Drawn, draw_sequences
 from ranking.study_curves import Curve, Measured, Outcome, over_sequences
-from ranking.types import Features, ImageSet, Ints, ProgressEvent
+from ranking.types import Features, ImageSet, Ints, OnStep, ProgressEvent
 
 TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
 MOST_TREES = 5  # of Fig. 6b
