@@ -20,6 +20,7 @@ from pages.parts import (
 from pages.parts.frame import escaped
 from pages.parts.study_words import TAU, WORDS
 from ranking.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
+from ranking.order_training import make_drawing
 from ranking.run import ENDED, Run
 from ranking.run_settings import StudySettings
 from ranking.store import ImageSetRow
@@ -104,8 +105,10 @@ def name_of(run: Run) -> str:
     """One line that tells a study from others; the same while it goes on."""
     settings = StudySettings.from_json(run.settings)
     features = " + ".join(name for name, _ in settings.features)
-    length, train = settings.drawing.get("length", 8), settings.drawing.get("train", 1000)
-    return f"{run.name or features} · {train:,} sequences of {length} · {runs.when(run)} · {run.id}"
+    drawn = make_drawing(settings.drawing)
+    return (
+        f"{run.name or features} · {drawn.train:,} sequences of {drawn.length} · {runs.when(run)} · {run.id}"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ def choose_measure(outcome: Outcome) -> str:
 def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> str:
     """What the values are of, how sure they are, and whether the trainings are proven to have ended."""
     settings = StudySettings.from_json(run.settings)
-    drawn = settings.drawing
+    drawn = make_drawing(settings.drawing)
     if measure == SECONDS:
         sure = (
             f"One thread of this machine; the median of {ROUNDS} rounds, bars are half of their interquartile range. "
@@ -174,7 +177,7 @@ def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> s
         )
     else:
         sure = (
-            f"Means over {drawn.get('test', 1000):,} test sequences; bars are their 95% intervals, which tell of the "
+            f"Means over {drawn.test:,} test sequences; bars are their 95% intervals, which tell of the "
             "drawing of sequences alone: these share their images."
         )
     proven = (
@@ -183,8 +186,8 @@ def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> s
         else " Not all trainings came within their tolerance of the best; see the settings of MidRank."
     )
     return (
-        f"{row.title} by “{settings.criterion}”, trained on {drawn.get('train', 1000):,} sequences of "
-        f"{drawn.get('length', 8)}. {sure}{proven}"
+        f"{row.title} by “{settings.criterion}”, trained on {drawn.train:,} sequences of {drawn.length}. "
+        f"{sure}{proven}"
     )
 
 
