@@ -13,6 +13,7 @@ from pages.parts import (
     jobs_panel,
     keys,
     order_models,
+    run_choice,
     runs,
     study_charts,
     study_form,
@@ -28,11 +29,7 @@ from ranking.study_curves import Outcome
 
 
 def steps() -> None:
-    asked = address.read(keys.STUDY_RUN, study_run, None)
-    if asked is not None and not runs.set_is_here(asked):
-        frame.way_on(runs.missing_set(asked), "Import images", "image_sets")
-    if asked is not None:
-        address.imply(study_form.given(asked))
+    asked = run_choice.asked(keys.STUDY_RUN, study_run, study_form.given)
     left, right = st.columns(2, gap="medium")
     with left:
         row = order_models.choose_set()
@@ -65,11 +62,7 @@ def steps() -> None:
 
 def study_run(run_id: str) -> Run:
     """The study of that id; ValueError where it is none."""
-    run = cache.store().run(run_id)
-    if run.kind != "study":
-        raise ValueError(f"expected a study, got: {run.called}")
-    if run.deleted is not None:
-        raise ValueError("that study was deleted")
+    run = run_choice.of_kind(run_id, "study", "a study")
     if run.settings.get("study") not in STUDIES:
         raise ValueError(f"no study is called {run.settings.get('study')!r:.40}")
     return run
@@ -88,17 +81,12 @@ def choose_study() -> str:
 def choose_run(row: ImageSetRow, criterion: str, study: str, asked: Run | None) -> Run | None:
     """A study on a set: the one that was asked for, or the newest that goes on or has an outcome; None where there is
     none."""
-    named = None if asked is None else asked.id
-    known = {
-        run.id: run
+    listed = [
+        run
         for run in cache.store().runs("study", row.key)
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
-        and (run.state not in ("failed", "cancelled") or run.id == named)
-    }
-    if not known:
-        return None
-    bound = address.bound(keys.STUDY_RUN, address.one_of(list(known)), next(iter(known)))
-    return known[st.selectbox("Measured", list(known), format_func=lambda key: name_of(known[key]), **bound)]
+    ]
+    return run_choice.choose("Measured", keys.STUDY_RUN, listed, asked, name_of)
 
 
 def name_of(run: Run) -> str:
