@@ -11,6 +11,7 @@ from pages.parts import address, cache, frame, jobs_panel, keys, runs, sets
 from pages.parts.frame import escaped
 from ranking import jobs, method_names
 from ranking.features import default_names
+from ranking.order_training import make_drawing
 from ranking.run import ENDED, Run
 from ranking.run_settings import OrderTrainSettings
 from ranking.store import ImageSetRow
@@ -117,14 +118,17 @@ def choose_beside(run: Run) -> list[Run]:
 
 def same_sequences(run: Run) -> list[Run]:
     """The other trainings with scores whose test sequences are those of `run`, newest first."""
-    same = ("criterion", "drawing")
     return [
         one
         for one in cache.store().runs("order", run.settings["set"])
-        if one.id != run.id
-        and one.has_scores
-        and all(one.settings.get(part) == run.settings.get(part) for part in same)
+        if one.id != run.id and one.has_scores and _tested_on(one) == _tested_on(run)
     ]
+
+
+def _tested_on(run: Run) -> tuple[object, ...]:
+    """What its test sequences follow from, within its image set."""
+    settings = OrderTrainSettings.from_json(run.settings)
+    return settings.criterion, make_drawing(settings.drawing).tested_on
 
 
 def name_of(run: Run) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from order_home import DRAWING, HOSTILE, Recomputed, film_of
+from order_home import DRAWING, HOSTILE, Recomputed, film_of, train_orders_here
 from PIL import Image
 
 from pages.parts import cache, film, frame, order_export
@@ -98,6 +98,11 @@ def test_beside_stand_trainings_on_the_same_sequences_alone(orders_here, open_pa
     assert not any(orders_here.shorter in option for option in beside.options)
     beside.set_value([]).run()
     assert [strip["title"] for strip in film_of(app)["strips"]] == [HOSTILE]
+    unscaled = {**DRAWING, "train": 30, "scale": "as they are"}
+    fewer = train_orders_here(orders_here.store, orders_here.key, "RankSVM", unscaled)
+    app = open_page("orders", order_run=orders_here.own, beside=fewer.id)
+    assert not app.error
+    assert [strip["title"] for strip in film_of(app)["strips"]] == [HOSTILE, "RankSVM"]
     other = open_page("orders", order_run=orders_here.shorter)
     shown = film_of(other)
     assert len(shown["frames"]) == 4
