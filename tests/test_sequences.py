@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ranking.sequences import ANY, GROUPS, LOWEST, ONE_EACH, Drawing, dense_ranks, draw_sequences, unit_rows
+from ranking.sequences import (
+    ANY,
+    AS_THEY_ARE,
+    GROUPS,
+    LOWEST,
+    ONE_EACH,
+    Drawing,
+    dense_ranks,
+    draw_sequences,
+    unit_rows,
+)
 from ranking.types import ImageSet
 
 

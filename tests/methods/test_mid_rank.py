@@ -11,7 +11,8 @@ import reference
 from order_problems import sequences
 
 from ranking import Query, make_method
-from ranking.methods.mid_rank import MidRank, scores_of_orders
+from ranking.methods.length_rankings import scores_of_orders
+from ranking.methods.mid_rank import MidRank
 from ranking.methods.subsequence_maps import REPRESENTATIONS, blocks, max_pooled, psi
 from ranking.metrics import kendall_tau
 from ranking.subsequences import deltas, training_subsequences
