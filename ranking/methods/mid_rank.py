@@ -11,7 +11,7 @@ from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.length_rankings import Rankings, scores_of_orders, taus_of
-from ranking.methods.order_method import Arrays, Grid, OrderMethod
+from ranking.methods.order_method import Arrays, Grid, OrderMethod, has_order
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
 from ranking.methods.round_reports import RoundReports
@@ -222,17 +222,25 @@ class MidRank(OrderMethod):
         """The trained length with the greatest mean Kendall tau on held-out sequences, of equal ones the shorter.
 
         Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others.
+        A length that could order no held-out sequence is not chosen, unless none could: then it is the shortest.
         """
         generator = np.random.default_rng(self.seed)
         fold = generator.permutation(len(sequences)) % FOLDS
-        taus: list[Floats] = []
+        sums, counts = np.zeros(len(self.lengths)), np.zeros(len(self.lengths))
         for number in range(FOLDS):
-            held = np.flatnonzero(fold == number)[:MOST_JUDGED]
-            other = replace(self, fusion="weighted votes", longest=max(self.lengths))
-            other.fit(sequences.part(np.flatnonzero(fold != number)))
-            judged = sequences.part(held)
-            taus += taus_of(judged, other.rankings(judged))
-        return self.lengths[int(np.argmax(np.nanmean(taus, axis=0)))]
+            rest = sequences.part(np.flatnonzero(fold != number))
+            judged = sequences.part(np.flatnonzero(fold == number)[:MOST_JUDGED])
+            if not has_order(rest):  # of one sequence nothing is left
+                continue
+            other = replace(self, fusion="weighted votes", shortest=self.lengths[0], longest=self.lengths[-1])
+            other.fit(rest)
+            for taus in taus_of(judged, other.rankings(judged)):
+                for length, tau in zip(other.lengths, taus.tolist(), strict=True):
+                    if length in self.lengths and not np.isnan(tau):
+                        place = self.lengths.index(length)
+                        sums[place], counts[place] = sums[place] + tau, counts[place] + 1
+        means = np.divide(sums, counts, out=np.full(len(sums), -np.inf), where=counts > 0)
+        return self.lengths[int(np.argmax(means))]
 
     # -----------------------------------------------------------------------------------------------------
     # Prediction
