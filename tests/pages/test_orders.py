@@ -253,7 +253,7 @@ def test_scores_that_are_gone_or_of_another_length_are_said(orders_here, open_pa
     np.save(run.scores_file, np.zeros(3))
     app = open_page("orders", order_run=run.id)
     assert not app.exception
-    assert frame.escaped("expected 90 scores") in app.error[0].value
+    assert frame.escaped("must have 90 scores") in app.error[0].value
 
 
 def test_what_a_training_has_come_to_is_told_and_why_it_failed(orders_here, open_page, started):
