@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking import make_method, method_class, method_names
+from ranking import check_ranks, make_method
 from ranking.features import load_features
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
 from ranking.run_settings import OrderTrainSettings
 from ranking.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
 from ranking.settings import settings_of
-from ranking.types import Certificate, Features, Floats, ImageSet, Ints, OnProgress
-
-OnStep = Callable[[str, int, int], None]  # (what, done, total)
+from ranking.types import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
 
 
 class OrderMeasures(NamedTuple):
@@ -91,10 +89,7 @@ def train_orders(
 
 def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:
     """The method `name`, not yet trained; ValueError unless it puts sequences in order."""
-    known = method_names(ranks="orders")
-    if name not in known:
-        method_class(name)  # an unknown name says so itself
-        raise ValueError(f"{name} puts no sequences in order; choose one of: {', '.join(known)}")
+    check_ranks(name, "orders")
     method: OrderMethod = make_method(name, **settings)
     return method
 

@@ -348,6 +348,7 @@ class StopTraining(Exception):
 
 
 OnProgress = Callable[[ProgressEvent], None]
+OnStep = Callable[[str, int, int], None]  # (what, done, total): of work that is no iteration
 
 
 class Method(Protocol):

@@ -141,7 +141,7 @@ def test_who_stops_a_training_gets_the_lengths_so_far(images: ImageSet, tmp_path
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"method": "AP-SVM"}, "AP-SVM puts no sequences in order; choose one of: RankSVM, "),
+        ({"method": "AP-SVM"}, "AP-SVM ranks samples, not whole sequences; choose one of: RankSVM, "),
         ({"method": "MidRang"}, "no method is called 'MidRang'; choose one of: "),
         ({"method_settings": {"trees": 0}}, "trees must be "),
         ({"criterion": "age"}, "no criterion 'age' in Dated patches; its criteria are "),

@@ -657,7 +657,7 @@ def test_a_stopped_method_of_orders_keeps_the_lengths_that_it_has(
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"method": "AP-SVM"}, "AP-SVM puts no sequences in order; choose one of: RankSVM, "),
+        ({"method": "AP-SVM"}, "AP-SVM ranks samples, not whole sequences; choose one of: RankSVM, "),
         ({"criterion": "age"}, "no criterion 'age' in Dated patches; its criteria are "),
         ({"drawing": 3}, "drawing must be settings by name"),
     ],

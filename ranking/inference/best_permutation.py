@@ -18,11 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from ranking.inference import threads
 from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
 from ranking.types import Bools, Floats, Ints
 
+MOST_COMPARED = 8  # samples whose orders pages and studies all compare, as Fig. 6b does: 40,320, in a blink
 MOST_EXHAUSTIVE = 10  # samples: 3.6 million permutations
 A_PART = 200  # sequences, below which another thread is not worth waking
 
@@ -145,6 +147,11 @@ def exhaustive_permutations(
 
     threads.each(work, threads.rows(len(values), A_PART))
     return BestPermutations(orders, values)
+
+
+def as_good(found: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
+    """Whether values of orders are the best ones, but for rounding."""
+    return np.isclose(found, best, rtol=1e-9, atol=1e-12)
 
 
 def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:

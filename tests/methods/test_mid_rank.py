@@ -11,7 +11,8 @@ import reference
 from order_problems import sequences
 
 from ranking import Query, make_method
-from ranking.methods.mid_rank import MidRank, scores_of_orders
+from ranking.methods.length_rankings import scores_of_orders
+from ranking.methods.mid_rank import MidRank
 from ranking.methods.subsequence_maps import REPRESENTATIONS, blocks, max_pooled, psi
 from ranking.metrics import kendall_tau
 from ranking.subsequences import deltas, training_subsequences
@@ -93,6 +94,31 @@ def test_it_learns_an_order_and_gives_it_back(fusion: str, tmp_path: Path) -> No
     again = MidRank.load(tmp_path / "method.npz")
     assert again.score_sequences(test).tolist() == scores.tolist()
     assert again.certificate == method.certificate
+
+
+@pytest.mark.parametrize(
+    ("levels", "shortest", "lengths"),
+    [
+        ([[2, 1, 0]] * 6, 5, (3,)),  # no sequence holds as many grades as the shortest asks for
+        ([[4, 3, 2, 1, 0]], 2, (2, 3, 4, 5)),  # one sequence: none is left to train on
+        (
+            [[4, 3, 2, 1, 0]] + [[2, 1, 0]] * 6,
+            2,
+            (2, 3, 4, 5),
+        ),  # held out, the long one leaves no ranker of 5
+    ],
+)
+def test_the_best_length_is_chosen_of_few_and_short_sequences(levels, shortest, lengths) -> None:
+    grades = np.concatenate(levels)
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in levels])])
+    made = SequenceSet(
+        np.stack([grades, np.ones(len(grades))], axis=1), grades, np.arange(len(grades)), starts
+    )
+    settings = {**FEW, "shortest": shortest, "longest": 6, "fusion": "best length"}
+    method = make_method("MidRank", **settings).fit(made)
+    assert method.lengths == lengths
+    assert method.best_length in lengths
+    assert mean_tau(method, made) == pytest.approx(1.0)
 
 
 def test_the_order_is_the_same_however_a_sequence_is_given() -> None:
