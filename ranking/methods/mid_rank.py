@@ -220,7 +220,7 @@ class MidRank(OrderMethod):
             if reports.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = self.lengths[0] if reports.stopped else self._choose_length(sequences)
+            self.best_length = self._choose_length(sequences, reports)
         primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
         return Certificate(
             primal,
@@ -246,10 +246,11 @@ class MidRank(OrderMethod):
         costs = np.ones(len(signs))
         return PlaceHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
 
-    def _choose_length(self, sequences: SequenceSet) -> int:
+    def _choose_length(self, sequences: SequenceSet, reports: _Reports) -> int:
         """The trained length with the greatest mean Kendall tau on held-out sequences, of equal ones the shorter.
 
-        Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others.
+        Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others. The
+        shortest where training is stopped, which it can be at any time: these trainings report, too.
         """
         generator = np.random.default_rng(self.seed)
         fold = generator.permutation(len(sequences)) % FOLDS
@@ -257,7 +258,10 @@ class MidRank(OrderMethod):
         for number in range(FOLDS):
             held = np.flatnonzero(fold == number)[:MOST_JUDGED]
             other = replace(self, fusion="weighted votes", longest=max(self.lengths))
-            other.fit(sequences.part(np.flatnonzero(fold != number)))
+            if not reports.stopped:
+                other.fit(sequences.part(np.flatnonzero(fold != number)), reports.again)
+            if reports.stopped:
+                return self.lengths[0]
             judged = sequences.part(held)
             taus += _taus(judged, other.rankings(judged))
         return self.lengths[int(np.argmax(np.nanmean(taus, axis=0)))]
@@ -393,6 +397,7 @@ class _Reports:
         self.number, self.stopped = 0, False
         self.iterations, self.seconds = 0, 0.0  # before this ranker began
         self.last = (0, 0.0)
+        self.event: ProgressEvent | None = None  # the last
 
     def begin(self, number: int) -> None:
         """The ranker of that number begins."""
@@ -402,11 +407,21 @@ class _Reports:
         if self.stopped:
             raise StopTraining
         self.last = (self.iterations + event.iteration, self.seconds + event.seconds)
-        if self.on_progress is not None:
-            try:
-                self.on_progress(
-                    replace(event, iteration=self.last[0], seconds=self.last[1], round=self.number)
-                )
-            except StopTraining:
-                self.stopped = True
-                raise
+        self.event = replace(event, iteration=self.last[0], seconds=self.last[1], round=self.number)
+        self._tell(self.event)
+
+    def again(self, _: ProgressEvent) -> None:
+        """For trainings that tell nothing of their own: passes the last event on once more, which may stop them."""
+        if self.stopped:
+            raise StopTraining
+        if self.event is not None:
+            self._tell(self.event)
+
+    def _tell(self, event: ProgressEvent) -> None:
+        if self.on_progress is None:
+            return
+        try:
+            self.on_progress(event)
+        except StopTraining:
+            self.stopped = True
+            raise
