@@ -177,7 +177,10 @@ class ImageSetWriter:
                     numbers[sample, self.criteria[criterion]] = number
         numbers += 0.0  # -0 is 0
         coarse = numbers.astype(np.float32)
-        merged = any(len(np.unique(one)) < len(np.unique(other)) for one, other in zip(coarse.T, numbers.T, strict=True))
+        merged = any(
+            len(np.unique(one)) < len(np.unique(other))
+            for one, other in zip(coarse.T, numbers.T, strict=True)
+        )
         return numbers if merged else coarse
 
 

@@ -155,7 +155,9 @@ def _matrix(element: Element) -> Matrix:
     if len(flags.data) != 8:
         raise ValueError(f"a matrix with {len(flags.data)} bytes of flags, expected 8")
     word = struct.unpack_from(element.order + "I", flags.data)[0]
-    if word & 0xFF == OPAQUE and shape.kind in TEXTS:  # texts and tables of MATLAB since 2016, whose name comes first
+    if (
+        word & 0xFF == OPAQUE and shape.kind in TEXTS
+    ):  # texts and tables of MATLAB since 2016, whose name comes first
         return Matrix(OPAQUE, False, (), shape.text(), parts)
     if shape.kind != INT32:
         raise ValueError(f"a matrix whose shape is of kind {shape.kind}, expected {INT32}")

@@ -119,11 +119,16 @@ def test_mat_files_that_lie(data, message):
 
 def test_texts_and_tables_of_newer_releases_are_passed_over():
     """They say their name where others say their shape."""
-    parts = element(6, struct.pack("<II", 17, 0)), element(1, b"x"), element(1, b"MCOS"), element(1, b"string")
+    parts = (
+        element(6, struct.pack("<II", 17, 0)),
+        element(1, b"x"),
+        element(1, b"MCOS"),
+        element(1, b"string"),
+    )
     newer = element(14, b"".join(parts))
     other = newer.replace(b"x", b"y")
     assert read_mat(HEADER + other + matrix(), ["x"])["x"].size == 2
-    with pytest.raises(ValueError, match="x cannot be read: expected rows and columns .* got an object"):
+    with pytest.raises(ValueError, match=r"x cannot be read: expected rows and columns .* got an object"):
         read_mat(HEADER + newer, ["x"])
 
 
