@@ -206,15 +206,21 @@ def train_orders(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set", 0, 1)
     from ranking import order_training
 
+    def keep(method: Method) -> None:
+        report.saving()
+        _write_whole(
+            run.model_file, method.save
+        )  # first: whatever happens while it is measured, it is not lost
+        report.measuring()
+
     trained = order_training.train_orders(
         store.image_set(settings.set),
         settings,
         store.features,
         on_step=report.progress,
         on_iteration=report.iteration,
-        on_fitted=report.saving,
+        on_fitted=keep,
     )
-    _write_whole(run.model_file, trained.method.save)
     _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
     return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
 
