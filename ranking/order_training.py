@@ -62,13 +62,13 @@ def train_orders(
     feature_cache: Path,
     on_step: OnStep | None = None,
     on_iteration: OnProgress | None = None,
-    on_fitted: Callable[[], None] | None = None,
+    on_fitted: Callable[[OrderMethod], None] | None = None,
 ) -> TrainedOrders:
     """Train a method on sequences of training images, and measure its orders of both parts.
 
-    on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted that
-    there are weights. `settings.set` has been followed by the caller, who gives the set. ValueError for settings that
-    make no training.
+    on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted the
+    method as soon as it has weights: to measure it may take longer than to train it. `settings.set` has been followed
+    by the caller, who gives the set. ValueError for settings that make no training.
     """
     method = make_order_method(settings.method, settings.method_settings)
     drawing = make_drawing(settings.drawing)
@@ -81,7 +81,7 @@ def train_orders(
         on_step("Training", 0, 1)
     method.fit(drawn["train"].sequences, on_progress=on_iteration)
     if on_fitted is not None:
-        on_fitted()
+        on_fitted(method)
     scores = {part: method.score_sequences(one.sequences) for part, one in drawn.items()}
     metrics = {part: mean_measures(one, scores[part], drawing) for part, one in drawn.items()}
     return TrainedOrders(method, scores["test"], metrics, method.certificate)

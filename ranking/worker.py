@@ -206,15 +206,20 @@ def train_orders(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set", 0, 1)
     from ranking import order_training
 
+    def keep(method: Method) -> None:
+        report.saving()
+        _write_whole(run.model_file, method.save)  # whatever happens while it is measured, it is not lost
+        report.measuring()
+
     trained = order_training.train_orders(
         store.image_set(settings.set),
         settings,
         store.features,
         on_step=report.progress,
         on_iteration=report.iteration,
-        on_fitted=report.saving,
+        on_fitted=keep,
     )
-    return _kept(run, trained, trained.scores)
+    return _measured(run, trained, trained.scores)
 
 
 def simulate_asking(store: Store, run: Run, report: Report) -> Result:
@@ -254,8 +259,15 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
 
 
 def _kept(run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None) -> Result:
-    """Write what was learnt, and its scores where there are any; what is proven of it, and how good it is."""
+    """Write what was learnt, and what came of it."""
     _write_whole(run.model_file, trained.method.save)
+    return _measured(run, trained, scores)
+
+
+def _measured(
+    run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None
+) -> Result:
+    """Write the scores where there are any; what is proven of what was learnt, and how good it is."""
     if scores is not None:
         _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
     return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}

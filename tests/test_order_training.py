@@ -67,9 +67,9 @@ def test_a_training_without_a_store(images: ImageSet, tmp_path: Path, name: str)
         tmp_path,
         on_step=lambda what, done, total: steps.append(what),
         on_iteration=iterations.append,
-        on_fitted=lambda: steps.append("fitted"),
+        on_fitted=lambda method: steps.append(f"fitted {method.name}"),
     )
-    assert list(dict.fromkeys(steps)) == ["Colour", "Training", "fitted"]
+    assert list(dict.fromkeys(steps)) == ["Colour", "Training", f"fitted {name}"]
     assert {event.round for event in iterations} == ({0, 1, 2} if name == "MidRank" else {0})
     assert trained.certificate is not None
     assert trained.certificate.converged

@@ -26,6 +26,7 @@ from ranking.types import Bools, Floats, Ints
 
 MOST_COMPARED = 8  # samples whose orders pages and studies all compare, as Fig. 6b does: 40,320, in a blink
 MOST_EXHAUSTIVE = 10  # samples: 3.6 million permutations
+AT_ONCE = 2_000_000  # numbers of windows that `values` holds at a time
 A_PART = 200  # sequences, below which another thread is not worth waking
 
 
@@ -75,9 +76,17 @@ class WindowScores:
         return sums
 
     def values(self, orders: Ints) -> Floats:
-        """(m,) eq. 3 of m orders, given as (m, n) rows of `places`, from its definition."""
-        sums = self.windows(orders)
-        values: Floats = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
+        """(m,) eq. 3 of m orders, given as (m, n) rows of `places`, from its definition.
+
+        A part of the orders at a time: a search visits thousands, and where windows are max-pooled each sample of each
+        window is a vector.
+        """
+        values = np.empty(len(orders))
+        each = orders.shape[1] * self.length * max(1, len(self.pooled))
+        step = max(1, AT_ONCE // each)
+        for at in range(0, len(orders), step):
+            sums = self.windows(orders[at : at + step])
+            values[at : at + step] = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
         return values
 
 

@@ -192,7 +192,7 @@ class MidRank(OrderMethod):
             if reports.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = self.lengths[0] if reports.stopped else self._choose_length(sequences)
+            self.best_length = self._choose_length(sequences, reports)
         primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
         return Certificate(
             primal,
@@ -218,11 +218,12 @@ class MidRank(OrderMethod):
         costs = np.ones(len(signs))
         return PlaceHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
 
-    def _choose_length(self, sequences: SequenceSet) -> int:
+    def _choose_length(self, sequences: SequenceSet, reports: RoundReports) -> int:
         """The trained length with the greatest mean Kendall tau on held-out sequences, of equal ones the shorter.
 
         Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others.
-        A length that could order no held-out sequence is not chosen, unless none could: then it is the shortest.
+        A length that could order no held-out sequence is not chosen, unless none could: then it is the shortest, and
+        so it is where training is stopped, which it can be at any time: these trainings report, too.
         """
         generator = np.random.default_rng(self.seed)
         fold = generator.permutation(len(sequences)) % FOLDS
@@ -233,7 +234,10 @@ class MidRank(OrderMethod):
             if not has_order(rest):  # of one sequence nothing is left
                 continue
             other = replace(self, fusion="weighted votes", shortest=self.lengths[0], longest=self.lengths[-1])
-            other.fit(rest)
+            if not reports.stopped:
+                other.fit(rest, reports.again)
+            if reports.stopped:
+                return self.lengths[0]
             for taus in taus_of(judged, other.rankings(judged)):
                 for length, tau in zip(other.lengths, taus.tolist(), strict=True):
                     if length in self.lengths and not np.isnan(tau):

@@ -15,6 +15,7 @@ class RoundReports:
         self.number, self.stopped = 0, False
         self.iterations, self.seconds = 0, 0.0  # before this ranker began
         self.last = (0, 0.0)
+        self.event: ProgressEvent | None = None  # the last
 
     def begin(self, number: int) -> None:
         """The ranker of that number begins."""
@@ -25,11 +26,21 @@ class RoundReports:
         if self.stopped:
             raise StopTraining
         self.last = (self.iterations + event.iteration, self.seconds + event.seconds)
-        if self.on_progress is not None:
-            try:
-                self.on_progress(
-                    replace(event, iteration=self.last[0], seconds=self.last[1], round=self.number)
-                )
-            except StopTraining:
-                self.stopped = True
-                raise
+        self.event = replace(event, iteration=self.last[0], seconds=self.last[1], round=self.number)
+        self._tell(self.event)
+
+    def again(self, _: ProgressEvent) -> None:
+        """For trainings that tell nothing of their own: passes the last event on once more, which may stop them."""
+        if self.stopped:
+            raise StopTraining
+        if self.event is not None:
+            self._tell(self.event)
+
+    def _tell(self, event: ProgressEvent) -> None:
+        if self.on_progress is None:
+            return
+        try:
+            self.on_progress(event)
+        except StopTraining:
+            self.stopped = True
+            raise

@@ -175,6 +175,30 @@ def test_progress_counts_lengths_and_a_stop_keeps_what_was_begun(fusion: str) ->
     assert make_method("MidRank", **FEW).fit(made, at_once).lengths == (2,)
 
 
+def test_the_choice_of_a_length_can_be_stopped_too() -> None:
+    """It trains three times as much again, and says nothing of that but that it goes on."""
+    made, plain, events = sequences(9), list[ProgressEvent](), list[ProgressEvent]()
+    make_method("MidRank", **FEW).fit(made, plain.append)
+    chosen = make_method("MidRank", fusion="best length", **FEW).fit(made, events.append)
+    assert chosen.certificate.converged
+    later = events[len(plain) :]
+    assert len(later) > 10
+    assert {(event.round, event.iteration) for event in later} == {(3, plain[-1].iteration)}
+
+    heard = list[ProgressEvent]()
+
+    def stop(event: ProgressEvent) -> None:
+        heard.append(event)
+        if len(heard) == len(plain) + 5:
+            raise StopTraining
+
+    method = make_method("MidRank", fusion="best length", **FEW).fit(made, stop)
+    assert len(heard) == len(plain) + 5
+    assert method.lengths == (2, 3, 4)
+    assert method.best_length == 2
+    assert not method.certificate.converged
+
+
 def test_torn_files_are_refused(tmp_path: Path) -> None:
     method = make_method("MidRank", **FEW).fit(sequences(10))
     whole = method.arrays()

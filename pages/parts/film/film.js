@@ -98,9 +98,11 @@ export default function ({ data, parentElement, setStateValue }) {
   root.style.setProperty("--count", data.frames.length);
   root.setAttribute("aria-label", data.label);
   const strip = data.strips.find((one) => one.movable);
-  if (state.token !== data.token) {
+  if (!strip) {
+    state.token = null; // the same frames may come again with a strip to be moved: it begins as the server knows it
+  } else if (state.token !== data.token) {
     state.token = data.token;
-    state.order = strip ? [...strip.order] : [];
+    state.order = [...strip.order];
     state.current = 0;
   }
   const own = () => root.querySelector(".movable > .row:last-child");
