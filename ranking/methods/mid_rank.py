@@ -10,7 +10,7 @@ import numpy as np
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
 from ranking.methods.common_settings import penalty
-from ranking.methods.order_method import Arrays, Grid, OrderMethod
+from ranking.methods.order_method import Arrays, Grid, OrderMethod, has_order
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
 from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled
@@ -249,18 +249,28 @@ class MidRank(OrderMethod):
     def _choose_length(self, sequences: SequenceSet) -> int:
         """The trained length with the greatest mean Kendall tau on held-out sequences, of equal ones the shorter.
 
-        Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others.
+        Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others. A
+        length that the others are too short for is not judged there; the shortest stands where none was judged.
         """
         generator = np.random.default_rng(self.seed)
         fold = generator.permutation(len(sequences)) % FOLDS
         taus: list[Floats] = []
         for number in range(FOLDS):
-            held = np.flatnonzero(fold == number)[:MOST_JUDGED]
-            other = replace(self, fusion="weighted votes", longest=max(self.lengths))
-            other.fit(sequences.part(np.flatnonzero(fold != number)))
+            held, rest = (
+                np.flatnonzero(fold == number)[:MOST_JUDGED],
+                sequences.part(np.flatnonzero(fold != number)),
+            )
+            if not len(held) or not has_order(rest):
+                continue
+            ends = {"shortest": self.lengths[0], "longest": self.lengths[-1]}
+            other = replace(self, fusion="weighted votes", **ends).fit(rest)
             judged = sequences.part(held)
-            taus += _taus(judged, other.rankings(judged))
-        return self.lengths[int(np.argmax(np.nanmean(taus, axis=0)))]
+            places = [other.lengths.index(one) if one in other.lengths else -1 for one in self.lengths]
+            taus += [np.append(found, np.nan)[places] for found in _taus(judged, other.rankings(judged))]
+        table = np.array(taus).reshape(-1, len(self.lengths))
+        counts = (~np.isnan(table)).sum(axis=0)
+        means = np.where(counts > 0, np.nansum(table, axis=0) / np.maximum(counts, 1), -np.inf)
+        return self.lengths[int(np.argmax(means))]
 
     # -----------------------------------------------------------------------------------------------------
     # Prediction
