@@ -11,6 +11,7 @@ import reference
 from order_problems import sequences
 
 from ranking import Query, make_method
+from ranking.methods import mid_rank
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.subsequence_maps import REPRESENTATIONS, blocks, max_pooled, psi
@@ -148,6 +149,36 @@ def test_lengths_without_examples_are_left_out_and_told() -> None:
     assert make_method("MidRank", **{**FEW, "shortest": 4, "longest": 8}).fit(made).lengths == (3,)
     with pytest.raises(ValueError, match="shortest must be at most longest"):
         make_method("MidRank", shortest=4, longest=3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_best_length_is_chosen_of_few_sequences(count: int) -> None:
+    method = make_method("MidRank", fusion="best length", **FEW).fit(sequences(1).part(range(count)))
+    assert method.best_length in method.lengths
+    assert method.best_length == method.lengths[0] or count > 1  # one sequence leaves none to judge by
+
+
+def test_a_best_length_is_chosen_where_sequences_have_too_few_grades_for_some() -> None:
+    made = sequences(8, levels=3)
+    short = make_method("MidRank", **{**FEW, "shortest": 4, "longest": 8}, fusion="best length").fit(made)
+    assert (short.best_length, short.lengths) == (3, (3,))
+    # The first sequence alone holds more than three grades, so that folds have other lengths than the whole.
+    grades = np.where(np.arange(60) < 6, np.arange(60), np.arange(60) % 3)
+    members = np.concatenate([np.arange(6), np.random.default_rng(0).permutation(np.arange(6, 60))])
+    mixed = SequenceSet(made.features, grades, members, np.arange(0, 61, 6))
+    method = make_method("MidRank", **{**FEW, "longest": 8}, fusion="best length").fit(mixed)
+    assert method.lengths == (2, 3, 4, 5, 6)
+    assert method.best_length in method.lengths
+
+
+def test_the_best_length_is_the_best_on_held_out_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    for best in range(3):
+
+        def taus(*_: object, best: int = best) -> list[np.ndarray]:
+            return [np.where(np.arange(3) == best, 0.9, 0.1), np.array([np.nan, 0.2, 0.2])]
+
+        monkeypatch.setattr(mid_rank, "_taus", taus)
+        assert make_method("MidRank", fusion="best length", **FEW).fit(sequences(5)).best_length == 2 + best
 
 
 @pytest.mark.parametrize("fusion", ["weighted votes", "best length"])
