@@ -177,7 +177,7 @@ def test_the_best_length_is_the_best_on_held_out_sequences(monkeypatch: pytest.M
         def taus(*_: object, best: int = best) -> list[np.ndarray]:
             return [np.where(np.arange(3) == best, 0.9, 0.1), np.array([np.nan, 0.2, 0.2])]
 
-        monkeypatch.setattr(mid_rank, "_taus", taus)
+        monkeypatch.setattr(mid_rank, "taus_of", taus)
         assert make_method("MidRank", fusion="best length", **FEW).fit(sequences(5)).best_length == 2 + best
 
 
