@@ -24,7 +24,7 @@ Event = dict[str, Any]
 EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
 FIRST_ITERATIONS = 50  # of a round: these are all written, so that a short training has a curve too
 TAIL_BYTES = 1 << 16
-SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
+SAVING = "Measuring, and saving the weights"  # what a worker reports between the end of training and its own
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -224,12 +224,17 @@ def test_a_training_ends_with_model_scores_metrics_and_certificate(trained: Run,
 def test_a_training_tells_its_steps_and_every_bound(trained: Run) -> None:
     told = jobs.events(trained)[0]
     steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
-    assert steps == ["Reading the image set", "HOG and Colour", "Training", "Saving the weights"]
+    assert steps == [
+        "Reading the image set",
+        "HOG and Colour",
+        "Training",
+        "Measuring, and saving the weights",
+    ]
     iterations = [event for event in told if event["event"] == "iteration"]
     assert iterations[-1]["iteration"] == trained.result["certificate"]["iterations"]
     assert [event.get("what", event["event"]) for event in told[-3:]] == [
         "iteration",
-        "Saving the weights",
+        "Measuring, and saving the weights",
         "state",
     ]
     for event in iterations:
@@ -578,7 +583,7 @@ def test_a_ranker_of_labels_ends_with_its_model_and_how_well_it_ranks(store: Sto
         assert run.result[part]["BEP"] > 0.5
     told = jobs.events(run)[0]
     steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
-    assert steps == ["Reading the image set", "Colour", "Training", "Saving the weights"]
+    assert steps == ["Reading the image set", "Colour", "Training", "Measuring, and saving the weights"]
     assert any(event["event"] == "iteration" for event in told)
     assert [one.id for one in store.runs("label", images.key)] == [run.id]
 
@@ -632,7 +637,7 @@ def test_a_method_of_orders_ends_with_its_model_and_the_scores_of_its_test_seque
     np.testing.assert_array_equal(np.load(run.scores_file), method.score_sequences(drawn.sequences))
     told = jobs.events(run)[0]
     steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
-    assert steps == ["Reading the image set", "Colour", "Training", "Saving the weights"]
+    assert steps == ["Reading the image set", "Colour", "Training", "Measuring, and saving the weights"]
     assert {event["round"] for event in told if event["event"] == "iteration"} == {0, 1, 2}
     assert [one.id for one in store.runs("order", dated_images.key)] == [run.id]
 
