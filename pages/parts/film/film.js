@@ -3,7 +3,7 @@
 // data: { token, label, frames: [{ src, alt, caption, grade }], truth: strip | null, strips: [strip] }
 // strip: { title, note, order: [number of a frame], movable }. The movable strip is moved by dragging, or by keys: Left and
 // Right go from picture to picture, with Shift they take it along; Home and End. Its order is this element's own until
-// `token` changes, so that no answer of the server takes a move back.
+// one with another `token` comes, so that no answer of the server takes a move back.
 
 const MILLISECONDS = 200;
 const SAID = { ahead: "goes too early", behind: "goes too late", same: "in its place" };
@@ -135,6 +135,7 @@ export default function ({ data, parentElement, setStateValue }) {
   };
 
   paint();
+  root.onkeydown = root.onpointerdown = null; // of a strip that was movable before
   if (!strip) return;
   root.onkeydown = (event) => {
     if (!own().contains(event.target) || event.altKey || event.ctrlKey || event.metaKey) return;
