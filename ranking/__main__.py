@@ -1,4 +1,4 @@
-"""``python -m ranking experiment | train | rank``: what the app does, from a command line.
+"""``python -m ranking experiment | train | rank | report``: what the app does, from a command line.
 
 Exit codes: 0 it is done, 1 it failed and stderr says why, 2 wrong arguments, 130 interrupted by Ctrl-C.
 """
@@ -9,11 +9,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ranking.commands import experiment, rank, train
+from ranking.commands import experiment, rank, report, train
 from ranking.commands.watching import FAILED, INTERRUPTED
 from ranking.home import HomeError
 
-COMMANDS = {"experiment": experiment, "train": train, "rank": rank}
+COMMANDS = {"experiment": experiment, "train": train, "rank": rank, "report": report}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the arguments say; the exit code."""
     options = parser().parse_args(arguments)
     try:
-        return COMMANDS[options.command].run(options)
+        code: int = COMMANDS[options.command].run(options)
+        return code
     except (ValueError, HomeError) as error:
         print(f"{error}", file=sys.stderr)
         return FAILED

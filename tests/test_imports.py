@@ -18,6 +18,7 @@ LAYERS: tuple[set[str], ...] = (
     {"pages.parts"},
     {"__main__"},
     {"commands"},
+    {"reports"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"}
     | {"study_bench"},

@@ -1,0 +1,124 @@
+"""By what each two methods differ, query by query, on the folds and on the test samples; and what is sure of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from ranking import metrics
+from ranking.experiments.comparisons import SIGNIFICANT, Comparison, comparisons
+from ranking.experiments.results import Results
+from ranking.experiments.statistics import Interval, paired_bootstrap
+from ranking.reports.findings import Findings
+from ranking.types import Floats, Ints
+
+# A sign says on which side of the first method a value lies by more than chance: filled after Holm's correction.
+SURE_BETTER, SURE_WORSE, BETTER, WORSE = "▲", "▼", "△", "▽"
+Marks = Mapping[tuple[str, str], str]  # by query and method
+Measure = Callable[[Ints, Floats], float]
+
+
+class Difference(NamedTuple):
+    """`one` minus `other` on a query. folds: their mean with Student's interval, and what the tests say of it; test:
+    on the test samples with its interval by the paired bootstrap over images. None where it is not there."""
+
+    query: str
+    one: str
+    other: str
+    folds: Comparison | None
+    test: Interval | None
+
+
+def pairs_of(results: Results) -> list[tuple[str, str]]:
+    """Each two methods, the later minus the earlier, in the order of the project page of the high-order paper.
+
+    All minus the first one come first, then all minus the second one, and so on.
+    """
+    return [(one.name, other.name) for other, one in itertools.combinations(results.contenders, 2)]
+
+
+def differences(findings: Findings) -> list[Difference]:
+    """Of each pair on each query whatever is there: a thousand drawn test sets for each, which takes a moment."""
+    results = findings.results
+    folds = {(row.query, row.one, row.other): row for row in comparisons(results)}
+    found = []
+    for one, other in pairs_of(results):
+        for query in results.queries:
+            test = test_difference(findings, query, one, other)
+            found.append(Difference(query, one, other, folds.get((query, one, other)), test))
+    return found
+
+
+def test_difference(findings: Findings, query: str, one: str, other: str) -> Interval | None:
+    """How far a method lies above another on the test samples; None until both are there, or where the measure has no
+    value on them."""
+    if not all(_has_value(findings.results.test(query, name)) for name in (one, other)):
+        return None
+    ours, theirs = (findings.scores(query, name, None) for name in (one, other))
+    if ours is None or theirs is None:
+        return None
+    held = findings.plan.splits.all[None].held
+    relevance, images = findings.images.relevance(query)[held], findings.images.image_of[held]
+    measure = measure_called(findings.results.protocol.measure)
+    return paired_bootstrap(measure, relevance, (ours, theirs), images)
+
+
+def _has_value(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def measure_called(name: str) -> Measure:
+    """The function behind a measure of `ranking.metrics.evaluate`.
+
+    >>> import numpy as np
+    >>> measure_called("P@10")(np.ones(20, int), np.arange(20.0))
+    1.0
+    """
+    if name.startswith("P@"):
+        return lambda relevance, scores: _precision(relevance, scores, int(name[2:]))
+    return {"AP": metrics.average_precision, "NDCG": metrics.ndcg}[name]
+
+
+def _precision(relevance: Ints, scores: Floats, k: int) -> float:
+    """Precision at k, where places that a drawn set of fewer than k samples lacks count as not relevant."""
+    among = min(k, len(relevance))
+    return metrics.precision_at_k(relevance, scores, among) * among / k
+
+
+def fold_marks(found: Sequence[Difference], first: str) -> Marks:
+    """Signs of the queries and methods that differ from the first method on the folds by the paired t-test."""
+    marks = {}
+    for row in found:
+        if row.other == first and row.folds is not None and row.folds.t < SIGNIFICANT:
+            sure, up = row.folds.holm_t < SIGNIFICANT, row.folds.difference.value > 0
+            filled, hollow = (SURE_BETTER, BETTER) if up else (SURE_WORSE, WORSE)
+            marks[row.query, row.one] = filled if sure else hollow
+    return marks
+
+
+def test_marks(found: Sequence[Difference], first: str) -> Marks:
+    """Signs of those whose interval on the test samples leaves out 0; nothing is corrected for their number."""
+    marks = {}
+    for row in found:
+        if row.other == first and row.test is not None and (row.test.low > 0 or row.test.high < 0):
+            marks[row.query, row.one] = BETTER if row.test.low > 0 else WORSE
+    return marks
+
+
+def fold_marks_words(first: str) -> str:
+    """What the signs of `fold_marks` mean."""
+    return (
+        f"{BETTER} better and {WORSE} worse than {first} by the paired t-test over the folds at p < {SIGNIFICANT:g}, "
+        f"filled {SURE_BETTER} {SURE_WORSE} where it stays so with Holm's correction for all comparisons."
+    )
+
+
+def test_marks_words(first: str) -> str:
+    """What the signs of `test_marks` mean."""
+    return (
+        f"{BETTER} better and {WORSE} worse than {first}: the interval of 95% of their difference on test images that "
+        "are drawn again (paired bootstrap) leaves out 0. Not corrected for the number of comparisons; what other "
+        "training images would change is not in it."
+    )

@@ -1,0 +1,76 @@
+"""What there is to show of an experiment: its results, and the rankings of held-out samples behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from ranking.experiments.at_home import cells_of, results_at_home
+from ranking.experiments.cell_store import CellStore
+from ranking.experiments.plan import Plan
+from ranking.experiments.results import Results
+from ranking.ranked import Ranking
+from ranking.run_settings import ExperimentSettings
+from ranking.store import Store
+from ranking.types import Floats, ImageSet
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """An experiment on an image set, as far as its cells are there."""
+
+    plan: Plan
+    results: Results
+    images: ImageSet
+    cells: CellStore
+
+    @classmethod
+    def at_home(cls, store: Store, settings: ExperimentSettings) -> Self:
+        """Those of a home; ValueError where its image set is not there, or the settings make no experiment."""
+        plan, results = results_at_home(store, settings)
+        return cls(plan, results, store.image_set(settings.set), cells_of(store))
+
+    @property
+    def planned(self) -> int:
+        """How many trainings the tables follow from: those of the folds, and a test for each query and method."""
+        return len(self.plan.validation) + self.plan.most_tests
+
+    @property
+    def done(self) -> int:
+        """How many of them are there."""
+        return len(self.results.outcomes)
+
+    @property
+    def splits(self) -> list[int | None]:
+        """The folds, and None for the test samples where the set has any."""
+        return [*self.results.folds, *([None] if self.plan.tested else [])]
+
+    def scores(self, query: str, contender: str, fold: int | None) -> Floats | None:
+        """(h,) of the held-out samples, in the order of the split, by a method at its chosen setting; None until they
+        are there."""
+        point = self.results.chosen(query, contender)
+        if point is None or (query, contender, point, fold) not in self.results.outcomes:
+            return None
+        return self.cells.scores(self.results.keys[query, contender, point, fold])
+
+    def ranking(self, query: str, contender: str, fold: int | None) -> Ranking | None:
+        """The held-out samples as a method at its chosen setting ranks them; None until that is there."""
+        scores = self.scores(query, contender, fold)
+        if scores is None:
+            return None
+        held = self.plan.splits.all[fold].held
+        return Ranking.of(held, self.images.relevance(query)[held], scores)
+
+    def rankings(self, query: str, fold: int | None) -> dict[str, Ranking]:
+        """Those of all methods that are there, in the order of the methods."""
+        found = {one.name: self.ranking(query, one.name, fold) for one in self.results.contenders}
+        return {name: ranked for name, ranked in found.items() if ranked is not None}
+
+
+def split_words(fold: int | None) -> str:
+    """What people call a fold, or the test samples.
+
+    >>> split_words(0), split_words(None)
+    ('fold 1', 'test')
+    """
+    return "test" if fold is None else f"fold {fold + 1}"

@@ -1,0 +1,43 @@
+"""HTML and SVG that cannot carry what a stranger wrote: every text that is not `Markup` is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+
+class Markup(str):
+    """A text that is HTML already; only `element`, `joined` and constants of this package make one."""
+
+
+def element(tag: str, *content: str, **attributes: str | float | None) -> Markup:
+    """An element of HTML or SVG with its content, texts escaped; attributes that are None are left out.
+
+    `class_` stands for class and `_` for a dash, since Python has no such names.
+
+    >>> element("p", "a < b", element("b", "c"), class_="note", data_x='"')
+    '<p class="note" data-x="&quot;">a &lt; b<b>c</b></p>'
+    >>> element("img", alt="x")
+    '<img alt="x">'
+    """
+    told = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{html.escape(_written(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    if tag in ("img", "meta", "br", "link"):
+        return Markup(f"<{tag}{told}>")
+    return Markup(f"<{tag}{told}>{joined(content)}</{tag}>")
+
+
+def joined(parts: Iterable[str]) -> Markup:
+    """The parts after each other, texts escaped.
+
+    >>> joined(["<", Markup("<br>")])
+    '&lt;<br>'
+    """
+    return Markup("".join(part if isinstance(part, Markup) else html.escape(part) for part in parts))
+
+
+def _written(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"

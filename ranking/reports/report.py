@@ -1,0 +1,264 @@
+"""An experiment as one HTML file that needs nothing else: tables, charts, galleries, and the files to go on with.
+
+Nothing in it can run: names of sets, classes and images are a stranger's, every text is escaped (`markup`), and the
+file forbids itself scripts and every other host besides.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from functools import cache
+from pathlib import Path
+
+from ranking.experiments.comparisons import difference_table
+from ranking.experiments.curves import grid_curves
+from ranking.experiments.exports import cells_csv, shown
+from ranking.experiments.tables import (
+    Table,
+    chosen_table,
+    point_words,
+    seconds_table,
+    test_table,
+    validation_table,
+)
+from ranking.image_graph import graph_words
+from ranking.reports import files
+from ranking.reports.differences import (
+    Difference,
+    Marks,
+    differences,
+    fold_marks,
+    fold_marks_words,
+    pairs_of,
+    test_marks,
+    test_marks_words,
+)
+from ranking.reports.drawings import curve_chart, difference_bars, legend, reach_of
+from ranking.reports.findings import Findings, split_words
+from ranking.reports.galleries import TOP, gallery
+from ranking.reports.looks import looks_of
+from ranking.reports.markup import Markup, element, joined
+from ranking.reports.pictures import Album, Crops
+from ranking.reports.words import notice_best
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def report_html(findings: Findings, crops: Crops, name: str = "") -> str:
+    """The file, as text. crops: the pictures of the set's samples. name: what a person calls the experiment."""
+    results, album = findings.results, Album(crops)
+    apart = differences(findings)
+    first = results.contenders[0].name
+    title = name or f"{findings.images.title}: {', '.join(one.name for one in results.contenders)}"
+    folds, test = fold_marks(apart, first), test_marks(apart, first)
+    sections = [
+        _about(findings),
+        _tabled(
+            "Cross-validation",
+            validation_table(results),
+            notice_best(results, False),
+            folds,
+            fold_marks_words(first),
+        ),
+        _tabled("Test", test_table(results), notice_best(results, True), test, test_marks_words(first))
+        if findings.plan.tested
+        else Markup(""),
+        _differences(findings, apart),
+        _tabled("What was chosen", chosen_table(results)),
+        _curves(findings),
+        _galleries(findings, album),
+        _tabled("Time", seconds_table(results), "Where it was computed; trainings ran beside each other."),
+        _files(findings),
+    ]
+    body = element("body", element("main", element("h1", title), *sections), album.sheet())
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", _style()),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+@cache
+def _style() -> Markup:
+    return Markup(Path(__file__).with_name("report.css").read_text("utf-8"))
+
+
+def _about(findings: Findings) -> Markup:
+    """Of what the experiment is, and whether all of it is there."""
+    protocol, images, splits = findings.results.protocol, findings.images, findings.plan.splits
+    train, test = int((~images.test).sum()), int(images.test.sum())
+    facts = {
+        "Images": f"{images.title}: {len(images.image_names):,} images",
+        "Samples": f"{train:,} to train on, {test:,} to test on",
+        "Features": " + ".join(feature for feature, _ in protocol.features),
+        "Queries": ", ".join(findings.results.queries),
+        "Folds": f"{splits.folds}, of whole images and groups, dealt by seed {protocol.seed}",
+        "Chosen by": f"{protocol.measure}, mean over the folds; of equal ones the smallest C",
+        "Grids": "; ".join(
+            f"{name}: {', '.join(f'{one:g}' for one in sorted(v))}" for name, v in protocol.grids.items()
+        ),
+        "Neighbours": "none" if findings.plan.graph is None else graph_words(findings.plan.graph),
+        "Report of": time.strftime("%d %B %Y"),
+    }
+    rows = [
+        element("tr", element("th", name, scope="row"), element("td", told, style="text-align:left"))
+        for name, told in facts.items()
+    ]
+    parts = [element("table", element("tbody", *rows))]
+    unproven = sum(not one.certificate.converged for one in findings.results.outcomes.values())
+    if findings.done < findings.planned:
+        told = f"Not finished: {findings.done:,} of {findings.planned:,} trainings are there. The rest is left out."
+        parts.append(element("p", element("b", told)))
+    if unproven:
+        parts.append(
+            element(
+                "p", f"{unproven:,} trainings did not come within their tolerance of the best.", class_="note"
+            )
+        )
+    return joined(parts)
+
+
+def _tabled(title: str, table: Table, notice: str = "", marks: Marks | None = None, told: str = "") -> Markup:
+    notes = [
+        element("p", text, class_="note") for text in (notice, told if marks else "", table.note) if text
+    ]
+    return element(
+        "section", element("h2", title), element("p", table.title), _drawn(table, marks or {}), *notes
+    )
+
+
+def _drawn(table: Table, marks: Marks) -> Markup:
+    heads = [element("th", column, scope="col") for column in table.columns]
+    rows = []
+    for row in table.rows:
+        cells = [
+            element("td", shown(value), _sign(marks.get((column, row.name))), class_="best" if best else None)
+            for column, value, best in zip(table.columns, row.values, row.best, strict=True)
+        ]
+        rows.append(element("tr", element("th", row.name, scope="row"), *cells))
+    drawn = element("table", element("thead", element("tr", element("td"), *heads)), element("tbody", *rows))
+    return element("div", drawn, class_="wide", tabindex="0", role="region", aria_label=table.title)
+
+
+def _sign(mark: str | None) -> str:
+    return f" {mark}" if mark else ""
+
+
+def _differences(findings: Findings, apart: list[Difference]) -> Markup:
+    """Bars as on the project page of the paper: a chart for each two methods, all with the same axis."""
+    looks, reach, charts = looks_of(findings.results.contenders), reach_of(apart), []
+    measure = findings.results.protocol.measure
+    for one, other in pairs_of(findings.results):
+        rows = [row for row in apart if (row.one, row.other) == (one, other)]
+        said = [f"{row.query} {row.folds.difference.value:+.3f}" for row in rows if row.folds is not None]
+        alt = f"{measure} of {one} minus {other} over the folds: {', '.join(said) or 'not there yet'}"
+        charts.append(
+            element("div", element("h3", f"{one} − {other}"), difference_bars(rows, looks[one], reach, alt))
+        )
+    note = (
+        f"Differences of {measure}: filled bars over the folds with Student's interval of 95%, hollow ones on the test "
+        "samples with that of the paired bootstrap over images. What leaves out 0 is more than chance, if one had "
+        "looked at it alone."
+    )
+    table = difference_table(findings.results)
+    return element(
+        "section",
+        element("h2", "Differences"),
+        element("p", note, class_="note"),
+        element("div", *charts, class_="pairs"),
+        _drawn(table, {}),
+        element("p", table.note, class_="note"),
+    )
+
+
+def _curves(findings: Findings) -> Markup:
+    results, looks = findings.results, looks_of(findings.results.contenders)
+    parts = []
+    for query in results.queries:
+        curves = [
+            (curve, curve.others == _others(findings, query, curve.contender))
+            for curve in grid_curves(results, query)
+        ]
+        if curves:
+            alt = f"{results.protocol.measure} on {query} along C, a line for each method and its other settings"
+            parts.append(
+                element(
+                    "div", element("h3", query), curve_chart(curves, looks, results.protocol.measure, alt)
+                )
+            )
+    if not parts:
+        return Markup("")
+    note = (
+        f"{results.protocol.measure}, mean over the folds. A thick line goes through the setting that was chosen; thin "
+        "ones have other values of the other settings. Notice where the best one lies at an end of the grid: a wider "
+        "grid might have a better one."
+    )
+    heading = element("h2", "What the settings are worth")
+    return element(
+        "section",
+        heading,
+        element("p", note, class_="note"),
+        legend(looks),
+        element("div", *parts, class_="pairs"),
+    )
+
+
+def _others(findings: Findings, query: str, contender: str) -> str | None:
+    """The chosen settings but for C, as a curve is called by; None before they are chosen."""
+    point = findings.results.chosen(query, contender)
+    if point is None:
+        return None
+    rest = tuple(item for item in point if item[0] != "C")
+    return point_words(rest) if rest else ""
+
+
+def _galleries(findings: Findings, album: Album) -> Markup:
+    """The test samples of each query are in sight; folds open when one asks, and are not printed before."""
+    parts = []
+    for query in findings.results.queries:
+        parts.append(element("h3", query))
+        for fold in reversed(findings.splits):
+            drawn = gallery(findings, query, fold, album)
+            if drawn is not None:
+                seen = fold is None or not findings.plan.tested
+                told = element("summary", f"{query}, {split_words(fold)}")
+                parts.append(element("details", told, drawn, open="" if seen else None))
+    note = (
+        f"The first {TOP} held-out samples by each method at its chosen setting; a dashed border and ✗ mark what is "
+        "wrong. Notice how early the first mistake comes, and whether samples of one image come in a row where "
+        "neighbours count. A fold that is open is printed too."
+    )
+    return element("section", element("h2", "First ranked"), element("p", note, class_="note"), *parts)
+
+
+def _files(findings: Findings) -> Markup:
+    """The protocol to read, and it, the cells and the tables to save: they are in this file."""
+    protocol = files.protocol_json(findings.results.protocol)
+    links = [
+        _saved("protocol.json", "application/json", protocol),
+        _saved("cells.csv", "text/csv", cells_csv(findings.results)),
+        _saved("tables.tex", "text/plain", files.latex_tables(findings.results)),
+    ]
+    how = "The same experiment again, in a home with the same image set: python -m ranking experiment protocol.json"
+    return element(
+        "section",
+        element("h2", "To go on with"),
+        element("p", *joined_by(links), class_="files"),
+        element("p", how, class_="note"),
+        element("pre", protocol),
+    )
+
+
+def joined_by(links: list[Markup]) -> list[str]:
+    """Links with a dot between each two."""
+    return [part for link in links for part in (" · ", link)][1:]
+
+
+def _saved(name: str, kind: str, content: str) -> Markup:
+    data = base64.b64encode(content.encode()).decode()
+    return element("a", f"Save {name}", href=f"data:{kind};base64,{data}", download=name)

@@ -1,0 +1,37 @@
+"""What to notice in an experiment, in words that follow from its numbers."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from ranking.experiments.results import Results
+
+
+def notice_best(results: Results, test: bool) -> str:
+    """Which method is best on average and on how many queries; words for what is not there yet."""
+    table = {}
+    for one in results.contenders:
+        values = [_value(results, query, one.name, test) for query in results.queries]
+        known = [value for value in values if value is not None and not math.isnan(value)]
+        if len(known) == len(values):
+            table[one.name] = known
+    if len(table) < len(results.contenders) or not table:
+        return "Not every value is there: the best of a column is marked where it is whole."
+    mean = {name: statistics.fmean(values) for name, values in table.items()}
+    best = max(mean, key=lambda name: mean[name])
+    columns = zip(*table.values(), strict=True)
+    won = sum(table[best][place] == max(column) for place, column in enumerate(columns))
+    second = max((name for name in mean if name != best), key=lambda name: mean[name], default=None)
+    ahead = "" if second is None else f", {mean[best] - mean[second]:.3f} above {second}"
+    return (
+        f"{best} is best on average, {mean[best]:.3f}{ahead}; and on {won} of {len(results.queries)} "
+        f"{'query' if len(results.queries) == 1 else 'queries'}. The best of each column is marked."
+    )
+
+
+def _value(results: Results, query: str, contender: str, test: bool) -> float | None:
+    if test:
+        return results.test(query, contender)
+    folds = results.validation(query, contender)
+    return None if folds is None else statistics.fmean(folds)
