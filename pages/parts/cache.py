@@ -4,7 +4,9 @@ Streamlit samples large arrays when it hashes them, and would return stale answe
 from __future__ import annotations
 
 import io
+import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,25 +27,35 @@ from ranking.label_pairs import label_pairs as label_pairs_of
 from ranking.label_sets import label_set
 from ranking.methods import score_direction
 from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.run_settings import LabelTrainSettings, Named, OrderTrainSettings, TrainSettings
+from ranking.run import ENDED, Run
+from ranking.run_settings import (
+    ExperimentSettings,
+    LabelTrainSettings,
+    Named,
+    OrderTrainSettings,
+    TrainSettings,
+)
 from ranking.store import Store
 from ranking.types import Floats, ImageSet, LabelSet
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from pages.parts.pair_cues import Examples
     from ranking.asking import LabelEntropy
+    from ranking.experiments.plan import Plan
     from ranking.leaning import Leaning
     from ranking.methods.label_ranker import LabelRanker
     from ranking.methods.mid_rank import MidRank
     from ranking.neighbourhood import Neighbourhood
     from ranking.order_training import Ordered
+    from ranking.reports.differences import Difference
+    from ranking.reports.findings import Findings
     from ranking.tree_search import TreeSearch
     from ranking.types import Features
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
 MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
 TINY = 80  # longest side of an image of which every pixel counts
+LOOK_SECONDS = 3.0  # between two looks at the trainings of an experiment that goes on
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
 
 
@@ -440,3 +452,48 @@ def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
             f"the scores of training {run_id} are not those of the method that it left; train again"
         )
     return found
+
+
+def findings(run: Run) -> Findings:
+    """What is there of an experiment, of one that goes on a few seconds ago; Gone where its image set is not here."""
+    with or_gone():
+        return _findings(*_as_of(run))
+
+
+def differences(run: Run) -> list[Difference]:
+    """By what each two methods of an experiment differ on each query, with the intervals on the test samples."""
+    with or_gone():
+        return _differences(*_as_of(run))
+
+
+def _as_of(run: Run) -> tuple[str, str, str]:
+    """The home, the settings, and what changes when there is more of an experiment."""
+    when = (
+        f"{run.state} {run.trainings_done}" if run.state in ENDED else f"{time.monotonic() // LOOK_SECONDS}"
+    )
+    return str(store().home), json.dumps(run.settings, sort_keys=True), when
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _findings(home: str, settings: str, when: str) -> Findings:
+    from ranking.experiments.at_home import cells_of
+    from ranking.experiments.running import results_of
+    from ranking.reports.findings import Findings
+
+    plan, kept = _plan(home, settings), cells_of(Store(home))
+    return Findings(plan, results_of(plan, kept), _image_set(home, plan.protocol.set), kept)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _plan(home: str, settings: str) -> Plan:
+    from ranking.experiments.plan import plan_of
+
+    asked = ExperimentSettings.from_json(json.loads(settings))
+    return plan_of(asked, _image_set(home, asked.set))
+
+
+@st.cache_resource(show_spinner="Drawing test images again …", max_entries=8)
+def _differences(home: str, settings: str, when: str) -> list[Difference]:
+    from ranking.reports.differences import differences
+
+    return differences(_findings(home, settings, when))

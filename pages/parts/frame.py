@@ -29,6 +29,9 @@ SECTIONS = {
         "max_marginals": "Max-marginals",
         "sample_graph": "Sample graph",
     },
+    "Compare": {
+        "experiments": "Experiments",
+    },
     "Orders": {
         "pairs_lesson": "What did these pairs mean?",
         "orders": "Orders",

@@ -55,6 +55,18 @@ TREES = "trees"  # that its search grows
 STUDY = "study"  # which figure about MidRank is measured
 STUDY_RUN = "study_run"  # id of the study that is shown
 MEASURE = "measure"  # by which its curves are shown
+EXPERIMENT_SET = "experiment_set"  # key of the image set on which methods are compared
+EXPERIMENT = "experiment"  # id of the experiment that is shown
+SCALE = "scale"  # of a new experiment: what its form begins with
+QUERIES = "queries"  # classes that an experiment ranks, each by itself, as a list in JSON
+CONTENDERS = "contenders"  # methods that it compares, joined by commas
+GRID_C, GRID_ETA = "grid.C", "grid.eta"  # values that it chooses among, joined by commas
+CHOSEN_BY = "chosen_by"  # the measure by which it chooses
+TESTED = "tested"  # whether differences are shown on the folds or on the test samples
+DIFFERENCE = "difference"  # of which two methods, as "one − other"
+GALLERY = "gallery"  # query whose curves and first ranked samples are shown
+GALLERY_SPLIT = "gallery_split"  # "test", "fold 1", ...
+PLACES = "places"  # how many of the first ranked samples
 VISIT = "visit"  # number of the order that the search visited, from 1
 IMAGE = "image"  # id of the image whose labels are asked for
 STRATEGY = "strategy"  # how the next question is chosen
@@ -90,6 +102,23 @@ DEPENDENTS = {
     LABEL_RUN: (LABEL_SET, RIVAL_RUN, CORE, LABEL_K),
     ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),
     STUDY: (STUDY_RUN, MEASURE),
+    EXPERIMENT_SET: (EXPERIMENT, QUERIES, DIFFERENCE, GALLERY, GALLERY_SPLIT),
+    EXPERIMENT: (
+        EXPERIMENT_SET,
+        FEATURES,
+        SCALE,
+        QUERIES,
+        CONTENDERS,
+        "grid.",
+        FOLDS,
+        SEED,
+        CHOSEN_BY,
+        GRAPH,
+        DIFFERENCE,
+        GALLERY,
+        GALLERY_SPLIT,
+    ),
+    SCALE: (QUERIES, CONTENDERS, "grid.", FOLDS),
     STUDY_RUN: (FEATURES, "study."),
     SEQUENCE: (VISIT,),
     LENGTH: (VISIT,),

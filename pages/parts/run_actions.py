@@ -23,6 +23,7 @@ SHOWN_AS: dict[Kind, tuple[str, str]] = {
     "asking": (keys.SIMULATION, keys.LABEL_SET),
     "order": (keys.ORDER_RUN, keys.ORDER_SET),
     "study": (keys.STUDY_RUN, keys.ORDER_SET),
+    "experiment": (keys.EXPERIMENT, keys.EXPERIMENT_SET),
 }
 
 
@@ -267,7 +268,10 @@ def bring_in() -> None:
 
 def counted(count: int, kind: Kind = "train") -> str:
     """So many runs of a kind, in words."""
-    one, many = {"asking": ("simulation", "simulations"), "study": ("study", "studies")}.get(
-        kind, ("training", "trainings")
-    )
+    words: dict[Kind, tuple[str, str]] = {
+        "asking": ("simulation", "simulations"),
+        "study": ("study", "studies"),
+        "experiment": ("experiment", "experiments"),
+    }
+    one, many = words.get(kind, ("training", "trainings"))
     return f"1 {one}" if count == 1 else f"{count} {many}"

@@ -42,6 +42,7 @@ def choose(
         for run in listed
         if run.state not in ("failed", "cancelled")
         or run.folds_done
+        or run.trainings_done
         or (asked is not None and run.id == asked.id)
     }
     if not known:

@@ -17,7 +17,7 @@ from ranking import make_method, method_class, method_names
 from ranking.features import feature_class, feature_names
 from ranking.image_graph import graph_words
 from ranking.run import Kind, Run
-from ranking.run_settings import LabelTrainSettings, TrainSettings
+from ranking.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
 from ranking.settings import settings_of
 from ranking.training import graph_in_use
 
@@ -141,8 +141,15 @@ def short_name(run: Run) -> str:
         return f"Simulation of {' and '.join(models)}"
     if run.kind == "study":
         return f"Study of {run.settings['study']}"
+    if run.kind == "experiment":
+        return f"Experiment with {', '.join(contenders(run))}"
     query = f" on “{run.settings['query']}”" if run.kind == "train" else ""
     return f"{run.settings['method']}{query}"
+
+
+def contenders(run: Run) -> list[str]:
+    """The methods that an experiment compares, each once."""
+    return list(dict.fromkeys(name for name, _ in ExperimentSettings.from_json(run.settings).methods))
 
 
 def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:

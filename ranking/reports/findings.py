@@ -7,8 +7,11 @@ from typing import Self
 
 from ranking.experiments.at_home import cells_of, results_at_home
 from ranking.experiments.cell_store import CellStore
+from ranking.experiments.curves import GridCurve, grid_curves
 from ranking.experiments.plan import Plan
+from ranking.experiments.protocol import PATH
 from ranking.experiments.results import Results
+from ranking.experiments.tables import point_words
 from ranking.ranked import Ranking
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
@@ -65,6 +68,21 @@ class Findings:
         """Those of all methods that are there, in the order of the methods."""
         found = {one.name: self.ranking(query, one.name, fold) for one in self.results.contenders}
         return {name: ranked for name, ranked in found.items() if ranked is not None}
+
+    def curves(self, query: str) -> list[tuple[GridCurve, bool]]:
+        """What the settings are worth on a query, and whether a curve goes through the setting that was chosen."""
+        return [
+            (one, one.others == self._others(query, one.contender))
+            for one in grid_curves(self.results, query)
+        ]
+
+    def _others(self, query: str, contender: str) -> str | None:
+        """The chosen settings but for C, as a curve calls them; None before they are chosen."""
+        point = self.results.chosen(query, contender)
+        if point is None:
+            return None
+        rest = tuple(item for item in point if item[0] != PATH)
+        return point_words(rest) if rest else ""
 
 
 def split_words(fold: int | None) -> str:

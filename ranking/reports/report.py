@@ -12,12 +12,10 @@ from functools import cache
 from pathlib import Path
 
 from ranking.experiments.comparisons import difference_table
-from ranking.experiments.curves import grid_curves
 from ranking.experiments.exports import cells_csv, shown
 from ranking.experiments.tables import (
     Table,
     chosen_table,
-    point_words,
     seconds_table,
     test_table,
     validation_table,
@@ -180,10 +178,7 @@ def _curves(findings: Findings) -> Markup:
     results, looks = findings.results, looks_of(findings.results.contenders)
     parts = []
     for query in results.queries:
-        curves = [
-            (curve, curve.others == _others(findings, query, curve.contender))
-            for curve in grid_curves(results, query)
-        ]
+        curves = findings.curves(query)
         if curves:
             alt = f"{results.protocol.measure} on {query} along C, a line for each method and its other settings"
             parts.append(
@@ -206,15 +201,6 @@ def _curves(findings: Findings) -> Markup:
         legend(looks),
         element("div", *parts, class_="pairs"),
     )
-
-
-def _others(findings: Findings, query: str, contender: str) -> str | None:
-    """The chosen settings but for C, as a curve is called by; None before they are chosen."""
-    point = findings.results.chosen(query, contender)
-    if point is None:
-        return None
-    rest = tuple(item for item in point if item[0] != "C")
-    return point_words(rest) if rest else ""
 
 
 def _galleries(findings: Findings, album: Album) -> Markup:
