@@ -1,0 +1,272 @@
+"""The report of an experiment: its numbers, its pictures, and that nothing of a stranger's comes alive in it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hostile_set import CLASSES, SCRIPT, TITLE, asked, fill, run_here
+
+from pages.parts import method_looks
+from ranking.__main__ import main
+from ranking.datasets import Thumbnails
+from ranking.experiments.comparisons import comparisons
+from ranking.experiments.exports import shown
+from ranking.experiments.protocol import contenders_of
+from ranking.experiments.statistics import Interval
+from ranking.metrics import average_precision
+from ranking.reports import looks
+from ranking.reports.differences import differences, fold_marks, measure_called
+from ranking.reports.differences import test_marks as signs_of_test
+from ranking.reports.findings import Findings
+from ranking.reports.galleries import mistake_words
+from ranking.reports.report import report_html
+from ranking.run import Run
+from ranking.run_settings import ExperimentSettings, Protocol
+from ranking.store import Store
+
+DASHES = {"none": "solid", "9 5": "dash", "9 4 2 4": "dashdot", "2 4": "dot", "16 6": "longdash"}
+
+
+class Page(HTMLParser):
+    """Every tag with its attributes, and the text outside of styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    home = tmp_path_factory.mktemp("report-home")
+    fill(home, tmp_path_factory.mktemp("hostile") / "set")
+    return Store(home)
+
+
+@pytest.fixture(scope="module")
+def run(store: Store) -> Run:
+    [row] = store.image_sets()
+    return run_here(store, asked(store.image_set(row.key)), f"mine {SCRIPT}")
+
+
+@pytest.fixture(scope="module")
+def findings(store: Store, run: Run) -> Findings:
+    return Findings.at_home(store, ExperimentSettings.from_json(run.settings))
+
+
+@pytest.fixture(scope="module")
+def written(findings: Findings, run: Run) -> str:
+    return report_html(findings, Thumbnails(findings.images.folder), run.name)
+
+
+def test_names_of_strangers_are_text_and_nothing_else(written: str) -> None:
+    page = Page(written)
+    assert {tag for tag, _ in page.tags} & {"script", "iframe", "object", "embed", "form", "base"} == set()
+    for tag, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        for name in ("href", "src", "xlink:href"):
+            link = attributes.get(name)
+            assert link is None or re.match(
+                r"#p\d+$|data:(image/webp|application/json|text/(csv|plain));base64,", link
+            )
+    for name in (*CLASSES, TITLE, f"mine {SCRIPT}"):
+        assert name in page.text
+    told = " ".join(str(attributes.get("aria-label")) for _, attributes in page.tags)
+    assert f"'{SCRIPT}\"" in told
+    assert "http" not in re.sub(r"http-equiv|http_", "", written), "no other host, not even a namespace"
+    [policy] = [one["content"] for one in page.all("meta") if one.get("http-equiv")]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; img-src data:;")
+
+
+def test_the_tables_hold_the_results(written: str, findings: Findings) -> None:
+    page, results = Page(written), findings.results
+    assert findings.done == findings.planned == 2 * (3 * (2 + 4) + 2)
+    for query in CLASSES:
+        for one in results.contenders:
+            folds, test = results.validation(query, one.name), results.test(query, one.name)
+            assert folds is not None
+            assert shown(float(np.mean(folds))) in page.text
+            assert shown(test) in page.text
+    captions = (
+        "AP over 3 folds",
+        "AP on the test samples",
+        "HOB-SVM − SVM",
+        "Settings chosen",
+        "Seconds of training",
+    )
+    assert all(caption in page.text for caption in captions)
+    assert "Not finished" not in page.text
+
+
+def test_each_picture_is_once_in_the_file_and_is_that_of_its_sample(written: str, findings: Findings) -> None:
+    page, crops = Page(written), Thumbnails(findings.images.folder)
+    symbols = [one["id"] for one in page.all("symbol")]
+    assert len(set(symbols)) == len(symbols) > 0
+    used = {str(one["href"])[1:] for one in page.all("use")}
+    assert used == set(symbols)
+    for symbol, image in zip(symbols, page.all("image"), strict=True):
+        content = base64.b64decode(str(image["href"]).partition(",")[2])
+        assert content == crops.crop(int(str(symbol)[1:]))
+
+
+def test_galleries_show_the_first_by_each_method_and_mark_the_wrong(written: str, findings: Findings) -> None:
+    tiles = [one for one in Page(written).all("div") if str(one.get("class")).startswith("tile ")]
+    places = 0
+    wrong = 0
+    for query in CLASSES:
+        for fold in findings.splits:
+            for ranked in findings.rankings(query, fold).values():
+                places += min(8, len(ranked))
+                wrong += int((ranked.relevance[:8] == 0).sum())
+    assert len(tiles) == places
+    assert sum(str(one["class"]) == "tile wrong" for one in tiles) == wrong > 0
+
+
+def test_a_ranking_of_a_fold_is_that_of_its_cell(findings: Findings) -> None:
+    query = CLASSES[0]
+    for fold in findings.splits:
+        ranked = findings.ranking(query, "HOB-SVM", fold)
+        point = findings.results.chosen(query, "HOB-SVM")
+        assert ranked is not None
+        assert point is not None
+        told = findings.results.outcomes[query, "HOB-SVM", point, fold].measures["AP"]
+        assert ranked.average_precision == pytest.approx(told)
+        assert set(ranked.samples) == set(findings.plan.splits.all[fold].held)
+    assert mistake_words(ranked).startswith(("first mistake at ", "no mistake"))
+
+
+def test_the_files_in_it_make_the_experiment_again(written: str, findings: Findings) -> None:
+    links = {one["download"]: str(one["href"]) for one in Page(written).all("a")}
+    content = {name: base64.b64decode(link.partition(",")[2]).decode() for name, link in links.items()}
+    again = ExperimentSettings.from_json(json.loads(content["protocol.json"]))
+    assert again == findings.results.protocol
+    assert len(content["cells.csv"].splitlines()) == 1 + findings.done
+    assert content["tables.tex"].count(r"\begin{table}") == 5
+
+
+def test_differences_are_those_of_the_folds_and_of_the_test(findings: Findings) -> None:
+    found = differences(findings)
+    assert [(row.query, row.one, row.other) for row in found] == [
+        (query, "HOB-SVM", "SVM") for query in findings.results.queries
+    ]
+    assert repr([row.folds for row in found]) == repr(comparisons(findings.results))  # NaN included
+    for row in found:
+        ours, theirs = (findings.results.test(row.query, name) for name in ("HOB-SVM", "SVM"))
+        assert ours is not None
+        assert theirs is not None
+        assert row.test is not None
+        assert row.test.value == pytest.approx(ours - theirs)
+        assert row.test.low <= row.test.value <= row.test.high
+
+
+def test_signs_say_on_which_side_and_how_sure(findings: Findings) -> None:
+    row = differences(findings)[0]
+    assert row.folds is not None
+
+    def marked(t: float, holm: float, value: float) -> str:
+        folds = row.folds._replace(t=t, holm_t=holm, difference=Interval(value, value, value))  # type: ignore[union-attr]
+        return fold_marks([row._replace(folds=folds)], "SVM").get((row.query, "HOB-SVM"), "")
+
+    assert [marked(0.01, 0.04, 0.1), marked(0.01, 0.06, 0.1), marked(0.06, 0.06, 0.1)] == ["▲", "△", ""]
+    assert [marked(0.01, 0.04, -0.1), marked(0.01, 0.06, -0.1), marked(float("nan"), float("nan"), 1)] == [
+        "▼",
+        "▽",
+        "",
+    ]
+    assert fold_marks([row], "HOB-SVM") == {}, "signs are against the first method alone"
+    ends = [(0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (0.0, 0.1)]
+    signs = [signs_of_test([row._replace(test=Interval(0.0, *one))], "SVM") for one in ends]
+    assert [list(one.values()) for one in signs] == [["△"], ["▽"], [], []]
+
+
+def test_precision_counts_places_that_a_drawn_set_lacks() -> None:
+    relevance, scores = np.array([1, 0, 1]), np.array([3.0, 2.0, 1.0])
+    assert measure_called("P@10")(relevance, scores) == pytest.approx(0.2)
+    assert measure_called("AP")(relevance, scores) == average_precision(relevance, scores)
+
+
+def test_a_part_of_an_experiment_is_told_as_a_part(store: Store, findings: Findings) -> None:
+    settings = replace(asked(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
+    part = Findings.at_home(store, settings)
+    assert 0 < part.done < part.planned
+    page = Page(report_html(part, Thumbnails(part.images.folder)))
+    assert f"Not finished: {part.done} of {part.planned}" in page.text
+    assert part.rankings(CLASSES[0], None) == {}
+
+
+def test_methods_look_as_on_the_pages() -> None:
+    for method, look in looks.OF_METHODS.items():
+        theirs = method_looks.OF_METHODS[method]
+        assert (look.colour, look.name) == (theirs.colour, theirs.dash)
+        assert DASHES[look.dash] == look.name
+    twice = contenders_of(Protocol("abc", (("HOG", {}),), (("SVM", {"C": 1.0}), ("SVM", {}), ("AP-SVM", {}))))
+    given = looks.looks_of(twice)
+    assert len(set(given.values())) == 3
+    assert given["AP-SVM"] == looks.OF_METHODS["AP-SVM"]
+
+
+def test_ten_queries_by_four_methods_stay_below_twenty_megabytes(findings: Findings) -> None:
+    """The pictures decide: at most ten queries by five folds and the test by eight, each once by four methods."""
+
+    class Photographs:
+        def crop(self, i: int) -> bytes:
+            return bytes(
+                6_000
+            )  # what a photograph of 160 pixels weighs as WebP; the action figures weigh 2.5 kB
+
+    page = report_html(findings, Photographs())
+    pictures = len(Page(page).all("symbol"))
+    rest = len(page) - pictures * 8_000
+    most = 10 * 6 * 8 * 4  # if no two methods agreed on any sample
+    assert rest / 1e6 * 20 + most * 8_000 * 1.02 / 1e6 < 20.0
+
+
+def test_the_command_writes_all_files(
+    store: Store, run: Run, tmp_path: Path, written: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.html"
+    others = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
+    assert main(["report", run.id, "-o", str(out), "--home", str(store.home), *others]) == 0
+    assert out.read_text() == written
+    assert capsys.readouterr().err.startswith(f"{out}: ")
+    assert len((tmp_path / "csv").read_text().splitlines()) == 1 + run.result["done"]
+    assert (tmp_path / "parquet").stat().st_size
+    again = str(tmp_path / "protocol")
+    assert main(["report", again, "-o", str(out), "--home", str(store.home)]) == 0
+    assert "<h1>mine" not in out.read_text()
+    assert {file.name for file in tmp_path.iterdir()} == {"out.html", "csv", "parquet", "latex", "protocol"}
+
+
+def test_the_command_says_what_is_no_experiment(
+    store: Store, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(experiment: str) -> str:
+        assert main(["report", experiment, "-o", str(tmp_path / "x.html"), "--home", str(store.home)]) == 1
+        return capsys.readouterr().err
+
+    assert said("no/where").startswith("expected the id of an experiment or a JSON file, got 'no/where'")
+    training = store.create_run("train", {})
+    store.end_run(training.id, "failed", "it was none")
+    assert said(training.id).startswith(f"run {training.id} is a training, expected an experiment")
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**run.settings, "seed": 7}))
+    assert said(str(other)).startswith("nothing of this experiment is in this home yet")
+    assert not (tmp_path / "x.html").exists()
