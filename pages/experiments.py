@@ -27,7 +27,7 @@ SOURCE = "Action figures"  # what the paper's actions are among the bundled sets
 
 
 def steps() -> None:
-    asked = run_choice.asked(keys.EXPERIMENT, experiment, experiment_form.given)
+    asked = run_choice.asked(keys.EXPERIMENT, experiment, experiment_form.begun_with)
     left, right = st.columns(2, gap="medium")
     with left:
         row = choose_set(asked)
@@ -35,14 +35,16 @@ def steps() -> None:
     with right:
         run = choose_experiment(row, asked)
     if run is not None:
-        address.imply(experiment_form.given(run))  # also of the newest, which the address did not name yet
+        address.imply(
+            experiment_form.begun_with(run)
+        )  # also of the newest, which the address did not name yet
         address.amend(
             **{keys.EXPERIMENT_SET: row.key, keys.EXPERIMENT: run.id}
         )  # the link shall show it tomorrow
     view, task = st.container(), st.container()
     with task:
         with st.expander("A new experiment", icon=":material/science:", expanded=run is None):
-            experiment_form.show(row)
+            experiment_form.show(row, run)
         with st.expander("From a protocol file", icon=":material/upload_file:"):
             experiment_form.from_file(cache.store().image_sets())
         run_actions.bring_back("experiment")

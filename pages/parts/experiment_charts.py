@@ -31,8 +31,8 @@ def difference_bars(rows: Sequence[Difference], look: Look, measure: str) -> go.
     figure = go.Figure()
     names = [html.escape(shortened(row.query)) for row in rows]
     for what, found, pattern in (
-        ("test, paired bootstrap over images", [row.test for row in rows], "/"),
         ("folds, Student's interval", [row.folds and row.folds.difference for row in rows], ""),
+        ("test, paired bootstrap over images", [row.test for row in rows], "/"),
     ):
         if any(one is not None for one in found):
             figure.add_bar(**_bars(names, found), name=what, marker=_filled(look.colour, pattern))
@@ -41,7 +41,7 @@ def difference_bars(rows: Sequence[Difference], look: Look, measure: str) -> go.
         autorange="reversed", tickvals=list(range(len(rows))), ticktext=names, automargin=True
     )
     figure.update_xaxes(title_text=f"difference of {measure}")
-    figure.update_layout(barmode="group", bargap=0.3, legend={"traceorder": "reversed"})
+    figure.update_layout(barmode="group", bargap=0.3)
     return figure
 
 

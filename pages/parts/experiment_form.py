@@ -19,8 +19,7 @@ from ranking.run import Run
 from ranking.run_settings import PAPER_GRIDS, PAPER_METHODS, ExperimentSettings
 from ranking.store import ImageSetRow
 
-SMALL, PAPER = "A minute or two", "As in the paper"
-SCALES = (SMALL, PAPER)
+LIKE, SMALL, PAPER = "The one above", "A minute or two", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000
 SMALL_GRIDS = {"C": (1.0, 10.0, 100.0), "eta": (0.01, 1.0, 100.0)}
 OFFERED = tuple(10.0**power for power in range(-5, 7))
@@ -49,10 +48,19 @@ def given(run: Run) -> dict[str, str]:
     return told
 
 
-def show(row: ImageSetRow) -> None:
-    """What an experiment needs to know, and the button; pressed twice it starts one."""
-    bound = address.bound(keys.SCALE, address.one_of(SCALES), SMALL)
-    scale = str(st.segmented_control("Begin with", SCALES, required=True, **bound))
+def begun_with(run: Run) -> dict[str, str]:
+    """What the form takes from an experiment that is shown: all, unless it is to begin with something else."""
+    other = address.get(keys.SCALE) in (SMALL, PAPER)
+    return {
+        name: value for name, value in given(run).items() if not (other and keys.depends(name, keys.SCALE))
+    }
+
+
+def show(row: ImageSetRow, shown: Run | None) -> None:
+    """What an experiment needs to know, and the button; pressed twice it starts one. shown: the one above it."""
+    scales = [SMALL, PAPER] if shown is None else [LIKE, SMALL, PAPER]
+    bound = address.bound(keys.SCALE, address.one_of(scales), scales[0])
+    scale = str(st.segmented_control("Begin with", scales, required=True, **bound))
     left, right = st.columns(2, gap="large")
     with left:
         queries = choose_queries(row, scale)
@@ -167,7 +175,7 @@ def choose_contenders() -> list[str]:
 
 def choose_values(label: str, name: str, setting: str, scale: str) -> list[float]:
     """The values of a grid; powers of ten are offered, the address may ask for any others."""
-    usual = list((SMALL_GRIDS if scale == SMALL else PAPER_GRIDS)[setting])
+    usual = list((PAPER_GRIDS if scale == PAPER else SMALL_GRIDS)[setting])
     bound = address.bound(name, _parse_values, usual, _values_shown)
     offered = sorted({*OFFERED, *st.session_state[bound["key"]]})
     return sorted(st.multiselect(label, offered, format_func=lambda value: f"{value:g}", **bound))

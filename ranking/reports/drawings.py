@@ -21,7 +21,7 @@ def difference_bars(rows: Sequence[Difference], look: Look, reach: float, alt: s
     to reach."""
     height = ROW * len(rows) + 30.0
     middle = LABELS + (WIDTH - LABELS) / 2
-    scale = (WIDTH - LABELS - 20.0) / 2 / reach
+    scale = (WIDTH - LABELS - 52.0) / 2 / reach
     parts = [_vertical(middle + at * reach * scale, height - 26.0, f"{at * reach:+.2f}") for at in (-1, 0, 1)]
     for number, row in enumerate(rows):
         top = ROW * number + 4.0

@@ -208,7 +208,7 @@ def _galleries(findings: Findings, album: Album) -> Markup:
     parts = []
     for query in findings.results.queries:
         parts.append(element("h3", query))
-        for fold in reversed(findings.splits):
+        for fold in sorted(findings.splits, key=lambda fold: -1 if fold is None else fold):
             drawn = gallery(findings, query, fold, album)
             if drawn is not None:
                 seen = fold is None or not findings.plan.tested
