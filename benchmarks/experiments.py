@@ -24,6 +24,7 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from timing import machine, table
@@ -32,6 +33,7 @@ from ranking.experiments.cell_store import CellStore
 from ranking.experiments.material import Material, Side
 from ranking.experiments.pace import Progress
 from ranking.experiments.plan import Plan, plan_of
+from ranking.experiments.results import Results
 from ranking.experiments.running import run_experiment
 from ranking.experiments.tables import Table, test_table, validation_table
 from ranking.run_settings import Protocol
@@ -87,12 +89,21 @@ def material(plan: Plan, image_set: ImageSet, features: np.ndarray) -> Material:
     return Material(features, relevance, sides, np.arange(COMPARED))
 
 
-def run(folder: Path, seed: int, queries: int, loud: bool) -> tuple[float, float, Plan, object]:
-    """Seconds to plan, seconds of the run, the plan and the results."""
+class Run(NamedTuple):
+    """Seconds to plan, of the run by the clock and of all its threads by the processor, and what came of it."""
+
+    plan: float
+    clock: float
+    processor: float
+    results: Results
+
+
+def run(folder: Path, seed: int, queries: int, loud: bool) -> Run:
+    """The experiment, going on from the cells in `folder`."""
     image_set, features = images(seed)
     start = time.perf_counter()
     plan = planned(image_set, queries)
-    ready = time.perf_counter()
+    ready, processor = time.perf_counter(), time.process_time()
 
     def say(progress: Progress) -> None:
         if loud and progress.done % 50 == 0:
@@ -100,7 +111,8 @@ def run(folder: Path, seed: int, queries: int, loud: bool) -> tuple[float, float
             print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr)
 
     results = run_experiment(plan, lambda: material(plan, image_set, features), CellStore(folder), say)
-    return ready - start, time.perf_counter() - ready, plan, results
+    clock, processor = time.perf_counter() - ready, time.process_time() - processor
+    return Run(ready - start, clock, processor, results)
 
 
 def cells(folder: Path) -> dict[str, tuple[object, ...]]:
@@ -116,7 +128,7 @@ def cells(folder: Path) -> dict[str, tuple[object, ...]]:
 def killed(seed: int, kills: int, folder: Path) -> list[str]:
     """A row: how often it was killed, how many cells there were, and whether they are those of a run left in peace."""
     alone, disturbed = folder / "alone", folder / "disturbed"
-    seconds = run(alone, seed, 1, False)[1]
+    seconds = run(alone, seed, 1, False).clock
     command = [sys.executable, __file__, "--seed", str(seed), "--only", str(disturbed)]
     generator, done, kept, lost = random.Random(seed), 0, dict[str, tuple[object, ...]](), 0
     while True:
@@ -134,6 +146,15 @@ def killed(seed: int, kills: int, folder: Path) -> list[str]:
             break
     same = cells(alone) == kept
     return [str(done), str(len(kept)), str(lost), "yes" if same else "NO"]
+
+
+def told(runs: dict[str, Run]) -> str:
+    proven = [outcome.certificate for outcome in next(iter(runs.values())).results.outcomes.values()]
+    rows = [
+        [name, f"{one.plan:.2f}", f"{one.clock:.2f}", f"{one.processor:.2f}"] for name, one in runs.items()
+    ]
+    header = [f"{len(proven)} trainings", "to plan, s", "to run, s", "of processors, s"]
+    return f"{table(header, rows)}\n{sum(not one.converged for one in proven)} did not converge"
 
 
 def shown(found: Table) -> str:
@@ -157,17 +178,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         first = run(Path(folder), options.seed, options.queries, True)
         second = run(Path(folder), options.seed, options.queries, False)
-        proven = [outcome.certificate for outcome in first[3].outcomes.values()]
-        rows = [
-            ["first run", f"{first[0]:.2f}", f"{first[1]:.1f}"],
-            ["second run", f"{second[0]:.2f}", f"{second[1]:.2f}"],
-        ]
-        print(table([f"{len(proven)} trainings", "to plan, s", "to run, s"], rows))
-        print(f"{sum(not one.converged for one in proven)} did not converge")
-        seconds = sum(one.seconds for one in proven)
-        print(f"seconds of training, all threads: {seconds:.0f}")
-        print(shown(validation_table(first[3])))
-        print(shown(test_table(first[3])))
+        print(told({"first run": first, "second run": second}))
+        print(shown(validation_table(first.results)))
+        print(shown(test_table(first.results)))
     if options.kills:
         with tempfile.TemporaryDirectory() as folder:
             header = ["killed", "cells", "lost or changed", "equal to a run left in peace"]

@@ -17,6 +17,7 @@ from ranking.experiments.walking import causes, to_train, walk
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.metrics import evaluate
+from ranking.optimise import WorkingSet
 from ranking.types import ProgressEvent, StopTraining
 
 IMAGES = images()
@@ -121,6 +122,23 @@ def test_hoap_begins_where_hob_ended() -> None:
     surrogate = Surrogate(method.risk_of(samples, ranking, neighbours), neighbours, ranking)
     weights = surrogate.best_length(unpacked(begun.state).weights)
     assert heard[0].primal == pytest.approx(surrogate.touching(weights).point.objective)
+
+
+def test_hoap_goes_on_from_a_cell_without_planes() -> None:
+    """Where no plane carries weight, as at weights 0, there is none to go on from."""
+    plan = planned(IMAGES)
+    bench = Bench(material(plan, IMAGES))
+    cell = plan.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
+    states = {
+        cause.key: train_cell(bench, replace(cause, previous=None, beginning=None), {}).state
+        for cause in cell.causes
+    }
+    assert cell.previous is not None
+    solution = unpacked(states[cell.previous.key])
+    assert solution.working_set is not None
+    none = WorkingSet(*(array[:0] for array in vars(solution.working_set).values()))
+    states[cell.previous.key] = packed(replace(solution, working_set=none))
+    assert train_cell(bench, cell, states).outcome.certificate.converged
 
 
 def test_a_state_is_the_solution_to_the_last_bit() -> None:
