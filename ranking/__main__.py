@@ -33,7 +33,8 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the arguments say; the exit code."""
     options = parser().parse_args(arguments)
     try:
-        return COMMANDS[options.command].run(options)
+        code: int = COMMANDS[options.command].run(options)
+        return code
     except (ValueError, HomeError) as error:
         print(f"{error}", file=sys.stderr)
         return FAILED
