@@ -139,30 +139,30 @@ def cells(folder: Path) -> dict[str, tuple[object, ...]]:
 
 
 def killed(seed: int, kills: int, folder: Path) -> list[str]:
-    """A row: how often it was killed, how many cells there are, how many of those that were there before a kill were
-    lost or changed after it, and whether all are those of a run left in peace."""
-    alone, disturbed = folder / "alone", folder / "disturbed"
-    seconds = run_small(alone, seed).clock
-    command = [sys.executable, __file__, "--seed", str(seed), "--only", str(disturbed)]
-    generator, done, lost, kept = random.Random(seed), 0, 0, dict[str, tuple[object, ...]]()
-    code: int | None = None
-    while code != 0:
-        start = time.perf_counter()
-        child = subprocess.Popen(command, stderr=subprocess.PIPE)
-        assert child.stderr is not None
-        child.stderr.readline()  # it has begun: kills are to fall into its work
-        begun = time.perf_counter() - start
-        try:
-            code = child.wait(generator.uniform(0.0, 2.0 * seconds / kills) if done < kills else None)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-            done += 1
-        now = cells(disturbed)
-        lost += sum(now.get(key) != value for key, value in kept.items())
-        kept = now
-        print(f"{done} kills, {len(kept)} cells; begun after {begun:.1f} s", file=sys.stderr)
-    return [str(done), str(len(kept)), str(lost), "yes" if cells(alone) == kept else "NO"]
+    """A row: how often it was killed, how often it came to its end, how many cells there are, how many of those that
+    were there before a kill were lost or changed after it, and whether all are those of a run left in peace."""
+    seconds = run_small(folder / "alone", seed).clock
+    expected = cells(folder / "alone")
+    generator, done, ends, lost, same = random.Random(seed), 0, 0, 0, True
+    while done < kills or not ends:
+        kept, code, disturbed = dict[str, tuple[object, ...]](), None, folder / f"disturbed {ends}"
+        while code != 0:
+            command = [sys.executable, __file__, "--seed", str(seed), "--only", str(disturbed)]
+            child = subprocess.Popen(command, stderr=subprocess.PIPE)
+            assert child.stderr is not None
+            child.stderr.readline()  # it has begun: kills are to fall into its work
+            try:
+                code = child.wait(generator.uniform(0.0, 4.0 * seconds / kills) if done < kills else None)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+                done += 1
+            now = cells(disturbed)
+            lost += sum(now.get(key) != value for key, value in kept.items())
+            kept = now
+            print(f"{done} kills, {len(kept)} of {len(expected)} cells", file=sys.stderr)
+        ends, same = ends + 1, same and kept == expected
+    return [str(done), str(ends), str(len(expected)), str(lost), "yes" if same else "NO"]
 
 
 def told(runs: dict[str, Run]) -> str:
@@ -200,7 +200,7 @@ def main() -> None:
         print(shown(test_table(first.results)))
     if options.kills:
         with tempfile.TemporaryDirectory() as folder:
-            header = ["killed", "cells", "lost or changed", "equal to a run left in peace"]
+            header = ["killed", "ended", "cells", "lost or changed", "equal to a run left in peace"]
             print(table(header, [killed(options.seed, options.kills, Path(folder))]))
 
 
