@@ -12,6 +12,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from ranking import make_method, method_class, method_names
@@ -46,19 +47,33 @@ class Contender:
     tolerance: float
 
     def settings(self, point: Point) -> Settings:
-        """All settings of the method at a point of the grid, those left at their defaults too."""
-        return settings_dict(make_method(self.method, **self._given(point)))
+        """All settings of the method at one of its points, those left at their defaults too."""
+        return self._settings[point]
 
-    def _given(self, point: Point) -> Settings:
-        return {"tolerance": self.tolerance, **self.fixed, **dict(point)}
+    @cached_property
+    def _settings(self) -> dict[Point, Settings]:
+        return {
+            point: settings_dict(
+                make_method(self.method, **{"tolerance": self.tolerance, **self.fixed, **dict(point)})
+            )
+            for point in self.points
+        }
 
     def beginning(self, point: Point) -> Settings | None:
-        """The settings of the HOB-SVM with whose weights a training at `point` begins; None where there is none."""
-        settings = self.settings(point)
-        if self.method != BEGINS or settings["start"] != BEGUN_BY:
-            return None
-        shared = {name: settings[name] for name in ("C", "eta", "potentials", "tolerance", "max_iterations")}
-        return settings_dict(make_method(BEGUN_BY, **shared))
+        """The settings of the HOB-SVM whose weights a training at `point` begins with; None where there is none."""
+        return self._beginnings[point]
+
+    @cached_property
+    def _beginnings(self) -> dict[Point, Settings | None]:
+        return {point: begun_by(self.method, settings) for point, settings in self._settings.items()}
+
+
+def begun_by(method: str, settings: Settings) -> Settings | None:
+    """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else."""
+    if method != BEGINS or settings["start"] != BEGUN_BY:
+        return None
+    shared = {name: settings[name] for name in ("C", "eta", "potentials", "tolerance", "max_iterations")}
+    return settings_dict(make_method(BEGUN_BY, **shared))
 
 
 def contenders_of(protocol: Protocol) -> list[Contender]:
@@ -74,12 +89,10 @@ def contenders_of(protocol: Protocol) -> list[Contender]:
         values = [[(name, value) for value in sorted(grid)] for name, grid in grids.items()]
         told = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
         name = method if named.count(method) == 1 else f"{method} ({told or 'as it is'})"
-        contenders.append(
-            Contender(name, method, dict(fixed), tuple(itertools.product(*values)), protocol.tolerance)
-        )
-    for contender in contenders:
-        for point in contender.points:
-            contender.settings(point)  # a value that the method does not allow says so itself
+        points = tuple(itertools.product(*values))
+        made = Contender(name, method, dict(fixed), points, protocol.tolerance)
+        made.settings(points[0])  # of all points: a value that the method does not allow says so itself
+        contenders.append(made)
     return contenders
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Protocol
 
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
 
 from ranking.experiments.cell import Cell, Outcome
@@ -70,7 +69,7 @@ def on_this_computer(
             errors.append(error)
 
     with threadpool_limits(1):
-        Parallel(n_jobs=os.cpu_count() or 1, backend="threading")(delayed(work)(path) for path in paths)
+        Parallel(n_jobs=cpu_count(), backend="threading")(delayed(work)(path) for path in paths)
     if errors:
         raise errors[0]
 

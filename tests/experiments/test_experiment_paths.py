@@ -17,6 +17,7 @@ from ranking.experiments.walking import causes, to_train, walk
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.metrics import evaluate
+from ranking.optimise import WorkingSet
 from ranking.types import ProgressEvent, StopTraining
 
 IMAGES = images()
@@ -106,21 +107,41 @@ def test_warm_starts_end_where_cold_ones_do() -> None:
         assert trained.outcome.certificate.primal == pytest.approx(cold.outcome.certificate.primal, rel=2e-6)
 
 
-def test_hoap_begins_where_hob_ended() -> None:
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_hoap_begins_where_hob_ended(C: float) -> None:
     plan = planned(IMAGES)
     bench = Bench(material(plan, IMAGES))
-    cell = plan.validation["jump", "HOAP-SVM", (("C", 1.0), ("eta", 1.0)), 0]
+    cell = plan.validation["jump", "HOAP-SVM", (("C", C), ("eta", 1.0)), 0]
     assert cell.beginning is not None
-    begun = train_cell(bench, cell.beginning, {})
+    states: dict[str, bytes] = {}
+    for one in paths_of([cell])[0][:-1]:
+        states[one.key] = train_cell(bench, one, states).state
     heard: list[ProgressEvent] = []
-    train_cell(bench, cell, {cell.beginning.key: begun.state}, heard.append)
+    train_cell(bench, cell, states, heard.append)
     samples = bench.training_set("jump", 0, True)
     method = make_method("HOAP-SVM", **cell.settings)
     ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
     neighbours = method.neighbours(samples)
     surrogate = Surrogate(method.risk_of(samples, ranking, neighbours), neighbours, ranking)
-    weights = surrogate.best_length(unpacked(begun.state).weights)
+    weights = surrogate.best_length(unpacked(states[cell.beginning.key]).weights)
     assert heard[0].primal == pytest.approx(surrogate.touching(weights).point.objective)
+
+
+def test_hoap_goes_on_from_a_cell_without_planes() -> None:
+    """Where no plane carries weight, as at weights 0, there is none to go on from."""
+    plan = planned(IMAGES)
+    bench = Bench(material(plan, IMAGES))
+    cell = plan.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
+    states = {
+        cause.key: train_cell(bench, replace(cause, previous=None, beginning=None), {}).state
+        for cause in cell.causes
+    }
+    assert cell.previous is not None
+    solution = unpacked(states[cell.previous.key])
+    assert solution.working_set is not None
+    none = WorkingSet(*(array[:0] for array in vars(solution.working_set).values()))
+    states[cell.previous.key] = packed(replace(solution, working_set=none))
+    assert train_cell(bench, cell, states).outcome.certificate.converged
 
 
 def test_a_state_is_the_solution_to_the_last_bit() -> None:
