@@ -132,11 +132,6 @@ def show_ended(run: Run) -> None:
         findings = cache.findings(run)
         if run.state != "finished":
             go_on(run, findings.done, findings.planned)
-        unproven = sum(not one.certificate.converged for one in findings.results.outcomes.values())
-        if unproven:
-            st.caption(
-                f"{unproven:,} of {findings.done:,} trainings did not come within their tolerance of the best."
-            )
         if findings.done:
             experiment_view.show(run, findings)
     run_actions.manage(run)

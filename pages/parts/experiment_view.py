@@ -40,8 +40,8 @@ def show_progress(findings: Findings) -> None:
     """How many trainings of each query and method are there, and the values as far as they are."""
     st.markdown(as_markdown(experiment_tables.progress_table(findings.results)))
     st.caption(
-        "Trainings of the folds by method and query. A value comes when all of its row and column are there, and "
-        "after it one more training on all training samples for the test."
+        "Trainings of the folds by method and query. A value comes when all settings of a method have all folds of a "
+        "query; tests come last, each by one more training on all training samples."
     )
     if any(
         findings.results.validation(query, one.name)

@@ -11,9 +11,9 @@ from ranking.reports.differences import Difference
 from ranking.reports.looks import Look
 from ranking.reports.markup import Markup, element, joined
 
-WIDTH, LABELS, ROW, BAR = 640.0, 170.0, 34.0, 11.0
+WIDTH, LABELS, ROW, BAR = 480.0, 168.0, 34.0, 11.0
 HIGH, LEFT, FOOT, TOP = 260.0, 52.0, 42.0, 10.0
-LONGEST = 22  # letters of a name beside a chart; all of it is in its title
+LONGEST = 20  # letters of a name beside a chart; all of it is in its title
 
 
 def difference_bars(rows: Sequence[Difference], look: Look, reach: float, alt: str) -> Markup:
@@ -22,7 +22,10 @@ def difference_bars(rows: Sequence[Difference], look: Look, reach: float, alt: s
     height = ROW * len(rows) + 30.0
     middle = LABELS + (WIDTH - LABELS) / 2
     scale = (WIDTH - LABELS - 52.0) / 2 / reach
-    parts = [_vertical(middle + at * reach * scale, height - 26.0, f"{at * reach:+.2f}") for at in (-1, 0, 1)]
+    parts = [
+        _vertical(middle + at * reach * scale, height - 26.0, f"{at * reach:+.2f}" if at else "0")
+        for at in (-1, 0, 1)
+    ]
     for number, row in enumerate(rows):
         top = ROW * number + 4.0
         parts.append(_name(row.query, LABELS - 8.0, top + 17.0))

@@ -108,16 +108,9 @@ def _about(findings: Findings) -> Markup:
         for name, told in facts.items()
     ]
     parts = [element("table", element("tbody", *rows))]
-    unproven = sum(not one.certificate.converged for one in findings.results.outcomes.values())
     if findings.done < findings.planned:
         told = f"Not finished: {findings.done:,} of {findings.planned:,} trainings are there. The rest is left out."
         parts.append(element("p", element("b", told)))
-    if unproven:
-        parts.append(
-            element(
-                "p", f"{unproven:,} trainings did not come within their tolerance of the best.", class_="note"
-            )
-        )
     return joined(parts)
 
 
