@@ -62,7 +62,6 @@ QUERIES = "queries"  # classes that an experiment ranks, each by itself, as a li
 CONTENDERS = "contenders"  # methods that it compares, joined by commas
 GRID_C, GRID_ETA = "grid.C", "grid.eta"  # values that it chooses among, joined by commas
 CHOSEN_BY = "chosen_by"  # the measure by which it chooses
-TESTED = "tested"  # whether differences are shown on the folds or on the test samples
 DIFFERENCE = "difference"  # of which two methods, as "one − other"
 GALLERY = "gallery"  # query whose curves and first ranked samples are shown
 GALLERY_SPLIT = "gallery_split"  # "test", "fold 1", ...

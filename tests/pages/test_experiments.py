@@ -15,8 +15,12 @@ from hostile_set import CLASSES, SCRIPT, asked, fill, run_here
 
 from pages.parts import experiment_charts, experiment_form, experiment_tables, keys
 from pages.parts.frame import escaped
+from ranking import jobs
+from ranking.datasets import Thumbnails
 from ranking.experiments.exports import shown
+from ranking.reports.differences import differences
 from ranking.reports.findings import Findings
+from ranking.reports.report import report_html
 from ranking.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.store import Store
 
@@ -189,8 +193,6 @@ def test_one_that_stopped_goes_on_under_its_name(here, open_page, started, state
 def test_one_that_goes_on_shows_how_far_each_query_and_method_is(here, open_page, started):
     store = here.store
     settings = asked(store.image_set(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]})
-    from ranking import jobs
-
     run = jobs.start_once(store, "experiment", settings.to_json())
     app = open_page("experiments", experiment=run.id)
     assert not app.exception
@@ -238,6 +240,53 @@ def test_words_of_charts_hold_every_value(here):
 
 
 def _difference(findings: Findings):
-    from ranking.reports.differences import differences
-
     return next(row for row in differences(findings) if row.query == CLASSES[0])
+
+
+def test_a_protocol_file_starts_its_experiment(here, open_page, started):
+    def upload(told: object):
+        app = open_page("experiments", experiment=here.run)
+        [place] = [one for one in app.file_uploader if one.label.startswith("A protocol as JSON")]
+        return place.set_value(("protocol.json", json.dumps(told).encode(), "application/json")).run()
+
+    settings = here.store.run(here.run).settings
+    app = upload({**settings, "seed": 4})
+    assert not app.exception
+    app.button(key="start from file").click().run()
+    [run] = [one for one in started if one.kind == "experiment"]
+    assert run.settings == {**settings, "seed": 4}
+    for told, reason in (
+        ({**settings, "set": f"x{SCRIPT}"}, f"Its image set is not here: x{SCRIPT}"),
+        ([1], "This is no protocol: the settings of an experiment lack set, features"),
+        ({**settings, "folds": 1}, "folds must be at least 2, got 1"),
+        ({**settings, "measure": "P@100"}, "P@100 needs 100 samples in each fold"),
+    ):
+        app = upload(told)
+        assert not app.exception
+        assert [error.value.startswith(escaped(reason)) for error in app.error] == [True]
+        assert "start from file" not in [button.key for button in app.button]
+
+
+def test_the_report_in_a_browser_runs_nothing_and_asks_nobody(here, browser, tmp_path):
+    findings = here.findings
+    file = tmp_path / "report.html"
+    file.write_text(report_html(findings, Thumbnails(findings.images.folder), f"mine {SCRIPT}"), "utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    trouble: list[str] = []
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on(
+        "request", lambda request: request.url.startswith(("data:", "file:")) or trouble.append(request.url)
+    )
+    page.goto(file.as_uri())
+    assert page.evaluate("document.scripts.length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("h1").inner_text() == f"mine {SCRIPT}"
+    shown_ones = page.locator("details[open] .tile svg")
+    assert shown_ones.count() == 2 * 2 * 8
+    assert min(box["width"] for box in [one.bounding_box() for one in shown_ones.all()]) > 40
+    with page.expect_download() as download:
+        page.get_by_text("Save protocol.json").click()
+    assert json.loads(Path(download.value.path()).read_text("utf-8"))["set"] == here.key
+    assert trouble == []
+    page.close()
