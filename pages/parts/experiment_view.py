@@ -14,7 +14,13 @@ from ranking.experiments.comparisons import SIGNIFICANT
 from ranking.experiments.exports import cells_csv, shown
 from ranking.experiments.tables import chosen_table, test_table, validation_table
 from ranking.ranked import first_mistake
-from ranking.reports.differences import fold_marks, fold_marks_words, pairs_of, test_marks, test_marks_words
+from ranking.reports.differences import (
+    marks_of_folds,
+    marks_of_folds_words,
+    marks_of_test,
+    marks_of_test_words,
+    pairs_of,
+)
 from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, mistake_words, value_words
@@ -62,16 +68,16 @@ def show_tables(run: Run, findings: Findings) -> None:
     apart = cache.differences(run)
     table = validation_table(results)
     st.markdown(f"### {escaped(table.title)}")
-    st.markdown(as_markdown(table, marks := fold_marks(apart, first)))
+    st.markdown(as_markdown(table, marks := marks_of_folds(apart, first)))
     st.caption(
-        f"**Notice** {escaped(notice_best(results, False))} {escaped(fold_marks_words(first)) if marks else ''}"
+        f"**Notice** {escaped(notice_best(results, False))} {escaped(marks_of_folds_words(first)) if marks else ''}"
     )
     st.caption(escaped(table.note))
     if findings.plan.tested:
         table = test_table(results)
         st.markdown(f"### {escaped(table.title)}")
-        st.markdown(as_markdown(table, marks := test_marks(apart, first)))
-        told = escaped(test_marks_words(first)) if marks else ""
+        st.markdown(as_markdown(table, marks := marks_of_test(apart, first)))
+        told = escaped(marks_of_test_words(first)) if marks else ""
         st.caption(
             f"**Notice** {escaped(notice_best(results, True))} Trained on all training samples at the setting that the "
             f"folds chose; no test sample chose anything. {told}"

@@ -46,12 +46,12 @@ def differences(findings: Findings) -> list[Difference]:
     found = []
     for one, other in pairs_of(results):
         for query in results.queries:
-            test = test_difference(findings, query, one, other)
+            test = difference_on_test(findings, query, one, other)
             found.append(Difference(query, one, other, folds.get((query, one, other)), test))
     return found
 
 
-def test_difference(findings: Findings, query: str, one: str, other: str) -> Interval | None:
+def difference_on_test(findings: Findings, query: str, one: str, other: str) -> Interval | None:
     """How far a method lies above another on the test samples; None until both are there, or where the measure has no
     value on them."""
     if not all(_has_value(findings.results.test(query, name)) for name in (one, other)):
@@ -87,7 +87,7 @@ def _precision(relevance: Ints, scores: Floats, k: int) -> float:
     return metrics.precision_at_k(relevance, scores, among) * among / k
 
 
-def fold_marks(found: Sequence[Difference], first: str) -> Marks:
+def marks_of_folds(found: Sequence[Difference], first: str) -> Marks:
     """Signs of the queries and methods that differ from the first method on the folds by the paired t-test."""
     marks = {}
     for row in found:
@@ -98,7 +98,7 @@ def fold_marks(found: Sequence[Difference], first: str) -> Marks:
     return marks
 
 
-def test_marks(found: Sequence[Difference], first: str) -> Marks:
+def marks_of_test(found: Sequence[Difference], first: str) -> Marks:
     """Signs of those whose interval on the test samples leaves out 0; nothing is corrected for their number."""
     marks = {}
     for row in found:
@@ -107,16 +107,16 @@ def test_marks(found: Sequence[Difference], first: str) -> Marks:
     return marks
 
 
-def fold_marks_words(first: str) -> str:
-    """What the signs of `fold_marks` mean."""
+def marks_of_folds_words(first: str) -> str:
+    """What the signs of `marks_of_folds` mean."""
     return (
         f"{BETTER} better and {WORSE} worse than {first} by the paired t-test over the folds at p < {SIGNIFICANT:g}, "
         f"filled {SURE_BETTER} {SURE_WORSE} where it stays so with Holm's correction for all comparisons."
     )
 
 
-def test_marks_words(first: str) -> str:
-    """What the signs of `test_marks` mean."""
+def marks_of_test_words(first: str) -> str:
+    """What the signs of `marks_of_test` mean."""
     return (
         f"{BETTER} better and {WORSE} worse than {first}: the interval of 95% of their difference on test images that "
         "are drawn again (paired bootstrap) leaves out 0. Not corrected for the number of comparisons; what other "

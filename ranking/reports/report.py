@@ -26,11 +26,11 @@ from ranking.reports.differences import (
     Difference,
     Marks,
     differences,
-    fold_marks,
-    fold_marks_words,
+    marks_of_folds,
+    marks_of_folds_words,
+    marks_of_test,
+    marks_of_test_words,
     pairs_of,
-    test_marks,
-    test_marks_words,
 )
 from ranking.reports.drawings import curve_chart, difference_bars, legend, reach_of
 from ranking.reports.findings import Findings, split_words
@@ -49,7 +49,7 @@ def report_html(findings: Findings, crops: Crops, name: str = "") -> str:
     apart = differences(findings)
     first = results.contenders[0].name
     title = name or f"{findings.images.title}: {', '.join(one.name for one in results.contenders)}"
-    folds, test = fold_marks(apart, first), test_marks(apart, first)
+    folds, test = marks_of_folds(apart, first), marks_of_test(apart, first)
     sections = [
         _about(findings),
         _tabled(
@@ -57,9 +57,9 @@ def report_html(findings: Findings, crops: Crops, name: str = "") -> str:
             validation_table(results),
             notice_best(results, False),
             folds,
-            fold_marks_words(first),
+            marks_of_folds_words(first),
         ),
-        _tabled("Test", test_table(results), notice_best(results, True), test, test_marks_words(first))
+        _tabled("Test", test_table(results), notice_best(results, True), test, marks_of_test_words(first))
         if findings.plan.tested
         else Markup(""),
         _differences(findings, apart),

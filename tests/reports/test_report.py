@@ -22,8 +22,7 @@ from ranking.experiments.protocol import contenders_of
 from ranking.experiments.statistics import Interval
 from ranking.metrics import average_precision
 from ranking.reports import looks
-from ranking.reports.differences import differences, fold_marks, measure_called
-from ranking.reports.differences import test_marks as signs_of_test
+from ranking.reports.differences import differences, marks_of_folds, marks_of_test, measure_called
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
 from ranking.reports.report import report_html
@@ -183,7 +182,7 @@ def test_signs_say_on_which_side_and_how_sure(findings: Findings) -> None:
 
     def marked(t: float, holm: float, value: float) -> str:
         folds = row.folds._replace(t=t, holm_t=holm, difference=Interval(value, value, value))  # type: ignore[union-attr]
-        return fold_marks([row._replace(folds=folds)], "SVM").get((row.query, "HOB-SVM"), "")
+        return marks_of_folds([row._replace(folds=folds)], "SVM").get((row.query, "HOB-SVM"), "")
 
     assert [marked(0.01, 0.04, 0.1), marked(0.01, 0.06, 0.1), marked(0.06, 0.06, 0.1)] == ["▲", "△", ""]
     assert [marked(0.01, 0.04, -0.1), marked(0.01, 0.06, -0.1), marked(float("nan"), float("nan"), 1)] == [
@@ -191,9 +190,9 @@ def test_signs_say_on_which_side_and_how_sure(findings: Findings) -> None:
         "▽",
         "",
     ]
-    assert fold_marks([row], "HOB-SVM") == {}, "signs are against the first method alone"
+    assert marks_of_folds([row], "HOB-SVM") == {}, "signs are against the first method alone"
     ends = [(0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (0.0, 0.1)]
-    signs = [signs_of_test([row._replace(test=Interval(0.0, *one))], "SVM") for one in ends]
+    signs = [marks_of_test([row._replace(test=Interval(0.0, *one))], "SVM") for one in ends]
     assert [list(one.values()) for one in signs] == [["△"], ["▽"], [], []]
 
 
