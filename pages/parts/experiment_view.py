@@ -224,12 +224,12 @@ def offer_files(run: Run, findings: Findings) -> None:
     st.markdown("### To take along")
     with in_place():
         pictures = cache.thumbnails(findings.images.key)
-        results, name = findings.results, run.name
+        results, name, apart = findings.results, run.name, cache.differences(run)
         with st.container(horizontal=True):
             for label, make, file, kind, icon in (
                 (
                     "Report (HTML)",
-                    lambda: report_html(findings, pictures, name),
+                    lambda: report_html(findings, apart, pictures, name),
                     f"experiment-{run.id}.html",
                     "text/html",
                     "article",

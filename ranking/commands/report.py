@@ -10,6 +10,7 @@ from pathlib import Path
 from ranking.commands.watching import DONE, read_json
 from ranking.datasets import Thumbnails
 from ranking.experiments.exports import cells_csv, write_parquet
+from ranking.reports.differences import differences
 from ranking.reports.files import latex_tables, protocol_json
 from ranking.reports.findings import Findings
 from ranking.reports.report import report_html
@@ -38,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(
             "nothing of this experiment is in this home yet; run it first: python -m ranking experiment FILE.json"
         )
-    _write(options.output, report_html(findings, Thumbnails(findings.images.folder), name))
+    crops = Thumbnails(findings.images.folder)
+    _write(options.output, report_html(findings, differences(findings), crops, name))
     if options.csv:
         _write(options.csv, cells_csv(findings.results))
     if options.parquet:

@@ -25,7 +25,6 @@ from ranking.reports import files
 from ranking.reports.differences import (
     Difference,
     Marks,
-    differences,
     marks_of_folds,
     marks_of_folds_words,
     marks_of_test,
@@ -43,10 +42,10 @@ from ranking.reports.words import notice_best
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
-def report_html(findings: Findings, crops: Crops, name: str = "") -> str:
-    """The file, as text. crops: the pictures of the set's samples. name: what a person calls the experiment."""
+def report_html(findings: Findings, apart: list[Difference], crops: Crops, name: str = "") -> str:
+    """The file, as text. apart: the `differences` of the findings. crops: the pictures of the set's samples. name:
+    what a person calls the experiment."""
     results, album = findings.results, Album(crops)
-    apart = differences(findings)
     first = results.contenders[0].name
     title = name or f"{findings.images.title}: {', '.join(one.name for one in results.contenders)}"
     folds, test = marks_of_folds(apart, first), marks_of_test(apart, first)

@@ -270,7 +270,10 @@ def test_a_protocol_file_starts_its_experiment(here, open_page, started):
 def test_the_report_in_a_browser_runs_nothing_and_asks_nobody(here, browser, tmp_path):
     findings = here.findings
     file = tmp_path / "report.html"
-    file.write_text(report_html(findings, Thumbnails(findings.images.folder), f"mine {SCRIPT}"), "utf-8")
+    file.write_text(
+        report_html(findings, differences(findings), Thumbnails(findings.images.folder), f"mine {SCRIPT}"),
+        "utf-8",
+    )
     page = browser.new_page(viewport={"width": 390, "height": 844})
     trouble: list[str] = []
     page.on("dialog", lambda dialog: trouble.append(dialog.message))

@@ -72,7 +72,7 @@ def findings(store: Store, run: Run) -> Findings:
 
 @pytest.fixture(scope="module")
 def written(findings: Findings, run: Run) -> str:
-    return report_html(findings, Thumbnails(findings.images.folder), run.name)
+    return report_html(findings, differences(findings), Thumbnails(findings.images.folder), run.name)
 
 
 def test_names_of_strangers_are_text_and_nothing_else(written: str) -> None:
@@ -206,7 +206,7 @@ def test_a_part_of_an_experiment_is_told_as_a_part(store: Store, findings: Findi
     settings = replace(asked(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
     part = Findings.at_home(store, settings)
     assert 0 < part.done < part.planned
-    page = Page(report_html(part, Thumbnails(part.images.folder)))
+    page = Page(report_html(part, differences(part), Thumbnails(part.images.folder)))
     assert f"Not finished: {part.done} of {part.planned}" in page.text
     assert part.rankings(CLASSES[0], None) == {}
 
@@ -231,7 +231,7 @@ def test_ten_queries_by_four_methods_stay_below_twenty_megabytes(findings: Findi
                 6_000
             )  # what a photograph of 160 pixels weighs as WebP; the action figures weigh 2.5 kB
 
-    page = report_html(findings, Photographs())
+    page = report_html(findings, differences(findings), Photographs())
     pictures = len(Page(page).all("symbol"))
     rest = len(page) - pictures * 8_000
     most = 10 * 6 * 8 * 4  # if no two methods agreed on any sample
