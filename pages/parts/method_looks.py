@@ -15,7 +15,7 @@ def of_runs(shown: Sequence[Run]) -> dict[str, Look]:
     first that is left. ValueError where there are more runs than looks."""
     if len(shown) > len(MODELS):
         raise ValueError(f"there are looks for {len(MODELS)} runs, got {len(shown)}; show fewer at once")
-    owners = {OF_METHODS.get(run.settings["method"]): run.id for run in shown}
+    owners = {OF_METHODS.get(run.settings["method"]): run.id for run in reversed(shown)}
     looks = {run_id: look for look, run_id in owners.items() if look is not None}
     left = [look for look in MODELS if look not in looks.values()]
     return {run.id: looks[run.id] if run.id in looks else left.pop(0) for run in shown}
