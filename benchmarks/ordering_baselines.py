@@ -1,6 +1,6 @@
 """How fast is RankSVM on sequences, and how good are MidRank and its nine baselines?
 
-    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures timeline-cars] [--sequences 10000] [--tests 20000]
+    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures timeline-cars] [--methods ...]
 
 - speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, against LIBLINEAR on a sample of 5% of them
   (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective). Needs
