@@ -274,3 +274,11 @@ def test_a_page_that_ends_early_still_has_its_menu(empty_home, started, open_pag
     app = open_page(page)
     assert not app.exception
     assert len(app.get("page_link")) == len(frame.PAGES)
+
+
+@pytest.mark.parametrize("name", frame.PAGES)
+def test_a_page_begins_with_the_guard(name):
+    """A deep link that is a server's first request runs the page alone: all that it does is to show itself."""
+    last = ast.parse((PAGES / f"{name}.py").read_text()).body[-1]
+    assert isinstance(last, ast.Expr)
+    assert ast.unparse(last).startswith(f"frame.show_page({name!r}, ")
