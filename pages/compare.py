@@ -31,13 +31,16 @@ from pages.parts.rows import Row, rows
 from ranking.ranked import first_mistake
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown
-FOLLOWED = {"one": "The selected sample", "all": "All that are shown"}
+FOLLOWED = {"one": "The selected one", "all": "All shown"}
 
 
 def steps() -> None:
-    chosen = compared_runs.choose()
+    wide, narrow = st.columns([6, 1], gap="medium")
+    with wide:
+        chosen = compared_runs.choose()
     images = cache.image_set(chosen[0].settings["set"])
-    split = choices.split(images)
+    with narrow:
+        split = choices.split(images)
     compared = cache.comparison(chosen, split)
     if not compared.relevance.any():
         st.info(
@@ -63,10 +66,9 @@ def steps() -> None:
 def look(shown: Shown) -> None:
     """All that answers to a click, without the choice of trainings running again."""
     with frame.in_place():
-        st.markdown(f"### {escaped(comparison_words.verdict(shown.names, shown.found))}")
+        st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.found))}")
         sample = selected(shown)
-        top, follow_all = choose_view(shown)
-        show_rows(shown, sample, top, follow_all)
+        top = show_rows(shown, sample)
         show_selected(shown, sample)
         curves = comparison_charts.curves(shown.compared, shown.names, shown.looks)
         compared_measures.show(shown, curves, top)
@@ -93,23 +95,12 @@ def selected(shown: Shown) -> int:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def choose_view(shown: Shown) -> tuple[int, bool]:
-    """How many places are shown, and whether lines follow all of the samples."""
+def show_rows(shown: Shown, sample: int) -> int:
+    """The first places of each ranking, with what to notice and how many to show below them; returns that number."""
     most_shown = min(cache.MOST_PLACES, len(shown.compared.samples))
-    top = most_shown
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        if most_shown > FEWEST:
-            parse = address.number(int, FEWEST, most_shown)
-            bound = address.bound(keys.TOP, parse, min(FIRST_TOP, most_shown))
-            top = int(st.slider("First places", FEWEST, most_shown, width=300, **bound))
-        bound = address.bound(keys.FOLLOW, address.one_of(list(FOLLOWED)), "one")
-        follow = st.segmented_control(
-            "Lines follow", list(FOLLOWED), format_func=FOLLOWED.__getitem__, required=True, **bound
-        )
-    return top, follow == "all"
-
-
-def show_rows(shown: Shown, sample: int, top: int, follow_all: bool) -> None:
+    parse, usual = address.number(int, min(FEWEST, most_shown), most_shown), min(FIRST_TOP, most_shown)
+    top = int(address.read(keys.TOP, parse, usual))
+    follow = address.read(keys.FOLLOW, address.one_of(list(FOLLOWED)), "one")
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):
         first, place = first_mistake(ranked.relevance), int(shown.compared.places[number, sample])
@@ -124,14 +115,25 @@ def show_rows(shown: Shown, sample: int, top: int, follow_all: bool) -> None:
         listed,
         name=keys.SAMPLE,
         selected=shown.ids[sample],
-        follow_all=follow_all,
+        follow_all=follow == "all",
         label=f"The first {top} {shown.split} samples as {comparison_words.listed(shown.names)} rank them",
     )
-    st.caption(
-        f"{comparison_words.of_rows(shown.names, shown.compared)} {RELEVANT_GLYPH} and a whole border: relevant; "
-        f"{IRRELEVANT_GLYPH} and a broken one: not. Click a picture, or walk with the arrow keys and press Enter: a "
-        "line follows it from row to row; where it is further down, it stands after the dots."
-    )
+    left, right = st.columns([2, 3], gap="large")
+    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if most_shown > FEWEST:
+            bound = address.bound(keys.TOP, parse, usual)
+            st.slider("First places", FEWEST, most_shown, width=180, **bound)
+        bound = address.bound(keys.FOLLOW, address.one_of(list(FOLLOWED)), "one")
+        st.segmented_control(
+            "Lines follow", list(FOLLOWED), format_func=FOLLOWED.__getitem__, required=True, **bound
+        )
+    with right:
+        st.caption(
+            f"{comparison_words.of_rows(shown.names, shown.compared)} {RELEVANT_GLYPH} and a whole border: relevant; "
+            f"{IRRELEVANT_GLYPH} and a broken one: not. Click a picture, or walk with the arrow keys and press Enter: "
+            "a line follows it from row to row; where it is further down, it stands after the dots."
+        )
+    return top
 
 
 def show_selected(shown: Shown, sample: int) -> None:

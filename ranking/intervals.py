@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -74,7 +73,7 @@ def redrawn(
     scores: npt.ArrayLike,
     units: npt.ArrayLike,
     *,
-    cutoffs: Sequence[int] = (10,),
+    cutoffs: Sequence[int] = (),
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Redrawn:
@@ -163,21 +162,15 @@ def _share(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic], define
 
 
 def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """The bias-corrected percentile interval (Efron 1987, eq. 2.2) of a value from what draws made of it, NaN left out.
+    """The percentile interval of a value from what draws (b,) made of it: the middle `level` of them, NaN left out.
 
-    Plain percentiles would stand to one side: a relevant sample that is drawn twice has its double beside it, so AP of
-    a draw is on average not that of the samples. Draws that all agree give an interval of one point. ValueError where
-    no draw has a value.
+    ValueError where no draw has a value.
 
-    >>> [round(end, 3) for end in interval(2.0, np.array([1.0, 2.0, 3.0]), level=0.5)]
-    [2.0, 1.5, 2.5]
+    >>> interval(2.0, np.array([1.0, 2.0, np.nan, 3.0]), level=0.5)
+    Interval(value=2.0, low=1.5, high=2.5)
     """
-    known = np.sort(drawn[~np.isnan(drawn)])
+    known = drawn[~np.isnan(drawn)]
     if not len(known):
         raise ValueError("none of the draws has a value, so there is no interval; measure on more images")
-    below = (np.sum(known < value) + np.sum(known <= value)) / (2 * len(known))
-    normal, least = NormalDist(), 0.5 / len(known)
-    shift = 2 * normal.inv_cdf(float(np.clip(below, least, 1 - least)))
-    reach = normal.inv_cdf((1 + level) / 2)
-    low, high = np.quantile(known, [normal.cdf(shift - reach), normal.cdf(shift + reach)])
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value, float(low), float(high))

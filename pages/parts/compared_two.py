@@ -119,6 +119,6 @@ def show_scores(shown: Shown, one: int, other: int, sample: int) -> None:
     drawn = len(comparison_charts.drawn_points(shown.compared.relevance, shown.compared.places[one]))
     few = f" {drawn:,} of the {len(ids):,} samples are drawn." if drawn < len(ids) else ""
     st.caption(
-        f"Each point is a sample; its ranks correlate with {correlation:.2f} (Spearman).{few} **Notice** points far from "
-        "the crowd: the two disagree about them. Click one to see it. The scales differ, only orders can be compared."
+        f"Each point is a sample; its ranks correlate with {correlation:.2f} (Spearman).{few} **Notice** points far "
+        "from the crowd: the two disagree about them. Click one to see it. The two scales have nothing in common."
     )

@@ -32,7 +32,7 @@ def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) ->
     chance = np.count_nonzero(compared.relevance) / len(compared.relevance)
     figure.add_hline(y=chance, line={"color": GREY, "width": 2, "dash": "dot"})
     figure.add_annotation(
-        x=1, y=chance, xanchor="right", yanchor="bottom", text="by chance", showarrow=False, font={"size": 14}
+        x=0, y=chance, xanchor="left", yanchor="top", text="by chance", showarrow=False, font={"size": 14}
     )
     figure.update_xaxes(title_text="recall", range=[0, 1.02])
     figure.update_yaxes(title_text="precision", range=[0, 1.05])

@@ -42,23 +42,28 @@ def listed(names: Sequence[str]) -> str:
 def first_wrong(ranked: Ranking) -> str:
     """Where a ranking goes wrong for the first time."""
     first = first_mistake(ranked.relevance)
-    return "no mistake" if first is None else f"first mistake: {first:,}"
+    return "no mistake" if first is None else f"first mistake at {first:,}"
 
 
 def of_interval(told: Interval) -> str:
     """
     >>> of_interval(Interval(0.5, 0.4, 0.61))
-    '0.500 [0.400, 0.610]'
+    '0.500\xa0[0.400,\xa00.610]'
     """
-    return f"{told.value:.3f} [{told.low:.3f}, {told.high:.3f}]"
+    return _together(f"{told.value:.3f} [{told.low:.3f}, {told.high:.3f}]")
 
 
 def of_difference(told: Interval) -> str:
     """
     >>> of_difference(Interval(0.05, -0.01, 0.1))
-    '+0.050 [−0.010, +0.100]'
+    '+0.050\xa0[−0.010,\xa0+0.100]'
     """
-    return f"{_signed(told.value)} [{_signed(told.low)}, {_signed(told.high)}]"
+    return _together(f"{_signed(told.value)} [{_signed(told.low)}, {_signed(told.high)}]")
+
+
+def _together(text: str) -> str:
+    """On one line: a narrow table then moves sideways."""
+    return text.replace(" ", "\xa0")
 
 
 def _signed(value: float) -> str:
