@@ -109,7 +109,7 @@ def show_rows(shown: Shown, sample: int) -> int:
         flagged = None if first is None or first > top else first - 1
         beyond = made[top] if place > top else None
         listed.append(
-            Row(shown.names[number], shown.note_of(number), shown.looks[number], made[:top], flagged, beyond)
+            Row(shown.names[number], shown.notes_of(number), shown.looks[number], made[:top], flagged, beyond)
         )
     rows(
         listed,
@@ -174,7 +174,7 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
     """Downloads, made when they are asked for."""
     name = f"comparison-{'-'.join(run.id for run in shown.runs)}-{shown.split}"
     thumbnails = cache.thumbnails(shown.images.key)
-    notes = [shown.note_of(number).replace(" · ", "\n") for number in range(len(shown.runs))]
+    notes = ["\n".join(shown.notes_of(number)) for number in range(len(shown.runs))]
     headline = f"“{shown.query}” on {shown.images.title}, {shown.split}"
     figures = [(curves, compared_measures.CURVES.replace("**", ""))]
     files = {

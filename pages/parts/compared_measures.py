@@ -36,7 +36,7 @@ def show(shown: Shown, curves: go.Figure, top: int) -> None:
 
 
 def table_of(shown: Shown, measures: Sequence[str]) -> list[str]:
-    """A line of markdown a training; the best of each measure is bold."""
+    """A line of markdown a training; bold are the best of each measure, and differences whose interval is without 0."""
     first = escaped(shown.names[0])
     heads = [*measures, f"AP less {first}"]
     lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
@@ -47,7 +47,8 @@ def table_of(shown: Shown, measures: Sequence[str]) -> list[str]:
             text = comparison_words.of_interval(told)
             cells.append(f"**{text}**" if told.value == shown.found.values[measure].max() else text)
         less = shown.found.difference("AP", number, 0)
-        cells.append(comparison_words.of_difference(less) if number else "–")
+        text = comparison_words.of_difference(less)
+        cells.append("–" if not number else f"**{text}**" if less.without_zero else text)
         lines.append(f"| {escaped(name)} | {' | '.join(cells)} |")
     return lines
 

@@ -40,7 +40,7 @@ def choose() -> list[Run]:
     subjects = by_subject(list(usable.values()))
     subject = Subject.of(named[0]) if named else _first_subject(subjects)
     listed = subjects.get(subject, [])
-    wide, wider = st.columns([2, 3], gap="medium")
+    wide, wider = st.columns([1, 2], gap="medium")
     with wide:
         _choose_subject(subject, subjects)
     with wider:
@@ -184,7 +184,8 @@ def _choose_runs(listed: Sequence[Run]) -> list[Run]:
 
 def _label(run: Run) -> str:
     told = ", ".join(runs.differing(run))
-    return " · ".join(filter(None, (run.name or run.settings["method"], told, runs.measured(run))))
+    measured = runs.measured(run).removeprefix("test ")
+    return " · ".join(filter(None, (run.name or run.settings["method"], told, measured)))
 
 
 def titles(shown: Sequence[Run]) -> dict[str, str]:

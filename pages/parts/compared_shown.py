@@ -35,7 +35,7 @@ class Shown:
         ids: list[str] = self.images.ids[self.compared.samples].tolist()
         return ids
 
-    def note_of(self, number: int) -> str:
+    def notes_of(self, number: int) -> tuple[str, str]:
         """What stands beside a row."""
         ranked = self.compared.rankings[number]
-        return f"AP {ranked.average_precision:.3f} · {comparison_words.first_wrong(ranked)}"
+        return f"AP {ranked.average_precision:.3f}", comparison_words.first_wrong(ranked)

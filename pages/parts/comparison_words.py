@@ -20,7 +20,7 @@ def verdict(names: Sequence[str], found: Redrawn) -> str:
     if len(equal) > 1:
         return f"{listed(equal)} share the highest AP, {values[best]:.3f}."
     others = [i for i in range(len(names)) if i != best]
-    sure = [names[i] for i in others if found.difference("AP", best, i).low > 0]
+    sure = [names[i] for i in others if found.difference("AP", best, i).without_zero]
     open_ = [names[i] for i in others if names[i] not in sure]
     said = f"{names[best]} ranks best, AP {values[best]:.3f}"
     if not open_:

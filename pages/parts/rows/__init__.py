@@ -27,11 +27,12 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Row:
-    """The first places of one ranking. flagged: the number, from 0, of the tile with the first mistake, None where it
-    is not among them. beyond: the selected sample where it stands below those places."""
+    """The first places of one ranking. notes: what stands below its title, the first in bold. flagged: the number, from
+    0, of the tile with the first mistake, None where it is not among them. beyond: the selected sample where it stands
+    below those places."""
 
     title: str
-    note: str
+    notes: Sequence[str]
     look: Look
     tiles: Sequence[Tile]
     flagged: int | None = None
@@ -47,7 +48,7 @@ def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, la
     told = [
         {
             "title": row.title,
-            "note": row.note,
+            "notes": list(row.notes),
             "colour": row.look.colour,
             "dash": row.look.dash,
             "flagged": row.flagged,

@@ -2,7 +2,7 @@
 // Home and End move the focus along a row, Up and Down to another one; a click, Enter or Space selects. What the pointer or
 // the focus is on is followed, too. Texts come from files that are not trusted: they are set as text.
 //
-// data: { token, label, rows: [{ title, note, colour, dash, flagged, tiles: [item] }], beyond: [item | null], all,
+// data: { token, label, rows: [{ title, notes, colour, dash, flagged, tiles: [item] }], beyond: [item | null], all,
 //         told: [number, id] }
 // item: { id, src, alt, left, mark, glyph }. The tiles are rebuilt when `token` changes; the told selection is adopted where
 // its number is new, so that no echo of an older state undoes a click.
@@ -48,7 +48,7 @@ function head(row) {
   const look = svg("svg", { class: "look", viewBox: "0 0 40 6", "aria-hidden": "true" });
   look.append(svg("line", { x1: 0, y1: 3, x2: 40, y2: 3, stroke: row.colour, "stroke-dasharray": DASHES[row.dash] ?? "" }));
   const title = part("span", "title", row.title);
-  made.append(title, look, part("span", "note", row.note));
+  made.append(title, look, ...row.notes.map((note) => part("span", "note", note)));
   return made;
 }
 
@@ -56,7 +56,7 @@ function section(row) {
   const made = part("section", "row");
   const tiles = part("div", "tiles");
   tiles.setAttribute("role", "listbox");
-  tiles.setAttribute("aria-label", `${row.title}, ${row.note}`);
+  tiles.setAttribute("aria-label", [row.title, ...row.notes].join(", "));
   tiles.append(...row.tiles.map((item, place) => tile(item, place === row.flagged)));
   made.append(head(row), tiles);
   return made;
