@@ -416,4 +416,4 @@ def test_the_picture_shows_the_rows_and_the_lines(rivals):
             upper = comparison_export.TOP + number * (side + foot + band)
             frame = sheet.getpixel((left + 8, upper + 8))
             wanted = RELEVANT if ranked.relevance[place] else IRRELEVANT
-            assert "#%02X%02X%02X" % frame == wanted
+            assert "#{:02X}{:02X}{:02X}".format(*frame) == wanted
