@@ -13,6 +13,7 @@ from pages.parts import (
     jobs_panel,
     keys,
     order_models,
+    run_actions,
     runs,
     study_charts,
     study_form,
@@ -36,6 +37,7 @@ def steps() -> None:
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
+    run_actions.say_deleted("study")
     study = choose_study()
     with right:
         run = choose_run(row, criterion, study, asked)
@@ -52,12 +54,14 @@ def steps() -> None:
     view, task = st.container(), st.container()
     with task, st.expander("Measure it again", icon=":material/science:", expanded=run is None):
         study_form.show(row, criterion, study)
+    run_actions.bring_back("study")
     with view:
         st.markdown(f"## {WORDS[study].question}")
         if run is None:
             invite(study)
         elif run.state in ENDED:
             show_ended(run, row, study)
+            run_actions.manage(run)
         else:
             jobs_panel.watch(run)
 
@@ -105,7 +109,8 @@ def name_of(run: Run) -> str:
     settings = StudySettings.from_json(run.settings)
     features = " + ".join(name for name, _ in settings.features)
     length, train = settings.drawing.get("length", 8), settings.drawing.get("train", 1000)
-    return f"{run.name or features} · {train:,} sequences of {length} · {runs.when(run)} · {run.id}"
+    star = "★ " if run.star else ""
+    return f"{star}{run.name or features} · {train:,} sequences of {length} · {runs.when(run)} · {run.id}"
 
 
 # ---------------------------------------------------------------------------------------------------------

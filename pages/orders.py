@@ -18,6 +18,7 @@ from pages.parts import (
     order_export,
     order_form,
     order_models,
+    run_actions,
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
@@ -45,9 +46,12 @@ def steps() -> None:
     with left:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
+    run_actions.say_deleted("order")
     view, form = st.container(), st.container()
     with form, st.expander("A new training", icon=":material/model_training:"):
         order_form.show(row, criterion)
+    with form:
+        run_actions.bring_back("order")
     with view:
         with right:
             run = order_models.choose_training(row, criterion)
@@ -60,6 +64,7 @@ def steps() -> None:
         show_sequence(images, criterion, shown, found, task)
         show_means(shown, found, task)
         offer_files(images, criterion, shown, found, task)
+        run_actions.manage(run)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,14 +14,21 @@ from ranking.settings import Setting, settings_of
 
 
 def settings_form(
-    owner: str, plugins: Sequence[tuple[str, type]], more: str, shared: bool = True
+    owner: str,
+    plugins: Sequence[tuple[str, type]],
+    more: str,
+    shared: bool = True,
+    without: Collection[str] = (),
 ) -> dict[str, dict[str, Any]]:
     """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting.
 
     Advanced settings wait behind one expander, `more`, each explained on request. In the address a setting is called
-    owner.plugin.setting; with shared=False it stays out of the address.
+    owner.plugin.setting; with shared=False it stays out of the address. without: names of
+    settings that are left out.
     """
-    described = [(name, item) for name, plugin in plugins for item in settings_of(plugin)]
+    described = [
+        (name, item) for name, plugin in plugins for item in settings_of(plugin) if item.name not in without
+    ]
     values: dict[str, dict[str, Any]] = {name: {} for name, _ in plugins}
     for name, item in described:
         if not item.advanced:

@@ -71,9 +71,9 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     """Run a page: its title, what was wrong with the address, its steps."""
     guard()
     st.session_state[keys.PAGE_SHOWN] = name
-    st.session_state[keys.MENU_LATER] = True
-    with st.container(key="menu", gap=None):
-        st.session_state[keys.MENU] = st.empty()
+    st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
+    st.session_state[keys.MENU] = st.container(key="menu", gap=None)
+    with st.session_state[keys.MENU]:
         _mount_style(key="style", height=1)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
@@ -115,12 +115,20 @@ def in_place() -> Iterator[None]:
 
 
 def show_menu() -> None:
-    """The menu, which carries the address on. A fragment that changes the address ends with this, for it runs
-    again without its page. Never twice in one run: Streamlit joins what is not sent yet, clears the place after its
-    new content has begun, and the browser then shows nothing more. So not while the page itself runs."""
-    if st.session_state[keys.MENU_LATER]:
+    """The menu, which carries the address on. The one fragment of a page that changes the address ends with this, for
+    it runs again without its page.
+
+    While the page itself runs, the fragment only makes the row, since it can write again to a place outside of it that
+    it has written to before, and the page fills that row at its end. So the menu is drawn once a run, which it must be:
+    Streamlit joins what is not sent yet, and the browser shows nothing more of a place that was filled twice.
+    """
+    row = st.session_state[keys.MENU_ROW]
+    if row is None:
+        row = st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center")
+    if st.session_state[keys.PAGE_RUNS]:
+        st.session_state[keys.MENU_ROW] = row
         return
-    with st.session_state[keys.MENU].container(horizontal=True, vertical_alignment="center"):
+    with row:
         for heading, section in SECTIONS.items():
             with st.popover(_of_menu(heading), type="tertiary") if heading else nullcontext():
                 for name, title in section.items():
@@ -136,8 +144,9 @@ def _of_menu(heading: str) -> str:
 
 def _finish(messages: DeltaGenerator) -> None:
     """What is known when a page has run: its address, which the menu carries on, and what was wrong with it."""
-    st.session_state[keys.MENU_LATER] = False
+    st.session_state[keys.PAGE_RUNS] = False
     show_menu()
+    st.session_state[keys.MENU_ROW] = None
     for message in address.complaints():
         messages.warning(escaped(message), icon=":material/warning:")
 

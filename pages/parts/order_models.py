@@ -90,6 +90,8 @@ def _training(run_id: str) -> Run:
     run = cache.store().run(run_id)
     if run.kind != "order":
         raise ValueError(f"expected a training that puts sequences in order, got: {run.called}")
+    if run.deleted is not None:
+        raise ValueError("that training was deleted")
     return run
 
 
@@ -128,7 +130,7 @@ def choose_beside(run: Run) -> list[Run]:
     newest = {one.settings["method"]: one.id for one in reversed(list(others.values()))}
     newest.pop(run.settings["method"], None)
     first = [key for key in others if key in newest.values()][:MOST_BESIDE]
-    names = {key: f"{short_name(one)} · {tested(one)} · {key}" for key, one in others.items()}
+    names = {key: f"{short_name(one)} · {runs.measured(one)} · {key}" for key, one in others.items()}
     bound = address.bound(keys.BESIDE, address.some_of(list(others)), first, ",".join)
     chosen = st.multiselect(
         "Beside it",
@@ -156,13 +158,8 @@ def same_sequences(run: Run) -> list[Run]:
 def name_of(run: Run) -> str:
     """One line that tells a training from others."""
     features = " + ".join(name for name, _ in run.settings["features"])
-    return f"{short_name(run)} · {features} · {tested(run)} · {runs.when(run)} · {run.id}"
-
-
-def tested(run: Run) -> str:
-    """How well it did on its test sequences, else what became of it."""
-    tau = runs.finite((run.result.get("test") or {}).get("Kendall tau"))
-    return run.state if tau is None else f"test tau {tau:.3f}"
+    star = "★ " if run.star else ""
+    return f"{star}{short_name(run)} · {features} · {runs.measured(run)} · {runs.when(run)} · {run.id}"
 
 
 def short_name(run: Run) -> str:

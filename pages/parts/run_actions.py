@@ -18,10 +18,13 @@ from ranking.run_archive import import_run
 from ranking.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
-SHOWN_AS: dict[Kind, str] = {
-    "label": keys.LABEL_RUN,
-    "asking": keys.SIMULATION,
-}  # by a page that shows one alone
+# What the address calls a run, and its image set, where a page shows one alone.
+SHOWN_AS: dict[Kind, tuple[str, str]] = {
+    "label": (keys.LABEL_RUN, keys.LABEL_SET),
+    "asking": (keys.SIMULATION, keys.LABEL_SET),
+    "order": (keys.ORDER_RUN, keys.ORDER_SET),
+    "study": (keys.STUDY_RUN, keys.ORDER_SET),
+}
 
 
 def act_on(chosen: Sequence[Run]) -> None:
@@ -159,12 +162,13 @@ def _delete_now(*run_ids: str) -> None:
     kind = next(run.kind for run in chosen if run.id == deleted[-1])
     st.toast(f"Deleted {counted(len(deleted), kind)}.", icon=":material/delete:")
     if kind in SHOWN_AS:  # the page goes on with another one, on the same images
-        _leave(SHOWN_AS[kind], next(run for run in chosen if run.id == deleted[-1]))
+        _leave(next(run for run in chosen if run.id == deleted[-1]))
 
 
-def _leave(name: str, run: Run) -> None:
-    if address.get(name) == run.id:
-        address.amend(**{name: None, keys.LABEL_SET: run.settings["set"]})
+def _leave(run: Run) -> None:
+    named, set_named = SHOWN_AS[run.kind]
+    if address.get(named) == run.id:
+        address.amend(**{named: None, set_named: run.settings["set"]})
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
@@ -280,5 +284,7 @@ def bring_in() -> None:
 
 def counted(count: int, kind: Kind = "train") -> str:
     """So many runs of a kind, in words."""
-    what = "simulation" if kind == "asking" else "training"
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
+    one, many = {"asking": ("simulation", "simulations"), "study": ("study", "studies")}.get(
+        kind, ("training", "trainings")
+    )
+    return f"1 {one}" if count == 1 else f"{count} {many}"

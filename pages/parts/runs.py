@@ -16,7 +16,7 @@ from pages.parts.frame import escaped
 from ranking import make_method, method_class, method_names
 from ranking.features import feature_class, feature_names
 from ranking.image_graph import graph_words
-from ranking.run import Run
+from ranking.run import Kind, Run
 from ranking.run_settings import LabelTrainSettings, TrainSettings
 from ranking.settings import settings_of
 from ranking.training import graph_in_use
@@ -24,6 +24,12 @@ from ranking.training import graph_in_use
 Settings = dict[str, Any]
 LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others
 
+# What tells how well a training ranks what it has not seen: how it is called for short, and in its result.
+MEASURED: dict[Kind, tuple[str, str]] = {
+    "train": ("AP", "AP"),
+    "label": ("BEP", "BEP"),
+    "order": ("tau", "Kendall tau"),
+}
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
 STATES = {
@@ -122,7 +128,7 @@ def has_numbers(run: Run) -> bool:
     if proof.get("converged") and proof.get("relative_gap") is None:
         return False
     measured = run.result.get("test") or {}
-    said = [proof.get(name) for name in PROVED] + [measured.get(name) for name in ("AP", "BEP")]
+    said = [proof.get(name) for name in PROVED] + [measured.get(name) for _, name in MEASURED.values()]
     return all(value is None or finite(value) is not None for value in said)
 
 
@@ -133,6 +139,8 @@ def short_name(run: Run) -> str:
     if run.kind == "asking":
         models = dict.fromkeys(name for name, _ in run.settings["methods"])
         return f"Simulation of {' and '.join(models)}"
+    if run.kind == "study":
+        return f"Study of {run.settings['study']}"
     query = f" on “{run.settings['query']}”" if run.kind == "train" else ""
     return f"{run.settings['method']}{query}"
 
@@ -155,10 +163,10 @@ def name_of(run: Run) -> str:
 
 
 def measured(run: Run) -> str:
-    """How well a training ranks what it has not seen, else its state."""
-    name = "BEP" if run.kind == "label" else "AP"
+    """How well a training ranks what it has not seen, else the state of the run."""
+    short, name = MEASURED.get(run.kind, ("", ""))
     found = finite((run.result.get("test") or {}).get(name))
-    return run.state if found is None else f"test {name} {found:.3f}"
+    return run.state if found is None else f"test {short} {found:.3f}"
 
 
 def when(run: Run) -> str:

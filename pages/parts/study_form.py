@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys
+from pages.parts import address, cache, forms, frame, keys
 from pages.parts.asking_form import choose_features, choose_number
-from ranking import jobs
+from ranking import jobs, method_class
 from ranking.order_studies import STUDIES
 from ranking.run import Run
 from ranking.run_settings import StudySettings
 from ranking.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
+from ranking.settings import settings_of
 from ranking.store import ImageSetRow
 
 TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000
@@ -20,6 +21,10 @@ USUAL_LENGTH = 20  # of the sequences of the paper's cars
 LENGTHS = {"number of trees": 8, "representation": 8}
 TESTS = {"representation": 200}
 FEW_SUBSEQUENCES = {"representation": 2_000}
+OWN = "MidRank"
+# Settings of MidRank that a study gives itself; and always its lengths, and what the form asks for by another name.
+VARIED = {"fusion": {"fusion"}, "representation": {"representation"}, "number of trees": {"trees"}}
+NOT_ASKED = {"shortest", "longest", "subsequences"}
 FIRST, OF = keys.setting("study", "drawing", "first"), keys.setting("study", "drawing", "of")
 LENGTH, TRAINED, TESTED, DRAWN, SEED = (
     keys.setting("study", "drawing", name) for name in ("length", "train", "test", "subsequences", "seed")
@@ -37,7 +42,12 @@ def given(run: Run) -> dict[str, str]:
     }
     drawn = {keys.setting("study", "drawing", name): str(value) for name, value in settings.drawing.items()}
     subsequences = settings.method_settings.get("subsequences", SUBSEQUENCES)
-    return {**told, **drawn, DRAWN: str(subsequences)}
+    own = {
+        keys.setting("study", OWN, name): str(value)
+        for name, value in settings.method_settings.items()
+        if name not in NOT_ASKED
+    }
+    return {**told, **drawn, **own, DRAWN: str(subsequences)}
 
 
 def show(row: ImageSetRow, criterion: str, study: str) -> None:
@@ -59,13 +69,18 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
             100_000,
             FEW_SUBSEQUENCES.get(study, SUBSEQUENCES),
         )
+    with st.expander(f"Settings of {OWN}"):
+        plugin, left_out = method_class(OWN), NOT_ASKED | VARIED.get(study, set())
+        values = forms.settings_form("study", [(OWN, plugin)], "More settings", without=left_out)[OWN]
+    usual = {item.name: item.default for item in settings_of(plugin)}
+    changed = {name: value for name, value in values.items() if value != usual[name]}
     drawing = {"first": first, "of": of, "length": length, "train": train, "test": test, "seed": seed}
     settings = StudySettings(
         row.key,
         tuple((name, {}) for name in features),
         criterion,
         study,
-        {"subsequences": subsequences},
+        {**changed, "subsequences": subsequences},
         drawing,
     )
     if frame.pressed(
@@ -81,7 +96,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     if not features:
         st.info("Choose at least one feature.", icon=":material/info:")
     st.caption(
-        "MidRank has rankers of 3 to 8 and all its other settings at their defaults. The paper trains on 10,000 "
+        "MidRank has rankers of 3 to 8. The paper trains on 10,000 "
         "sequences and tests on 20,000; the defaults here take about a minute."
     )
 

@@ -54,6 +54,7 @@ class Server:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.log = home.with_name(f"{home.name}.log")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -62,20 +63,21 @@ class Server:
     def start(self) -> None:
         """Return when it answers."""
         options = {"server.port": self.port, "server.address": "127.0.0.1", "server.headless": "true"}
-        self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "streamlit",
-                "run",
-                "app.py",
-                *(f"--{name}={x}" for name, x in options.items()),
-            ],
-            cwd=ROOT,
-            env={**os.environ, "RANKING_HOME": str(self.home)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "streamlit",
+                    "run",
+                    "app.py",
+                    *(f"--{name}={x}" for name, x in options.items()),
+                ],
+                cwd=ROOT,
+                env={**os.environ, "RANKING_HOME": str(self.home)},
+                stdout=log,
+                stderr=log,
+            )
         for _ in range(300):
             try:
                 urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1).close()
@@ -83,6 +85,10 @@ class Server:
             except OSError:
                 time.sleep(0.1)
         raise TimeoutError("the server did not answer within 30 s")
+
+    def last_said(self) -> str:
+        """The end of its output: a page does not say what an exception was."""
+        return self.log.read_text(errors="replace")[-3000:]
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -121,7 +127,7 @@ def visit(browser: Any, server: Server) -> Iterator[Visit]:
     for context in contexts:
         for page in context.pages:
             if page.get_by_test_id("stException").count():
-                mishaps.append(f"an exception on {page.url}")
+                mishaps.append(f"an exception on {page.url}: {server.last_said()}")
         context.close()
     assert not mishaps, mishaps
 

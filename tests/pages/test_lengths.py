@@ -211,3 +211,29 @@ def test_the_csv_has_every_value(dated_here):
         if (r["curve"], r["setting"], r["measure"]) == ("MidRank", "winner takes all", "Kendall tau")
     ]
     assert float(row["mean"]) == told[0].measures["Kendall tau"].mean[told[0].at.index("winner takes all")]
+
+
+def test_a_study_is_starred_deleted_and_brought_back(dated_here, open_page):
+    run = study_of(dated_here, "fusion")
+    app = open_page("lengths", study_run=run.id)
+    app.button(key="star runs").click().run()
+    assert app.selectbox(key="widget study_run").options[0].startswith("★ ")
+    app.button(key="delete runs").click().run()
+    assert not app.exception
+    assert not app.warning
+    assert not app.get("plotly_chart")
+    assert dated_here.store.run(run.id).deleted
+    app.button(key="undo just deleted").click().run()
+    assert not app.exception
+    assert dated_here.store.run(run.id).deleted is None
+
+
+def test_a_study_takes_settings_of_midrank_but_not_what_it_varies(dated_here, open_page, started):
+    asked = {"study.MidRank.C": "10", "study.MidRank.constant": "0", "study.drawing.train": "31"}
+    app = open_page("lengths", order_set=dated_here.key, study="fusion", **asked)
+    assert not app.exception
+    assert "widget study.MidRank.fusion" not in {item.key for item in app.selectbox}
+    app.button(key="start study").click().run()
+    [run] = [one for one in started if one.kind == "study"]
+    told = StudySettings.from_json(run.settings).method_settings
+    assert told == {"C": 10.0, "constant": 0.0, "subsequences": 40}, "the rest as in the study that is shown"

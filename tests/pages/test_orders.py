@@ -266,3 +266,34 @@ def test_what_a_training_has_come_to_is_told_and_why_it_failed(orders_here, open
     assert not app.exception
     assert "ran out of \\*memory\\*" in app.error[0].value
     assert film_of(app)["strips"]
+
+
+def test_a_training_of_orders_is_named_deleted_and_brought_back(orders_here, open_page):
+    app = open_page("orders", order_run=orders_here.own)
+    app.button(key="star runs").click().run()
+    assert app.selectbox(key="widget order_run").options[0].startswith("★ ")
+    app.button(key="delete runs").click().run()
+    assert not app.exception
+    assert orders_here.store.run(orders_here.own).deleted
+    assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"
+    assert len(film_of(app)["strips"]) >= 1
+    app.button(key="undo just deleted").click().run()
+    assert not app.exception
+    assert orders_here.store.run(orders_here.own).deleted is None
+
+
+def test_the_last_training_of_orders_can_be_brought_back(orders_here, open_page):
+    for run in orders_here.store.runs("order"):
+        orders_here.store.delete_run(run.id)
+    app = open_page("orders", order_set=orders_here.key)
+    assert not app.exception
+    app.button(key=f"widget restore {orders_here.own}").click().run()
+    assert not app.exception
+    assert film_of(app)["strips"][0]["title"] == HOSTILE
+
+
+def test_the_address_of_a_deleted_training_of_orders_says_so(orders_here, open_page):
+    orders_here.store.delete_run(orders_here.own)
+    app = open_page("orders", order_run=orders_here.own)
+    assert not app.exception
+    assert any("that training was deleted" in warning.value for warning in app.warning)
