@@ -35,11 +35,9 @@ FOLLOWED = {"one": "The selected one", "all": "All shown"}
 
 
 def steps() -> None:
-    wide, narrow = st.columns([6, 1], gap="medium")
-    with wide:
-        chosen = compared_runs.choose()
+    chosen, beside = compared_runs.choose()
     images = cache.image_set(chosen[0].settings["set"])
-    with narrow:
+    with beside:
         split = choices.split(images)
     compared = cache.comparison(chosen, split)
     if not compared.relevance.any():

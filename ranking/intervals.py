@@ -3,7 +3,9 @@
 Units are drawn again, as many as there are, with replacement. A unit is what was gathered as one, an image or a group
 of images; it brings all of its samples along, for they are not independent. Rankings are measured on the same draws, so
 that the interval of a difference is one of paired measures (Efron and Tibshirani 1993, chapters 8 and 13). What
-another draw of *training* images, or another seed, would change is not in these intervals.
+another draw of *training* images, or another seed, would change is not in these intervals. `benchmarks/intervals.py`
+tells how often they hold the truth: of 60 images those of 95% did for 91 to 93% of test sets, of 200 and more for 93 to
+95%.
 
 A sample that is drawn c times stands c times in the ranking, with equal scores. Nothing is ranked again for that: with
 p relevant and t samples in all above it, its copies add
@@ -158,7 +160,8 @@ def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = (
 
 
 def _share(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic], defined: Bools) -> Floats:
-    return np.divide(part, whole, out=np.full(len(defined), np.nan), where=defined)
+    shares: Floats = np.divide(part, whole, out=np.full(len(defined), np.nan), where=defined)
+    return shares
 
 
 def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:

@@ -13,6 +13,7 @@ from pages.parts.compared_shown import Shown
 from pages.parts.frame import escaped
 from ranking.intervals import DRAWS
 
+FEW = 100  # images of which intervals are measurably too narrow: see benchmarks/intervals.py
 CURVES = (
     "Precision and recall of every place to stop, AP the area below. **Notice** where curves cross: one method is "
     "better for a short list, another for a long one. The dotted line is what any order gives by chance."
@@ -55,11 +56,15 @@ def table_of(shown: Shown, measures: Sequence[str]) -> list[str]:
 
 def told_of_intervals(shown: Shown) -> str:
     left_out = shown.found.undefined("AP")
-    units = len(np.unique(shown.images.groups[shown.compared.samples]))
+    rows = shown.compared.samples
+    units = len(np.unique(shown.images.groups[rows]))
+    of_images = units == len(np.unique(shown.images.image_of[rows]))
+    what = f"{units:,} {shown.split} {'images' if of_images else 'groups of images'}"
+    narrow = " Of so few they are a little too narrow." if units < FEW else ""
     without = f" {left_out:,} draws without a relevant sample are left out." if left_out else ""
     return (
-        f"In brackets 95% intervals: {units:,} {shown.split} images (groups, where the set has groups) are drawn again "
-        f"{DRAWS:,} times with all of their samples, and each draw measures all methods.{without} **Notice** that two "
+        f"In brackets 95% intervals: the {what} are drawn again {DRAWS:,} times with all of their samples, and each "
+        f"draw measures all methods.{without}{narrow} **Notice** that two "
         "intervals may overlap while that of the difference lies above zero: on the same draws methods rise and fall "
         "together. Each comparison is taken by itself, and none of them knows what other training images would change."
     )

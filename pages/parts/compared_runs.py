@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import address, cache, frame, jobs_panel, keys, lessons, method_looks, runs, sets
 from pages.parts.comparison_words import listed as listed_in_words
@@ -30,8 +31,9 @@ class Subject(NamedTuple):
         return cls(run.settings["set"], run.settings["query"])
 
 
-def choose() -> list[Run]:
-    """Two to four trainings with scores, in the order of their rows; the page ends where there are not so many."""
+def choose() -> tuple[list[Run], DeltaGenerator]:
+    """Two to four trainings with scores, in the order of their rows, and the place beside them for another choice; the
+    page ends where there are not so many."""
     sets.prepare()
     named = in_address()
     usable = {run.id: run for run in cache.store().runs("train") if _usable(run)}
@@ -40,10 +42,10 @@ def choose() -> list[Run]:
     subjects = by_subject(list(usable.values()))
     subject = Subject.of(named[0]) if named else _first_subject(subjects)
     listed = subjects.get(subject, [])
-    wide, wider = st.columns([1, 2], gap="medium")
-    with wide:
+    left, middle, right = st.columns([2, 4, 1], gap="medium")
+    with left:
         _choose_subject(subject, subjects)
-    with wider:
+    with middle:
         chosen = _choose_runs(listed)
     live = [run for run in chosen if run.state not in ENDED]
     if live:
@@ -51,7 +53,7 @@ def choose() -> list[Run]:
     ranked = [run for run in chosen if run.has_scores]
     if len(ranked) < 2:
         _need_another(subject, listed, bool(live))
-    return ranked
+    return ranked, right
 
 
 def in_address() -> list[Run]:
@@ -224,7 +226,9 @@ def _train_first() -> NoReturn:
         ):
             _begin_with([run.id for run in lesson.begin().values()])
             st.rerun()
-        st.caption("Four methods learn from the same drawn scenes. It takes less than a minute, once.")
+        st.caption(
+            "Four methods learn from the same drawn scenes, once; two of them see who else is in the image."
+        )
     frame.end_page()
 
 
@@ -236,6 +240,11 @@ def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoRet
             f"Choose at least two of the {len(ranked)} trainings on “{escaped(subject.query)}” above.",
             icon=":material/compare_arrows:",
         )
+        usual = first_choice(ranked, None)
+        names = [run.settings["method"] for run_id in usual for run in ranked if run.id == run_id]
+        if frame.pressed(f"Compare {listed_in_words(names)}", keys.widget("compare usual"), type="primary"):
+            _begin_with(usual)
+            st.rerun()
     elif not waits:
         with st.container(border=True, horizontal_alignment="center"):
             st.markdown(

@@ -313,6 +313,8 @@ def test_choosing_fewer_than_two_asks_for_another_on_the_same_images(rivals, ope
     app.multiselect(key="widget compared").set_value([]).run()
     assert not app.exception
     assert "Choose at least two of the 4 trainings on “playing instrument” above" in said(app)
+    app.button(key="widget compare usual").click().run()
+    assert [row["title"] for row in rows_of(app)["rows"]] == ["SVM", "AP-SVM", "HOB-SVM"]
     app.multiselect(key="widget compared").set_value([rivals.hob_svm, rivals.svm]).run()
     assert [row["title"] for row in rows_of(app)["rows"]] == ["HOB-SVM", "SVM"]
 

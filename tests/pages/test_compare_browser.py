@@ -31,7 +31,9 @@ def test_clicks_and_keys_select_a_sample_and_lines_follow_it(compared, visit):
     tiles.first.wait_for()
     settle(page)
     assert page.locator(".rows .row").count() == 2
-    assert page.locator(".rows .band line.strong").count() == 1, "the first mistake is followed from the start"
+    assert page.locator(".rows .band line.strong").count() == 1, (
+        "the first mistake is followed from the start"
+    )
 
     tiles.nth(2).click()
     page.wait_for_url(re.compile(r"sample="))
