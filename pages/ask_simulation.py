@@ -19,6 +19,7 @@ from pages.parts import (
     label_looks,
     label_models,
     run_actions,
+    run_choice,
     runs,
 )
 from pages.parts.file_names import file_name
@@ -33,11 +34,7 @@ PANELS = {"strategy": "Way to ask", "model": "Model"}
 
 
 def steps() -> None:
-    asked = address.read(keys.SIMULATION, simulation, None)
-    if asked is not None and not runs.set_is_here(asked):
-        frame.way_on(runs.missing_set(asked), "Import images", "image_sets")
-    if asked is not None:
-        address.imply(asking_form.given(asked))
+    asked = run_choice.asked(keys.SIMULATION, simulation, asking_form.given)
     left, right = st.columns(2, gap="medium")
     with left:
         row = label_models.choose_set()
@@ -64,31 +61,17 @@ def steps() -> None:
 
 def simulation(run_id: str) -> Run:
     """The simulation of that id; ValueError where it is none."""
-    run = cache.store().run(run_id)
-    if run.kind != "asking":
-        raise ValueError(f"expected a simulation, got: {run.called}")
-    if run.deleted is not None:
-        raise ValueError("that simulation was deleted")
-    return run
+    return run_choice.of_kind(run_id, "asking", "a simulation")
 
 
 def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
     """A simulation on a set: the one `asked` for by the address, or the newest that goes on or has an outcome; None
     where there is none."""
     listed = cache.store().runs("asking", row.key)
-    named = None if asked is None else asked.id
-    known = {
-        run.id: run
-        for run in listed
-        if run.state not in ("failed", "cancelled") or run.folds_done or run.id == named
-    }
-    if not known:
-        return None
-    bound = address.bound(keys.SIMULATION, address.one_of(list(known)), next(iter(known)))
-    chosen = st.selectbox("Simulation", list(known), format_func=lambda key: name_of(known[key]), **bound)
-    if address.get(keys.SIMULATION) is None:
-        address.amend(**{keys.SIMULATION: chosen})  # the link shall show it tomorrow
-    return known[chosen]
+    run = run_choice.choose("Simulation", keys.SIMULATION, listed, asked, name_of)
+    if run is not None and address.get(keys.SIMULATION) is None:
+        address.amend(**{keys.SIMULATION: run.id})  # the link shall show it tomorrow
+    return run
 
 
 def name_of(run: Run) -> str:

@@ -14,6 +14,7 @@ from pages.parts import (
     keys,
     order_models,
     run_actions,
+    run_choice,
     runs,
     study_charts,
     study_form,
@@ -21,6 +22,7 @@ from pages.parts import (
 from pages.parts.frame import escaped
 from pages.parts.study_words import TAU, WORDS
 from ranking.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
+from ranking.order_training import make_drawing
 from ranking.run import ENDED, Run
 from ranking.run_settings import StudySettings
 from ranking.store import ImageSetRow
@@ -28,11 +30,7 @@ from ranking.study_curves import Outcome
 
 
 def steps() -> None:
-    asked = address.read(keys.STUDY_RUN, study_run, None)
-    if asked is not None and not runs.set_is_here(asked):
-        frame.way_on(runs.missing_set(asked), "Import images", "image_sets")
-    if asked is not None:
-        address.imply(study_form.given(asked))
+    asked = run_choice.asked(keys.STUDY_RUN, study_run, study_form.given)
     left, right = st.columns(2, gap="medium")
     with left:
         row = order_models.choose_set()
@@ -68,11 +66,7 @@ def steps() -> None:
 
 def study_run(run_id: str) -> Run:
     """The study of that id; ValueError where it is none."""
-    run = cache.store().run(run_id)
-    if run.kind != "study":
-        raise ValueError(f"expected a study, got: {run.called}")
-    if run.deleted is not None:
-        raise ValueError("that study was deleted")
+    run = run_choice.of_kind(run_id, "study", "a study")
     if run.settings.get("study") not in STUDIES:
         raise ValueError(f"no study is called {run.settings.get('study')!r:.40}")
     return run
@@ -91,26 +85,21 @@ def choose_study() -> str:
 def choose_run(row: ImageSetRow, criterion: str, study: str, asked: Run | None) -> Run | None:
     """A study on a set: the one that was asked for, or the newest that goes on or has an outcome; None where there is
     none."""
-    named = None if asked is None else asked.id
-    known = {
-        run.id: run
+    listed = [
+        run
         for run in cache.store().runs("study", row.key)
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
-        and (run.state not in ("failed", "cancelled") or run.id == named)
-    }
-    if not known:
-        return None
-    bound = address.bound(keys.STUDY_RUN, address.one_of(list(known)), next(iter(known)))
-    return known[st.selectbox("Measured", list(known), format_func=lambda key: name_of(known[key]), **bound)]
+    ]
+    return run_choice.choose("Measured", keys.STUDY_RUN, listed, asked, name_of)
 
 
 def name_of(run: Run) -> str:
     """One line that tells a study from others; the same while it goes on."""
     settings = StudySettings.from_json(run.settings)
     features = " + ".join(name for name, _ in settings.features)
-    length, train = settings.drawing.get("length", 8), settings.drawing.get("train", 1000)
-    star = "★ " if run.star else ""
-    return f"{star}{run.name or features} · {train:,} sequences of {length} · {runs.when(run)} · {run.id}"
+    drawn = make_drawing(settings.drawing)
+    called = f"{'★ ' if run.star else ''}{run.name or features}"
+    return f"{called} · {drawn.train:,} sequences of {drawn.length} · {runs.when(run)} · {run.id}"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -171,7 +160,7 @@ def choose_measure(outcome: Outcome) -> str:
 def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> str:
     """What the values are of, how sure they are, and whether the trainings are proven to have ended."""
     settings = StudySettings.from_json(run.settings)
-    drawn = settings.drawing
+    drawn = make_drawing(settings.drawing)
     if measure == SECONDS:
         sure = (
             f"One thread of this machine; the median of {ROUNDS} rounds, bars are half of their interquartile range. "
@@ -179,7 +168,7 @@ def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> s
         )
     else:
         sure = (
-            f"Means over {drawn.get('test', 1000):,} test sequences; bars are their 95% intervals, which tell of the "
+            f"Means over {drawn.test:,} test sequences; bars are their 95% intervals, which tell of the "
             "drawing of sequences alone: these share their images."
         )
     proven = (
@@ -188,8 +177,8 @@ def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: Outcome) -> s
         else " Not all trainings came within their tolerance of the best; see the settings of MidRank."
     )
     return (
-        f"{row.title} by “{settings.criterion}”, trained on {drawn.get('train', 1000):,} sequences of "
-        f"{drawn.get('length', 8)}. {sure}{proven}"
+        f"{row.title} by “{settings.criterion}”, trained on {drawn.train:,} sequences of {drawn.length}. "
+        f"{sure}{proven}"
     )
 
 

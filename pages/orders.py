@@ -13,16 +13,16 @@ from pages.parts import (
     cache,
     film,
     frame,
-    jobs_panel,
     keys,
     order_export,
     order_form,
+    order_means,
     order_models,
     run_actions,
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
-from ranking.order_training import NAMES, Ordered, OrderMeasures, measure_order
+from ranking.order_training import Ordered, OrderMeasures, measure_order
 from ranking.run import Run
 from ranking.types import ImageSet, Ints
 
@@ -62,7 +62,7 @@ def steps() -> None:
         images = cache.image_set(row.key)
         task = choose_sequence(images, run, found[run.id])
         show_sequence(images, criterion, shown, found, task)
-        show_means(shown, found, task)
+        order_means.show(shown, found, task.number)
         offer_files(images, criterion, shown, found, task)
         run_actions.manage(run)
 
@@ -216,45 +216,8 @@ def pairs_of(relevance: Ints) -> int:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# All of them
+# To take along
 # ---------------------------------------------------------------------------------------------------------
-
-
-def show_means(shown: dict[str, Run], found: dict[str, Ordered], task: Task) -> None:
-    """The measures of each training on this sequence and on all test sequences."""
-    count = len(found[first_of(shown).id])
-    st.markdown(f"### Over all {count:,} test sequences")
-    means = {
-        key: OrderMeasures(*(float(values.mean()) for values in one.measures)) for key, one in found.items()
-    }
-    best = OrderMeasures(*np.max(list(means.values()), axis=0))
-    lines = ["| | " + " | ".join(NAMES) + " | this sequence: pairs |", "|---|" + "---:|" * 5]
-    for key, run in shown.items():
-        cells = [
-            f"**{value:.3f}**" if value == top else f"{value:.3f}"
-            for value, top in zip(means[key], best, strict=True)
-        ]
-        own = found[key].measures.pairs[task.number]
-        lines.append(f"| {escaped(order_models.short_name(run))} | {' | '.join(cells)} | {own:.3f} |")
-    st.markdown("\n".join(lines))
-    st.caption(told_of_means(shown, means))
-    for run in shown.values():
-        jobs_panel.explain_end(run, order_models.short_name(run))
-
-
-def told_of_means(shown: dict[str, Run], means: dict[str, OrderMeasures]) -> str:
-    said = (
-        "Means over sequences; in bold the best of those shown. The paper writes NDCG with the exponential gain "
-        "2^rel − 1, but its Table 1 is reached with the linear one: both are named. Kendall tau is always twice the "
-        "pair accuracy less one; pairs of equal numbers are left out of both."
-    )
-    if len(means) < 2:
-        return said
-    ranked = sorted(means, key=lambda key: -means[key].pairs)
-    ahead, behind = ranked[0], ranked[-1]
-    apart = 100 * (means[ahead].pairs - means[behind].pairs)
-    names = [escaped(order_models.short_name(shown[key])) for key in (ahead, behind)]
-    return f"{said} **Notice** that {names[0]} has {apart:.1f} points more pairs right than {names[1]}."
 
 
 def offer_files(

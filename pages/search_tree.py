@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import numpy as np
 import streamlit as st
 
@@ -17,15 +14,16 @@ from pages.parts import (
     frame,
     keys,
     neighbours,
+    order_export,
     order_models,
     tree_chart,
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
+from ranking.inference.best_permutation import MOST_COMPARED
 from ranking.order_training import Ordered, measure_order
 from ranking.run import Run
-from ranking.spreadsheets import guarded
-from ranking.tree_search import MOST_COMPARED, TreeSearch
+from ranking.tree_search import TreeSearch
 from ranking.types import ImageSet, Ints
 
 MOST_SAMPLES = 40  # of a sequence whose search is shown: its nodes grow with the cube
@@ -81,7 +79,7 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
             frame.end_page()
         bound = address.bound(keys.LENGTH, address.one_of(usable), usable[0])
         length = int(st.segmented_control("Ranker of subsequences of length", usable, required=True, **bound))
-        first = min(MOST_TREES, int(run.settings["method_settings"].get("trees", 3)))
+        first = min(MOST_TREES, cache.mid_rank(run)[0].trees)
         bound = address.bound(keys.TREES, address.number(int, 1, MOST_TREES), first)
         trees = int(st.number_input("Trees", 1, MOST_TREES, step=1, width=140, **bound))
     return number, length, trees
@@ -218,38 +216,13 @@ def offer_files(
     with st.container(horizontal=True):
         st.download_button(
             "Visited orders as CSV",
-            lambda: csv_text(images, found, samples, relevance),
+            lambda: order_export.visits_csv_text(images, found, samples, relevance),
             f"search-{run.id}.csv",
             "text/csv",
             icon=":material/table_view:",
             on_click="ignore",
         )
         figures_file.offer(f"Search tree on {images.title}", [figure], f"search-{run.id}.html")
-
-
-def csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevance: Ints) -> str:
-    """One line an order, in the order of visits, numbered from 1; samples by their ids, first place first."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(
-        ["order", "tree", "swaps", "from order", "on the path", "value", "Kendall tau", "samples"]
-    )
-    trees = found.trees
-    for node in range(len(trees.values)):
-        parent = int(trees.parents[node])
-        writer.writerow(
-            [
-                node + 1,
-                int(trees.trees[node]) + 1,
-                int(trees.depths[node]),
-                parent + 1 if parent >= 0 else "",
-                int(trees.path[node]),
-                repr(float(trees.values[node])),
-                repr(measure_order(relevance, trees.orders[node]).tau),
-                guarded(";".join(str(images.ids[row]) for row in samples[trees.orders[node]].tolist())),
-            ]
-        )
-    return stream.getvalue()
 
 
 frame.show_page(

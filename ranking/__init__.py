@@ -25,6 +25,8 @@ from ranking.types import (
     StopTraining,
 )
 
+RANKED = {"samples": "samples", "orders": "whole sequences", "labels": "the labels of an image"}
+
 __all__ = [
     "Certificate",
     "LabelSet",
@@ -33,6 +35,7 @@ __all__ = [
     "SequenceSet",
     "SimilarityGraph",
     "StopTraining",
+    "check_ranks",
     "make_method",
     "method_class",
     "method_names",
@@ -50,10 +53,23 @@ def method_names(ranks: str | None = None) -> list[str]:
     >>> "AP-SVM" in method_names(ranks="samples"), "AP-SVM" in method_names(ranks="labels")
     (True, False)
     """
-    if ranks not in (None, "samples", "orders", "labels"):
-        raise ValueError(f"ranks must be 'samples', 'orders' or 'labels', got {ranks!r}")
-    kinds = {name: getattr(METHODS.get(name), "ranks", "samples") for name in METHODS.names()}
-    return [name for name, kind in kinds.items() if ranks in (None, kind)]
+    if ranks is not None and ranks not in RANKED:
+        raise ValueError(f"ranks must be one of {', '.join(map(repr, RANKED))}, got {ranks!r}")
+    return [name for name in METHODS.names() if ranks in (None, _ranks(name))]
+
+
+def check_ranks(name: str, ranks: str) -> None:
+    """ValueError unless the method `name` ranks what is wanted, one of RANKED; an unknown name says so itself."""
+    if _ranks(name) != ranks:
+        raise ValueError(
+            f"{name} ranks {RANKED[_ranks(name)]}, not {RANKED[ranks]}; "
+            f"choose one of: {', '.join(method_names(ranks))}"
+        )
+
+
+def _ranks(name: str) -> str:
+    """What a method says that it ranks."""
+    return str(getattr(METHODS.get(name), "ranks", "samples"))
 
 
 def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:

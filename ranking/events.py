@@ -25,6 +25,7 @@ EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
 FIRST_ITERATIONS = 50  # of a round: these are all written, so that a short training has a curve too
 TAIL_BYTES = 1 << 16
 SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
+MEASURING = "Measuring the orders"  # the same of sequences, whose weights are written by then
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -169,6 +170,11 @@ class Report:
         """Training has ended. Raises nothing after a SIGTERM: what was learnt is worth the time to keep it."""
         self.flush()
         self.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})
+
+    def measuring(self) -> None:
+        """What was learnt is kept, and is measured. Raises nothing after a SIGTERM, either."""
+        self.flush()
+        self.write({"event": "progress", "what": MEASURING, "done": 0, "total": 1})
 
     def flush(self) -> None:
         """Write the event that waits, if one does."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ranking.events import (
+    MEASURING,
     SAVING,
     TAIL_BYTES,
     events,
@@ -49,6 +50,12 @@ MOST_AT_ONCE = max(
 )  # trainings and simulations that work at the same time; others wait their turn
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
+MEASURE_SECONDS = 60.0  # the same, if it measures what it has learnt, without which that cannot be shown
+
+# What is left of a training that was killed while it was measured.
+WEIGHTS_ALONE = (
+    "{}; its weights were kept in its folder (model.npz), but not what they are worth; train again"
+)
 
 # The threads of linear algebra wait for each other by spinning: where the page needs a core too, a training on
 # all cores takes many times longer than one that leaves the page its own. What the user has set goes first.
@@ -140,9 +147,12 @@ def poll(store: Store, run_id: str) -> Run:
         return run
     if run.cancelled is not None:
         said = "cancelled before any weights were saved" if run.learns else said_of_cancelled(run)
+        said = WEIGHTS_ALONE.format("cancelled") if run.model_file.exists() else said
         store.end_run(run_id, "cancelled", with_last_gap(run, said))
     else:
-        store.end_run(run_id, "failed", with_last_gap(run, _cause_of_death(run)))
+        cause = _cause_of_death(run)
+        cause = WEIGHTS_ALONE.format(cause) if run.model_file.exists() else cause
+        store.end_run(run_id, "failed", with_last_gap(run, cause))
     _children.pop(run_id, None)
     if run.kind == "import":
         store.clear_draft(run)
@@ -180,12 +190,16 @@ def recover(store: Store) -> None:
 def _kill_if_overdue(run: Run) -> None:
     if run.cancelled is not None:
         waited = time.monotonic() - run.cancelled
-        if waited > STOP_SECONDS and (waited > SAVE_SECONDS or not _is_saving(run)):
+        if waited > STOP_SECONDS and waited > _seconds_to_stop(run):
             _signal(run, signal.SIGKILL)
 
 
-def _is_saving(run: Run) -> bool:
-    return any(event.get("what") == SAVING for event in last_events(run))
+def _seconds_to_stop(run: Run) -> float:
+    """How long a worker may take from being asked to stop, by what it has said last."""
+    said = {event.get("what") for event in last_events(run)}
+    if MEASURING in said:
+        return MEASURE_SECONDS
+    return SAVE_SECONDS if SAVING in said else STOP_SECONDS
 
 
 def _signal(run: Run, number: signal.Signals) -> None:

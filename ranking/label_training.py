@@ -16,17 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ranking import make_method, method_class, method_names
+from ranking import check_ranks, make_method
 from ranking.asking import mean_break_even_precision
 from ranking.features import load_features
 from ranking.label_sets import label_set
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, LabelTrainSettings
-from ranking.types import Certificate, ImageSet, LabelSet, OnProgress
+from ranking.types import Certificate, ImageSet, LabelSet, OnProgress, OnStep
 
 BLOCK = 128  # images that are ranked at a time: what is known of them at once stays small
-
-OnStep = Callable[[str, int, int], None]  # (what, done, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +67,7 @@ def train_labels(
 
 def make_label_ranker(name: str, settings: dict[str, Any]) -> LabelRanker:
     """The method `name`, not yet trained; ValueError unless it ranks the labels of images."""
-    known = method_names(ranks="labels")
-    if name not in known:
-        method_class(name)  # an unknown name says so itself
-        raise ValueError(
-            f"{name} ranks samples, not the labels of an image; choose one of: {', '.join(known)}"
-        )
+    check_ranks(name, "labels")
     method: LabelRanker = make_method(name, **settings)
     return method
 

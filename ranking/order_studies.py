@@ -11,26 +11,31 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ranking.features import load_features
-from ranking.inference.best_permutation import best_permutations, exhaustive_permutations
-from ranking.methods.mid_rank import FUSIONS, MidRank, Rankings, scores_of_orders
+from ranking.inference.best_permutation import (
+    MOST_COMPARED,
+    as_good,
+    best_permutations,
+    exhaustive_permutations,
+)
+from ranking.methods.length_rankings import Rankings
+from ranking.methods.mid_rank import FUSIONS, MidRank
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.order_training import NAMES, OnStep, make_drawing, make_order_method, measures
+from ranking.order_training import make_drawing
 from ranking.run_settings import StudySettings
-from ranking.sequences import GROUPS, Drawn, draw_sequences
+from ranking.sequences import GROUPS, Drawn
+from ranking.study_bench import Bench, make_mid_rank
 from ranking.study_curves import Curve, Measured, Outcome, over_sequences
-from ranking.types import Features, ImageSet, Ints, ProgressEvent
+from ranking.types import Features, ImageSet, Ints, OnStep
 
 TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
 MOST_TREES = 5  # of Fig. 6b
-MOST_COMPARED = 8  # samples whose orders are all compared, as in Fig. 6b
 EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)  # of Fig. 6a
 SEARCH_LENGTHS = (*EXHAUSTIVE_LENGTHS, 12, 20, 40)
 ROUNDS = 7  # in which times are taken
@@ -72,67 +77,6 @@ def study_orders(
     curves = study.measure(bench)
     bench.end()
     return Outcome(curves, bench.proven)
-
-
-def make_mid_rank(settings: Mapping[str, Any]) -> MidRank:
-    method = make_order_method("MidRank", settings)
-    assert isinstance(method, MidRank)
-    return method
-
-
-class Bench:
-    """What all studies do: draw sequences, train a MidRank, measure orders, and say how far they are."""
-
-    def __init__(
-        self,
-        image_set: ImageSet,
-        features: Features,
-        settings: StudySettings,
-        steps: int,
-        on_step: OnStep | None,
-    ) -> None:
-        self.drawing = make_drawing(settings.drawing)
-        self.proven = True
-        self._of = (image_set, features, settings.criterion)
-        self._given = settings.method_settings
-        self.plain = make_mid_rank(self._given)
-        self._tell = on_step or (lambda what, done, total: None)
-        self._done, self._total, self._what = -1, steps, ""
-        self.train, self.test = draw_sequences(*self._of, self.drawing)
-
-    def begin(self, what: str) -> None:
-        """All steps before have ended."""
-        self._done, self._what = self._done + 1, what
-        self._tell(what, self._done, self._total)
-
-    def end(self) -> None:
-        """The last step has ended."""
-        self._tell(self._what, self._done + 1, self._total)
-
-    def test_of(self, length: int) -> Drawn:
-        """Test sequences of another length."""
-        return draw_sequences(*self._of, replace(self.drawing, length=length))[1]
-
-    def fit(self, what: str, **changes: Any) -> MidRank:
-        """A MidRank with the study's settings and these `changes`, trained, as one step."""
-        self.begin(what)
-        method = make_mid_rank({**self._given, **changes})
-
-        def listen(event: ProgressEvent) -> None:
-            length = method.shortest + event.round - 1  # RankSVM, with which training begins, is round 0
-            now = f", subsequences of {length}" if event.round else ", RankSVM"
-            self._tell(what + now, self._done, self._total)
-
-        method.fit(self.train.sequences, on_progress=listen)
-        assert method.certificate is not None
-        self.proven &= method.certificate.converged
-        return method
-
-    def judged(self, drawn: Drawn, orders: Ints) -> dict[str, Measured]:
-        """How well orders (N,), each sequence from 0 to its length, are those of the grades."""
-        scores = scores_of_orders(orders, drawn.sequences.starts)
-        found = measures(drawn, scores, self.drawing)
-        return {name: over_sequences(values) for name, values in zip(NAMES, found, strict=True)}
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -215,7 +159,7 @@ def by_trees(bench: Bench) -> list[Curve]:
         bench.begin(f"Searching with {trees} {'tree' if trees == 1 else 'trees'}")
         method.trees = trees
         rankings = method.rankings(test.sequences)
-        reached = np.isclose(rankings.values, best.values, rtol=1e-9, atol=1e-12)
+        reached = as_good(rankings.values, best.values)
         agrees = {AGREES: over_sequences(reached.mean(axis=0))}
         found.append({**agrees, **bench.judged(test, method.fused(rankings, test.sequences.starts))})
     sure = {

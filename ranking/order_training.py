@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking import make_method, method_class, method_names
+from ranking import check_ranks, make_method
 from ranking.features import load_features
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
 from ranking.run_settings import OrderTrainSettings
 from ranking.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
 from ranking.settings import settings_of
-from ranking.types import Certificate, Features, Floats, ImageSet, Ints, OnProgress
-
-OnStep = Callable[[str, int, int], None]  # (what, done, total)
+from ranking.types import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
 
 
 class OrderMeasures(NamedTuple):
@@ -64,13 +62,13 @@ def train_orders(
     feature_cache: Path,
     on_step: OnStep | None = None,
     on_iteration: OnProgress | None = None,
-    on_fitted: Callable[[], None] | None = None,
+    on_fitted: Callable[[OrderMethod], None] | None = None,
 ) -> TrainedOrders:
     """Train a method on sequences of training images, and measure its orders of both parts.
 
-    on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted that
-    there are weights. `settings.set` has been followed by the caller, who gives the set. ValueError for settings that
-    make no training.
+    on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted the
+    method as soon as it has weights: to measure it may take longer than to train it. `settings.set` has been followed
+    by the caller, who gives the set. ValueError for settings that make no training.
     """
     method = make_order_method(settings.method, settings.method_settings)
     drawing = make_drawing(settings.drawing)
@@ -83,7 +81,7 @@ def train_orders(
         on_step("Training", 0, 1)
     method.fit(drawn["train"].sequences, on_progress=on_iteration)
     if on_fitted is not None:
-        on_fitted()
+        on_fitted(method)
     scores = {part: method.score_sequences(one.sequences) for part, one in drawn.items()}
     metrics = {part: mean_measures(one, scores[part], drawing) for part, one in drawn.items()}
     return TrainedOrders(method, scores["test"], metrics, method.certificate)
@@ -91,10 +89,7 @@ def train_orders(
 
 def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:
     """The method `name`, not yet trained; ValueError unless it puts sequences in order."""
-    known = method_names(ranks="orders")
-    if name not in known:
-        method_class(name)  # an unknown name says so itself
-        raise ValueError(f"{name} puts no sequences in order; choose one of: {', '.join(known)}")
+    check_ranks(name, "orders")
     method: OrderMethod = make_method(name, **settings)
     return method
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ranking.settings import check_settings, setting
 from ranking.types import Features, ImageSet, Ints, SequenceSet
 
+LENGTH_1, AS_THEY_ARE = "length 1", "as they are"
 HIGHEST, LOWEST = "highest number", "lowest number"
 ANY, ONE_EACH, GROUPS = "any samples", "one of each group", "whole groups"
 MOST_MEMBERS = 10_000_000  # of all sequences of a split
@@ -63,10 +64,10 @@ class Drawing:
         maximum=100_000,
     )
     scale: str = setting(
-        "length 1",
+        LENGTH_1,
         label="Features are scaled to",
         help="Vectors of length 1, as the MidRank paper has them; or left as they are, which trees prefer.",
-        choices=("length 1", "as they are"),
+        choices=(LENGTH_1, AS_THEY_ARE),
         advanced=True,
     )
     seed: int = setting(
@@ -76,6 +77,15 @@ class Drawing:
         minimum=0,
         advanced=True,
     )
+
+    @property
+    def tested_on(self) -> tuple[str, str, int, int, int]:
+        """What decides the test sequences: equal in two drawings of one set, their scores can be compared.
+
+        >>> Drawing(train=10, scale="as they are").tested_on == Drawing().tested_on
+        True
+        """
+        return self.first, self.of, self.length, self.test, self.seed
 
 
 class Drawn(NamedTuple):
@@ -114,7 +124,7 @@ def draw_sequences(
         pool = Pool(grades[samples], image_set.groups[samples], f"the {split} split of {image_set.title}")
         count = drawing.test if split == "test" else drawing.train
         members, starts = pool.draw(drawing, count, criterion, np.random.default_rng([drawing.seed, place]))
-        scaled = unit_rows(features[samples]) if drawing.scale == "length 1" else features[samples]
+        scaled = unit_rows(features[samples]) if drawing.scale == LENGTH_1 else features[samples]
         made.append(Drawn(SequenceSet(scaled, pool.grades, members, starts), samples))
     return made[0], made[1]
 

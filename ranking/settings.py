@@ -85,6 +85,12 @@ def check_settings(plugin: Any) -> None:
         item.check(plugin.name, getattr(plugin, item.name))
 
 
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """ValueError unless `value`, called `name`, is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
 def settings_dict(plugin: Any) -> dict[str, Any]:
     """Name to value of every setting: what recreates the plug-in through its registry."""
     return {item.name: getattr(plugin, item.name) for item in settings_of(plugin)}

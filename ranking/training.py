@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking import make_method, method_class, method_names
+from ranking import check_ranks, make_method, method_class
 from ranking.features import load_features, make_feature
 from ranking.image_graph import FIRST_GRAPH, image_graph
 from ranking.metrics import evaluate_or_count
@@ -29,10 +29,9 @@ from ranking.types import (
     Ints,
     Method,
     OnProgress,
+    OnStep,
     Query,
 )
-
-OnStep = Callable[[str, int, int], None]  # (what, done, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +67,7 @@ def train(
     CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2) as `edges`.
     ValueError for settings that make no training.
     """
-    if settings.method not in method_names(ranks="samples"):
-        method_class(settings.method)  # an unknown name says so itself
-        raise ValueError(f"{settings.method} ranks the labels of images, not samples; give it a LabelSet")
+    check_ranks(settings.method, "samples")
     relevance = image_set.relevance(settings.query)
     learn = ~image_set.test
     if not relevance[learn].any():

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.inference.best_permutation import SearchTrees, exhaustive_permutations, search_trees
+from ranking.inference.best_permutation import (
+    MOST_COMPARED,
+    SearchTrees,
+    as_good,
+    exhaustive_permutations,
+    search_trees,
+)
 from ranking.methods.mid_rank import MidRank
 from ranking.types import Features, Floats, Ints
-
-MOST_COMPARED = 8  # samples: 40,320 orders, in a blink
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +34,7 @@ class TreeSearch:
         """Whether no order is better than the one that was found; None where that is not known."""
         if self.best_value is None:
             return None
-        found = float(self.trees.values[self.trees.best])
-        return bool(np.isclose(found, self.best_value, rtol=1e-9, atol=1e-12))
+        return bool(as_good(self.trees.values[self.trees.best], self.best_value))
 
     def path_to(self, node: int) -> Ints:
         """The nodes from the root of its tree to a node."""

@@ -348,6 +348,7 @@ class StopTraining(Exception):
 
 
 OnProgress = Callable[[ProgressEvent], None]
+OnStep = Callable[[str, int, int], None]  # (what, done, total): of work that is no iteration
 
 
 class Method(Protocol):
@@ -452,8 +453,9 @@ class ImageSet:
     m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
     n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
     image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
-    numbers: (n, c) float32, what each of the c `criteria` such as "year" measures of a sample, by which samples can be
-    put in order; NaN where it is unknown. (n, 0) for a set without criteria. A set has classes, criteria or both.
+    numbers: (n, c), what each of the c `criteria` such as "year" measures of a sample, by which samples can be put in
+    order; NaN where it is unknown. float64 where float32 would make different ones equal. (n, 0) for a set without
+    criteria. A set has classes, criteria or both.
     `key` is a hash of all content: equal keys are equal sets.
     """
 
@@ -472,7 +474,7 @@ class ImageSet:
     ids: npt.NDArray[np.str_]
     image_features: npt.NDArray[np.float32] | None = None
     criteria: tuple[str, ...] = ()
-    numbers: npt.NDArray[np.float32] = None  # type: ignore[assignment]  # an array from __post_init__ on
+    numbers: Features = None  # type: ignore[assignment]  # an array from __post_init__ on
     test: Bools = field(init=False)
 
     def __post_init__(self) -> None:
@@ -495,7 +497,7 @@ class ImageSet:
             raise ValueError(f"no class {query!r} in {self.title}; its classes are {there}")
         return self.labels[:, self.classes.index(query)].astype(np.int64)
 
-    def numbers_of(self, criterion: str) -> npt.NDArray[np.float32]:
+    def numbers_of(self, criterion: str) -> Features:
         """(n,) what `criterion` measures of each sample, NaN where that is unknown."""
         if criterion not in self.criteria:
             there = ", ".join(self.criteria) or "none: it was imported without numbers"

@@ -36,6 +36,9 @@ from ranking.worker_limits import lift_memory_limit, limit_memory, reason_of
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.fold_curves import FoldCurve
+    from ranking.label_training import TrainedLabels
+    from ranking.order_training import TrainedOrders
+    from ranking.training import Trained
 
 TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
 Result = dict[str, Any]
@@ -157,10 +160,8 @@ def train(store: Store, run: Run, report: Report) -> Result:
         warm_start=_warm_start(store, settings),
         edges=store.edges_of(settings.set, settings.graph),
     )
-    _write_whole(run.model_file, trained.method.save)
-    _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
     bounds = {} if trained.bounds is None else {"bounds": trained.bounds._asdict()}
-    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics, **bounds}
+    return {**_kept(run, trained, trained.scores), **bounds}
 
 
 def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
@@ -196,8 +197,7 @@ def train_labels(store: Store, run: Run, report: Report) -> Result:
         on_iteration=report.iteration,
         on_fitted=report.saving,
     )
-    _write_whole(run.model_file, trained.method.save)
-    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
+    return _kept(run, trained)
 
 
 def train_orders(store: Store, run: Run, report: Report) -> Result:
@@ -206,17 +206,20 @@ def train_orders(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set", 0, 1)
     from ranking import order_training
 
+    def keep(method: Method) -> None:
+        report.saving()
+        _write_whole(run.model_file, method.save)  # whatever happens while it is measured, it is not lost
+        report.measuring()
+
     trained = order_training.train_orders(
         store.image_set(settings.set),
         settings,
         store.features,
         on_step=report.progress,
         on_iteration=report.iteration,
-        on_fitted=report.saving,
+        on_fitted=keep,
     )
-    _write_whole(run.model_file, trained.method.save)
-    _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
-    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
+    return _measured(run, trained, trained.scores)
 
 
 def simulate_asking(store: Store, run: Run, report: Report) -> Result:
@@ -253,6 +256,21 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
 # ---------------------------------------------------------------------------------------------------------
 # What the worker writes
 # ---------------------------------------------------------------------------------------------------------
+
+
+def _kept(run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None) -> Result:
+    """Write what was learnt, and what came of it."""
+    _write_whole(run.model_file, trained.method.save)
+    return _measured(run, trained, scores)
+
+
+def _measured(
+    run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None
+) -> Result:
+    """Write the scores where there are any; what is proven of what was learnt, and how good it is."""
+    if scores is not None:
+        _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
+    return {"certificate": certificate_numbers(trained.certificate), **trained.metrics}
 
 
 def _write_whole(file: Path, write: Callable[[Path], object]) -> None:

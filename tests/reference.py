@@ -676,7 +676,8 @@ def subsequence_primal(
 
 
 def votes_of(orders: Sequence[Order], values: Sequence[float]) -> list[int]:
-    """Midrank, section 3.4: place by place the sample with the most votes; ties by the weighted mean place."""
+    """Midrank, section 3.4: place by place the sample with the most votes for it or for a place before; ties by the
+    weighted mean place."""
     weights = [max(value, 0.0) for value in values]
     if not any(weights):
         weights = [1.0] * len(values)
@@ -685,7 +686,7 @@ def votes_of(orders: Sequence[Order], values: Sequence[float]) -> list[int]:
         left = [i for i in range(len(orders[0])) if i not in fused]
 
         def rank(i: int, place: int = place) -> tuple[float, float, int]:
-            votes = sum(w for w, order in zip(weights, orders, strict=True) if order[place] == i)
+            votes = sum(w for w, order in zip(weights, orders, strict=True) if order.index(i) <= place)
             mean = sum(w * order.index(i) for w, order in zip(weights, orders, strict=True))
             return (-votes, mean, i)
 

@@ -17,13 +17,15 @@ LAYERS: tuple[set[str], ...] = (
     {"pages"},
     {"pages.parts"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
-    | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"},
+    | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"}
+    | {"study_bench"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
     {"image_graph", "asking", "lookahead", "tree_search"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
-    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "subsequences"},
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
+    | {"subsequences", "pair_chains"},
     {"registry", "settings", "types", "archives", "spreadsheets"},
 )
 
@@ -37,6 +39,8 @@ SIDEWAYS = {
     ("worker", "asking_simulation"),
     ("worker", "order_studies"),
     ("order_studies", "order_training"),
+    ("order_studies", "study_bench"),
+    ("study_bench", "order_training"),
     ("worker", "worker_limits"),
     ("asking_simulation", "label_training"),
     ("jobs", "events"),

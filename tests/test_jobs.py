@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ranking import events, jobs
+from ranking.events import MEASURING
 from ranking.run import ENDED, Kind, Run
 from ranking.store import Store
 
@@ -394,6 +395,33 @@ def test_a_cancelled_worker_has_time_to_save(store: Store) -> None:
     assert run.state == "cancelled"
     assert 1.5 < seconds < 4
     assert (run.folder / "scores.npy").exists()
+
+
+def test_a_cancelled_worker_has_longer_to_measure_what_it_learnt(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "SAVE_SECONDS", 0.9)
+    run = start(store, FOREVER, ["measure", 1.5], kind="order")
+    run, seconds = cancel(store, iterating(store, run))
+    assert run.reason.startswith("cancelled; the best weights so far were kept; ")
+    assert 1.5 < seconds < 4
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_weights_outlive_the_death_of_who_measures_them(
+    store: Store, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    monkeypatch.setattr(jobs, "MEASURE_SECONDS", 0.9)
+    run = start(store, ["iterate", 3, 0.0], ["measure", 60], kind="order")
+    wait(lambda: any(event.get("what") == MEASURING for event in jobs.events(run)[0]))
+    if killed:
+        os.kill(jobs.poll(store, run.id).pid or 0, signal.SIGKILL)
+        run = ended(store, run)
+    else:
+        run, _ = cancel(store, run)
+    assert run.state == ("failed" if killed else "cancelled")
+    assert "; its weights were kept in its folder (model.npz), but not what they are worth" in run.reason
+    assert (run.folder / "model.npz").read_text() == "the weights"
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.02, 0.1, 0.2])

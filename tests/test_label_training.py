@@ -110,6 +110,7 @@ def test_who_stops_a_training_gets_the_best_weights_so_far(images: ImageSet, tmp
             {"method": "AP-SVM"},
             "AP-SVM ranks samples, not the labels of an image; choose one of: Independent p@k, ",
         ),
+        ({"method": "RankSVM"}, "RankSVM ranks whole sequences, not the labels of an image; choose one of: "),
         ({"method": "TOP-k"}, "no method is called 'TOP-k'; choose one of: "),
         ({"method_settings": {"core_size": -1}}, "core_size must be "),
         ({"features": ()}, "expected at least one feature"),

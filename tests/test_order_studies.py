@@ -14,7 +14,8 @@ from dated_pictures import dated
 
 from ranking import order_studies
 from ranking.features import load_features
-from ranking.methods.mid_rank import FUSIONS, MidRank, scores_of_orders
+from ranking.methods.length_rankings import scores_of_orders
+from ranking.methods.mid_rank import FUSIONS, MidRank
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics import kendall_tau
 from ranking.order_studies import (

@@ -67,9 +67,9 @@ def test_a_training_without_a_store(images: ImageSet, tmp_path: Path, name: str)
         tmp_path,
         on_step=lambda what, done, total: steps.append(what),
         on_iteration=iterations.append,
-        on_fitted=lambda: steps.append("fitted"),
+        on_fitted=lambda method: steps.append(f"fitted {method.name}"),
     )
-    assert list(dict.fromkeys(steps)) == ["Colour", "Training", "fitted"]
+    assert list(dict.fromkeys(steps)) == ["Colour", "Training", f"fitted {name}"]
     assert {event.round for event in iterations} == ({0, 1, 2} if name == "MidRank" else {0})
     assert trained.certificate is not None
     assert trained.certificate.converged
@@ -141,7 +141,7 @@ def test_who_stops_a_training_gets_the_lengths_so_far(images: ImageSet, tmp_path
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"method": "AP-SVM"}, "AP-SVM puts no sequences in order; choose one of: RankSVM, "),
+        ({"method": "AP-SVM"}, "AP-SVM ranks samples, not whole sequences; choose one of: RankSVM, "),
         ({"method": "MidRang"}, "no method is called 'MidRang'; choose one of: "),
         ({"method_settings": {"trees": 0}}, "trees must be "),
         ({"criterion": "age"}, "no criterion 'age' in Dated patches; its criteria are "),

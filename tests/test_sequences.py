@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ranking.sequences import ANY, GROUPS, LOWEST, ONE_EACH, Drawing, dense_ranks, draw_sequences, unit_rows
+from ranking.sequences import (
+    ANY,
+    AS_THEY_ARE,
+    GROUPS,
+    LOWEST,
+    ONE_EACH,
+    Drawing,
+    dense_ranks,
+    draw_sequences,
+    unit_rows,
+)
 from ranking.types import ImageSet
 
 
@@ -133,6 +143,33 @@ def test_features_may_stay_as_they_are():
     assert (left.sequences.features == features[left.samples]).all()
     lengths = np.linalg.norm(scaled.sequences.features, axis=1)
     assert lengths == pytest.approx(np.where(scaled.samples == 0, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"train": 3, "scale": AS_THEY_ARE}, True),
+        ({"first": LOWEST}, False),
+        ({"of": ONE_EACH}, False),
+        ({"length": 5}, False),
+        ({"test": 9}, False),
+        ({"seed": 1}, False),
+    ],
+)
+def test_drawings_that_are_tested_on_the_same_have_the_same_test_sequences(changes, same):
+    images = dated(YEARS, groups=np.arange(80) // 4)
+    given = {"length": 4, "train": 10, "test": 10}
+    one, other = (drawn(images, **settings)[1] for settings in (given, {**given, **changes}))
+    equal = all(
+        np.array_equal(left, right)
+        for left, right in (
+            (one.samples[one.sequences.members], other.samples[other.sequences.members]),
+            (one.sequences.starts, other.sequences.starts),
+            (one.sequences.grades, other.sequences.grades),
+        )
+    )
+    assert equal is same
+    assert (Drawing(**given).tested_on == Drawing(**{**given, **changes}).tested_on) is same
 
 
 REFUSED = [

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ranking.metrics import kendall_tau, ndcg
+from ranking.pair_chains import sequences_of_pairs
 from ranking.subsequences import (
     SCRAMBLED,
     deltas,
     longest_chain,
-    sequences_of_pairs,
     training_subsequences,
 )
 from ranking.types import SequenceSet

@@ -53,11 +53,10 @@ def test_a_training_without_a_store(digits: ImageSet, tmp_path: Path) -> None:
     assert np.isfinite(again.scores).all()
 
 
-def test_methods_that_rank_labels_train_on_no_image_set(digits: ImageSet, tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match="C-star p@k ranks the labels of images, not samples; give it a LabelSet"
-    ):
-        train(digits, replace(SETTINGS, method="C-star p@k", method_settings={}), tmp_path)
+def test_methods_that_rank_something_else_train_on_no_samples(digits: ImageSet, tmp_path: Path) -> None:
+    for method, what in {"C-star p@k": "the labels of an image", "RankSVM": "whole sequences"}.items():
+        with pytest.raises(ValueError, match=f"{method} ranks {what}, not samples; choose one of: SVM, "):
+            train(digits, replace(SETTINGS, method=method, method_settings={}), tmp_path)
     with pytest.raises(ValueError, match="no method is called 'Star'"):
         train(digits, replace(SETTINGS, method="Star"), tmp_path)
 

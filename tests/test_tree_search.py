@@ -7,8 +7,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from ranking.inference.best_permutation import MOST_COMPARED
 from ranking.methods.mid_rank import MidRank
-from ranking.tree_search import MOST_COMPARED, TreeSearch, places, shown_nodes, tree_search
+from ranking.tree_search import TreeSearch, places, shown_nodes, tree_search
 from ranking.types import SequenceSet
 
 

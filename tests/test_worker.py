@@ -632,7 +632,8 @@ def test_a_method_of_orders_ends_with_its_model_and_the_scores_of_its_test_seque
     np.testing.assert_array_equal(np.load(run.scores_file), method.score_sequences(drawn.sequences))
     told = jobs.events(run)[0]
     steps = list(dict.fromkeys(event["what"] for event in told if event["event"] == "progress"))
-    assert steps == ["Reading the image set", "Colour", "Training", "Saving the weights"]
+    assert steps[:3] == ["Reading the image set", "Colour", "Training"]
+    assert steps[3:] == ["Saving the weights", "Measuring the orders"]
     assert {event["round"] for event in told if event["event"] == "iteration"} == {0, 1, 2}
     assert [one.id for one in store.runs("order", dated_images.key)] == [run.id]
 
@@ -654,10 +655,24 @@ def test_a_stopped_method_of_orders_keeps_the_lengths_that_it_has(
     assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
 
 
+def test_a_method_of_orders_is_kept_before_it_is_measured(
+    store: Store, dated_images: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("ranking.order_training.mean_measures", fail)
+    run = here(store, order_training(dated_images), "order")
+    assert run.state == "failed"
+    assert method_class("MidRank").load(run.model_file).lengths
+    assert not run.has_model
+    assert not run.has_scores
+
+
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"method": "AP-SVM"}, "AP-SVM puts no sequences in order; choose one of: RankSVM, "),
+        ({"method": "AP-SVM"}, "AP-SVM ranks samples, not whole sequences; choose one of: RankSVM, "),
         ({"criterion": "age"}, "no criterion 'age' in Dated patches; its criteria are "),
         ({"drawing": 3}, "drawing must be settings by name"),
     ],

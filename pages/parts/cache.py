@@ -29,7 +29,7 @@ from ranking.label_sets import label_set
 from ranking.methods import score_direction
 from ranking.ranked import Ranking
 from ranking.run import Run
-from ranking.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
+from ranking.run_settings import LabelTrainSettings, Named, OrderTrainSettings, TrainSettings
 from ranking.store import Store
 from ranking.types import Floats, ImageSet, LabelSet
 
@@ -157,10 +157,40 @@ def splits(images: ImageSet) -> list[str]:
     return [split for split in ("test", "train") if (images.test == (split == "test")).any()]
 
 
+# ---------------------------------------------------------------------------------------------------------
+# What trainings left
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _needs(there: bool, run: Run, what: str) -> None:
+    if not there:
+        raise Gone(f"training {run.id} is {run.state} and has no {what}; train again")
+
+
+def _scores(run: Run, count: int, each: str) -> Floats:
+    """(count,) the scores of a training, one `each`; ValueError where they cannot be read, or are others."""
+    try:
+        scores: Floats = np.load(run.scores_file, allow_pickle=False)
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
+        raise ValueError(f"the scores of training {run.id} cannot be read ({error}); train again") from error
+    if scores.shape != (count,):
+        raise ValueError(
+            f"training {run.id} must have {count} scores, one {each}, it has {scores.shape}; train again"
+        )
+    return scores
+
+
+def _features(home: str, run_id: str, images: ImageSet, described: Named) -> Features:
+    """(n, d) the features that a training learnt from; NoFeatures where they are not kept."""
+    features = cached_features(images, described, Store(home).features)
+    if features is None:
+        raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
+    return features
+
+
 def ranking(run: Run, split: str) -> Ranking:
     """The ranking of an ended run; Gone where it left no scores."""
-    if not run.has_scores:
-        raise Gone(f"training {run.id} is {run.state} and has no scores; train again")
+    _needs(run.has_scores, run, "scores")
     with or_gone():
         return _ranking(str(store().home), run.id, split)
 
@@ -169,15 +199,7 @@ def ranking(run: Run, split: str) -> Ranking:
 def _ranking(home: str, run_id: str, split: str) -> Ranking:
     run = Store(home).run(run_id)
     images = _image_set(home, run.settings["set"])
-    try:
-        scores = np.load(run.scores_file, allow_pickle=False)
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise ValueError(f"the scores of training {run_id} cannot be read ({error}); train again") from error
-    if scores.shape != (len(images),):
-        raise ValueError(
-            f"training {run_id} must have {len(images)} scores, one a sample, "
-            f"it has {scores.shape}; train again"
-        )
+    scores = _scores(run, len(images), "a sample")
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
     return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
 
@@ -215,8 +237,7 @@ def leaning(run: Run) -> Leaning:
 
     Only for a method that uses a graph (`ranking.methods.high_order`).
     """
-    if not run.model_file.exists():
-        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    _needs(run.has_model, run, "method")
     with or_gone():
         return _leaning(str(store().home), run.id)
 
@@ -237,8 +258,7 @@ def direction(run: Run) -> Floats | None:
 
     Gone where the run left no method, or one that cannot be read.
     """
-    if not run.model_file.exists():
-        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    _needs(run.has_model, run, "method")
     with or_gone():
         return _direction(str(store().home), run.id)
 
@@ -274,8 +294,7 @@ def _image_labels(home: str, key: str) -> LabelSet:
 def label_pairs(run: Run) -> LabelPairs:
     """What a training of labels learnt of pairs, beside how often its training images have both; Gone where it left
     no method, or one that is not of the set's labels."""
-    if not run.has_model:
-        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    _needs(run.has_model, run, "method")
     with or_gone():
         return _label_pairs(str(store().home), run.id)
 
@@ -301,8 +320,7 @@ def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
     Gone where it left none, or one that is not of the set's labels; NoFeatures where it would first have to compute
     features.
     """
-    if not run.has_model:
-        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    _needs(run.has_model, run, "method")
     with or_gone():
         return _label_ranker(str(store().home), run.id)
 
@@ -311,9 +329,7 @@ def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
 def _label_ranker(home: str, run_id: str) -> tuple[LabelRanker, LabelSet]:
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), LabelTrainSettings.from_json(run.settings)
-    features = cached_features(images, settings.features, Store(home).features)
-    if features is None:
-        raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
+    features = _features(home, run_id, images, settings.features)
     method = method_class(settings.method).load(run.model_file)
     shown = label_set(images, features, settings.min_images)
     method.prediction(shown.part([0]))  # a ValueError says which labels or features it knows instead
@@ -372,8 +388,7 @@ def _pair_examples(home: str, key: str, criterion: str) -> tuple[Examples, Float
 
 def ordered(run: Run) -> Ordered:
     """The test sequences of a training of orders as its method put them; Gone where it left no scores of them."""
-    if not run.has_scores:
-        raise Gone(f"training {run.id} is {run.state} and has no scores; train again")
+    _needs(run.has_scores, run, "scores")
     with or_gone():
         return _ordered(str(store().home), run.id)
 
@@ -385,11 +400,8 @@ def _ordered(home: str, run_id: str) -> Ordered:
     run = Store(home).run(run_id)
     settings = OrderTrainSettings.from_json(run.settings)
     drawn = drawn_for_test(_image_set(home, settings.set), settings)
-    try:
-        scores = np.load(run.scores_file, allow_pickle=False)
-        return Ordered.of(drawn, scores, make_drawing(settings.drawing))
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise ValueError(f"the scores of training {run_id} cannot be read ({error}); train again") from error
+    scores = _scores(run, len(drawn.sequences.members), "a member of its test sequences")
+    return Ordered.of(drawn, scores, make_drawing(settings.drawing))
 
 
 def mid_rank(run: Run) -> tuple[MidRank, Features]:
@@ -397,8 +409,7 @@ def mid_rank(run: Run) -> tuple[MidRank, Features]:
 
     Gone where it left none; NoFeatures where it would first have to compute features.
     """
-    if not run.has_model:
-        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    _needs(run.has_model, run, "method")
     with or_gone():
         return _mid_rank(str(store().home), run.id)
 
@@ -409,9 +420,7 @@ def _mid_rank(home: str, run_id: str) -> tuple[MidRank, Features]:
 
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), OrderTrainSettings.from_json(run.settings)
-    features = cached_features(images, settings.features, Store(home).features)
-    if features is None:
-        raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
+    features = _features(home, run_id, images, settings.features)
     method = method_class(settings.method).load(run.model_file)
     return method, drawn_for_test(images, settings, features).sequences.features
 
@@ -435,8 +444,7 @@ def _tree_search(home: str, run_id: str, number: int, length: int, trees: int) -
 def neighbourhood(run: Run) -> Neighbourhood:
     """What its neighbours did to each sample of a run's image set; NoFeatures where it would first have to compute
     features, Gone where the run left no method, or one that is not the one that gave its scores."""
-    if not run.model_file.exists():
-        raise Gone(f"training {run.id} is {run.state} and left no method; train again")
+    _needs(run.has_model, run, "method")
     with or_gone():
         return _neighbourhood(str(store().home), run.id)
 
@@ -449,9 +457,7 @@ def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
     kept = Store(home)
     run = kept.run(run_id)
     images, settings = _image_set(home, run.settings["set"]), TrainSettings.from_json(run.settings)
-    features = cached_features(images, settings.features, kept.features)
-    if features is None:
-        raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
+    features = _features(home, run_id, images, settings.features)
     edges = kept.edges_of(settings.set, settings.graph)
     query = query_of(images, settings, features, edges=edges)
     method = method_class(settings.method).load(run.model_file)

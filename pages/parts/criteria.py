@@ -11,6 +11,7 @@ import streamlit as st
 from pages.parts import charts, frame, keys
 from pages.parts.colours import BLUE, VERMILLION
 from pages.parts.frame import escaped
+from ranking.datasets.text import written
 from ranking.store import ImageSetRow
 from ranking.types import Floats, ImageSet
 
@@ -50,9 +51,9 @@ def show(images: ImageSet) -> None:
     test, different = int((known & images.test).sum()), len(np.unique(numbers[known]))
     unknown = "" if known.all() else f" Of {(~known).sum():,} samples the number is not known."
     st.caption(
-        f"“{escaped(criterion)}” of {known.sum() - test:,} samples to train on and {test:,} to test on, from {low:.6g} "
-        f"to {high:.6g}; no image is in both.{unknown} **Notice** that there are {different:,} different numbers: "
-        "samples with equal ones have no order among them."
+        f"“{escaped(criterion)}” of {known.sum() - test:,} samples to train on and {test:,} to test on, from "
+        f"{written(low)} to {written(high)}; no image is in both.{unknown} **Notice** that there are {different:,} "
+        "different numbers: samples with equal ones have no order among them."
     )
 
 
@@ -72,5 +73,6 @@ def _chart(criterion: str, train: Floats, test: Floats) -> None:
     figure.update_layout(barmode="stack", bargap=0.12)
     figure.update_xaxes(title_text=html.escape(criterion))
     figure.update_yaxes(title_text="samples")
-    alt = f"How many samples have which {criterion}, from {values[0]:.6g} to {values[-1]:.6g}, in train and test"
+    span = f"from {written(values[0])} to {written(values[-1])}"
+    alt = f"How many samples have which {criterion}, {span}, in train and test"
     charts.show(figure, keys.widget("numbers"), alt, "numbers", 300)

@@ -21,9 +21,8 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.label_looks import Look
-from ranking import jobs, method_names
+from ranking import method_names
 from ranking.run import ENDED, Run
-from ranking.run_settings import ImportSettings
 from ranking.store import ImageSetRow
 
 OWN, RIVAL = "C-star p@k", "Independent p@k"
@@ -45,14 +44,13 @@ def choose_set() -> ImageSetRow:
     sets.prepare()
     known = {row.key: row for row in cache.store().image_sets() if _labels_of_one(row) >= MOST_LABELS_OF_ONE}
     if not known:
-        _import_first()
-    run = _chosen()
-    first = next((row.key for row in known.values() if row.source == SOURCE), next(iter(known)))
-    if run is not None and run.settings["set"] in known:
-        first = run.settings["set"]
-    bound = address.bound(keys.LABEL_SET, address.one_of(list(known)), first)
-    key = st.selectbox("Image set", list(known), format_func=lambda key: _title(known[key]), **bound)
-    return known[key]
+        sets.draw_first(
+            SOURCE,
+            "Ranking labels needs images with several labels each",
+            "Drawn pictures, each with a dozen of some forty labels such as sea, sand and sunset. They are drawn on "
+            "this machine, once. Images of your own come in on the page Image sets.",
+        )
+    return sets.choose_among(known, keys.LABEL_SET, SOURCE, _chosen(), _title)
 
 
 def _labels_of_one(row: ImageSetRow) -> float:
@@ -68,31 +66,6 @@ def _title(row: ImageSetRow) -> str:
     return (
         f"{row.title} — {len(shown):,} images, {len(shown.names)} labels, {_labels_of_one(row):.1f} an image"
     )
-
-
-def _import_first() -> NoReturn:
-    """No set has several labels an image: the one next step is to import label scenes, which are kept unasked."""
-    settings = ImportSettings(SOURCE).to_json()
-    equal = [run for run in cache.store().equal_runs("import", settings) if "decision" not in run.result]
-    run = jobs.poll(cache.store(), equal[0].id) if equal else None
-    if run is not None and run.state == "finished":
-        cache.store().keep(run.id)
-        st.rerun()
-    with st.container(border=True, horizontal_alignment="center"):
-        st.markdown("#### Ranking labels needs images with several labels each", text_alignment="center")
-        if run is not None and run.state not in ENDED:
-            jobs_panel.watch(run)
-            frame.end_page()
-        if run is not None:
-            jobs_panel.explain_end(run)
-        if frame.pressed("Draw label scenes", keys.widget("import label scenes"), type="primary"):
-            jobs.start_once(cache.store(), "import", settings)
-            st.rerun()
-        st.caption(
-            "Drawn pictures, each with a dozen of some forty labels such as sea, sand and sunset. They are drawn on "
-            "this machine, once. Images of your own come in on the page Image sets."
-        )
-    frame.end_page()
 
 
 def _chosen() -> Run | None:

@@ -1,4 +1,4 @@
-"""Orders to take along: one sequence as a picture (PNG), all test sequences as a table (CSV)."""
+"""Orders to take along: a sequence as a picture (PNG), all test sequences or what a search visited as tables (CSV)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from pages.parts.film import AHEAD, BEHIND, IN_PLACE, Strip, settled
 from ranking.datasets import Thumbnails
-from ranking.order_training import Ordered
+from ranking.order_training import Ordered, measure_order
 from ranking.spreadsheets import guarded
+from ranking.tree_search import TreeSearch
 from ranking.types import ImageSet, Ints
 
 SIDE, GAP, HEAD, BAND, MINI = 120, 10, 34, 56, 40
@@ -44,6 +45,31 @@ def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> 
                     *(one[member] for one in places),
                 ]
             )
+    return stream.getvalue()
+
+
+def visits_csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevance: Ints) -> str:
+    """One line an order, in the order of visits, numbered from 1; samples by their ids, first place first."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(
+        ["order", "tree", "swaps", "from order", "on the path", "value", "Kendall tau", "samples"]
+    )
+    trees = found.trees
+    for node in range(len(trees.values)):
+        parent = int(trees.parents[node])
+        writer.writerow(
+            [
+                node + 1,
+                int(trees.trees[node]) + 1,
+                int(trees.depths[node]),
+                parent + 1 if parent >= 0 else "",
+                int(trees.path[node]),
+                repr(float(trees.values[node])),
+                repr(measure_order(relevance, trees.orders[node]).tau),
+                guarded(";".join(str(images.ids[row]) for row in samples[trees.orders[node]].tolist())),
+            ]
+        )
     return stream.getvalue()
 
 

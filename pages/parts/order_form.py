@@ -41,6 +41,6 @@ def show(row: ImageSetRow, criterion: str) -> None:
     if not features:
         st.info("Choose at least one feature.", icon=":material/info:")
     st.caption(
-        "Trainings on the same sequences can be looked at side by side: the same criterion, and the same settings of "
-        "the sequences. Features and methods may differ."
+        "Trainings that are tested on the same sequences can be looked at side by side: the same criterion, and the "
+        "same settings of the sequences. Features, their scale, methods and the sequences to train on may differ."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pages.parts import cache
 from pages.parts.film import Frame
 from pages.parts.picture import data_url
+from ranking.datasets.text import written
 from ranking.order_training import make_drawing
 from ranking.run import Run
 from ranking.run_settings import OrderTrainSettings
@@ -19,7 +20,7 @@ def frames_of(images: ImageSet, criterion: str, samples: Ints, relevance: Ints) 
         Frame(
             data_url(thumbnails.crop(row)),
             f"image {images.image_names[images.image_of[row]]}",
-            f"{numbers[row]:.6g}",
+            written(float(numbers[row])),
             grade,
         )
         for row, grade in zip(samples.tolist(), relevance.tolist(), strict=True)

@@ -7,12 +7,13 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, jobs_panel, keys, runs, sets
+from pages.parts import address, cache, frame, jobs_panel, keys, run_choice, runs, sets
 from pages.parts.frame import escaped
 from ranking import jobs, method_names
 from ranking.features import default_names
+from ranking.order_training import make_drawing
 from ranking.run import ENDED, Run
-from ranking.run_settings import ImportSettings, OrderTrainSettings
+from ranking.run_settings import OrderTrainSettings
 from ranking.store import ImageSetRow
 
 OWN, RIVAL = "MidRank", "RankSVM"
@@ -25,14 +26,13 @@ def choose_set() -> ImageSetRow:
     sets.prepare()
     known = {row.key: row for row in cache.store().image_sets() if _criteria(row)}
     if not known:
-        _import_first()
-    run = _chosen()
-    first = next((row.key for row in known.values() if row.source == SOURCE), next(iter(known)))
-    if run is not None and run.settings["set"] in known:
-        first = run.settings["set"]
-    bound = address.bound(keys.ORDER_SET, address.one_of(list(known)), first)
-    key = st.selectbox("Image set", list(known), format_func=lambda key: sets.title(known[key]), **bound)
-    return known[key]
+        sets.draw_first(
+            SOURCE,
+            "An order needs images with a number each",
+            "Drawn cars of 1920 to 1999, each with its year, to be put in order from the newest to the oldest. They "
+            "are drawn on this machine, once. Images with numbers of your own come in on the page Image sets.",
+        )
+    return sets.choose_among(known, keys.ORDER_SET, SOURCE, _chosen(), sets.title)
 
 
 def _criteria(row: ImageSetRow) -> tuple[str, ...]:
@@ -40,31 +40,6 @@ def _criteria(row: ImageSetRow) -> tuple[str, ...]:
         return cache.criteria(row.key)
     except cache.Gone:
         return ()
-
-
-def _import_first() -> NoReturn:
-    """No set has a criterion: the one next step is to draw timeline cars, which are kept unasked."""
-    settings = ImportSettings(SOURCE).to_json()
-    equal = [run for run in cache.store().equal_runs("import", settings) if "decision" not in run.result]
-    run = jobs.poll(cache.store(), equal[0].id) if equal else None
-    if run is not None and run.state == "finished":
-        cache.store().keep(run.id)
-        st.rerun()
-    with st.container(border=True, horizontal_alignment="center"):
-        st.markdown("#### An order needs images with a number each", text_alignment="center")
-        if run is not None and run.state not in ENDED:
-            jobs_panel.watch(run)
-            frame.end_page()
-        if run is not None:
-            jobs_panel.explain_end(run)
-        if frame.pressed("Draw timeline cars", keys.widget("import timeline cars"), type="primary"):
-            jobs.start_once(cache.store(), "import", settings)
-            st.rerun()
-        st.caption(
-            "Drawn cars of 1920 to 1999, each with its year, to be put in order from the newest to the oldest. They "
-            "are drawn on this machine, once. Images with numbers of your own come in on the page Image sets."
-        )
-    frame.end_page()
 
 
 def choose_criterion(row: ImageSetRow) -> str:
@@ -87,12 +62,7 @@ def _chosen() -> Run | None:
 
 
 def _training(run_id: str) -> Run:
-    run = cache.store().run(run_id)
-    if run.kind != "order":
-        raise ValueError(f"expected a training that puts sequences in order, got: {run.called}")
-    if run.deleted is not None:
-        raise ValueError("that training was deleted")
-    return run
+    return run_choice.of_kind(run_id, "order", "a training that puts sequences in order")
 
 
 def choose_training(
@@ -145,14 +115,17 @@ def choose_beside(run: Run) -> list[Run]:
 
 def same_sequences(run: Run) -> list[Run]:
     """The other trainings with scores whose test sequences are those of `run`, newest first."""
-    same = ("criterion", "drawing")
     return [
         one
         for one in cache.store().runs("order", run.settings["set"])
-        if one.id != run.id
-        and one.has_scores
-        and all(one.settings.get(part) == run.settings.get(part) for part in same)
+        if one.id != run.id and one.has_scores and _tested_on(one) == _tested_on(run)
     ]
+
+
+def _tested_on(run: Run) -> tuple[object, ...]:
+    """What its test sequences follow from, within its image set."""
+    settings = OrderTrainSettings.from_json(run.settings)
+    return settings.criterion, make_drawing(settings.drawing).tested_on
 
 
 def name_of(run: Run) -> str:

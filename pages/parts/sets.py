@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NoReturn
+
 import streamlit as st
 
 from pages.parts import address, cache, frame, jobs_panel, keys, runs
@@ -27,6 +30,43 @@ def choose(label: str = "Image set") -> ImageSetRow:
     if address.get(keys.SET) is None:
         address.amend(**{keys.SET: key})  # also where nobody chose it: the link shall show it tomorrow
     return known[key]
+
+
+def choose_among(
+    known: dict[str, ImageSetRow], name: str, source: str, run: Run | None, told: Callable[[ImageSetRow], str]
+) -> ImageSetRow:
+    """A box to choose one of the sets that fit a page, by the part `name` of the address; at first that of the `run`
+    which the address names, else one of a `source`, else the newest. told: what a set is called in the box."""
+    first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
+    if run is not None and run.settings["set"] in known:
+        first = run.settings["set"]
+    bound = address.bound(name, address.one_of(list(known)), first)
+    return known[st.selectbox("Image set", list(known), format_func=lambda key: told(known[key]), **bound)]
+
+
+def draw_first(source: str, needs: str, told: str) -> NoReturn:
+    """No set fits the page: the one next step is to draw that of a `source` as it comes, which is kept unasked.
+
+    needs: what the page lacks. told: what is drawn.
+    """
+    settings = ImportSettings(source).to_json()
+    equal = [run for run in cache.store().equal_runs("import", settings) if "decision" not in run.result]
+    run = jobs.poll(cache.store(), equal[0].id) if equal else None
+    if run is not None and run.state == "finished":
+        cache.store().keep(run.id)
+        st.rerun()
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(f"#### {escaped(needs)}", text_alignment="center")
+        if run is not None and run.state not in ENDED:
+            jobs_panel.watch(run)
+            frame.end_page()
+        if run is not None:
+            jobs_panel.explain_end(run)
+        if frame.pressed(f"Draw {source.lower()}", keys.widget(f"draw {source}"), type="primary"):
+            jobs.start_once(cache.store(), "import", settings)
+            st.rerun()
+        st.caption(told)
+    frame.end_page()
 
 
 def _key_of(text: str, known: dict[str, ImageSetRow]) -> str:

@@ -13,6 +13,7 @@ from pages.parts.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVA
 from pages.parts.picture import Box, data_url
 from pages.parts.tile import Tile
 from ranking.datasets import Thumbnails
+from ranking.datasets.text import written
 from ranking.ranked import Ranking, precision_terms
 from ranking.types import Bools, ImageSet, Ints
 
@@ -120,7 +121,7 @@ def shows(images: ImageSet, row: int) -> str:
 def numbers_of(images: ImageSet, row: int) -> str:
     """What the criteria of a set measure of a sample, in words; "" where nothing is known."""
     numbers = zip(images.criteria, images.numbers[row].tolist(), strict=True)
-    return ", ".join(f"{name} {number:.6g}" for name, number in numbers if not math.isnan(number))
+    return ", ".join(f"{name} {written(number)}" for name, number in numbers if not math.isnan(number))
 
 
 def _said(classes: Sequence[str]) -> str:

@@ -165,14 +165,23 @@ class ImageSetWriter:
             columns["numbers"] = self._numbers()
         return columns
 
-    def _numbers(self) -> npt.NDArray[np.float32]:
-        """(n, criteria) of the samples; NaN, always the same one of the many that floats have, where unknown."""
-        numbers = np.full((len(self._rows), len(self.criteria)), np.nan, np.float32)
+    def _numbers(self) -> npt.NDArray[np.floating[Any]]:
+        """(n, criteria) of the samples; NaN, always the same one of the many that floats have, where unknown.
+
+        float32, or float64 where that would make one of two different numbers, as of days written 20261122.
+        """
+        numbers = np.full((len(self._rows), len(self.criteria)), np.nan)
         for sample, (_, _, box, _) in enumerate(self._rows):
             for criterion, number in box.numbers.items():
                 if not math.isnan(number):
                     numbers[sample, self.criteria[criterion]] = number
-        return numbers + np.float32(0)  # -0 is 0
+        numbers += 0.0  # -0 is 0
+        coarse = numbers.astype(np.float32)
+        merged = any(
+            len(np.unique(one)) < len(np.unique(other))
+            for one, other in zip(coarse.T, numbers.T, strict=True)
+        )
+        return numbers if merged else coarse
 
 
 def content_key(title: str, classes: list[str], columns: Columns) -> str:

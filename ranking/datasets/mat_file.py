@@ -27,11 +27,11 @@ MAX_TEXTS = 1_000_000
 LONGEST_TEXT = 255  # characters that are kept of one
 GLANCE = 1_024  # bytes of a compressed variable that tell its name
 INT32, MATRIX, COMPRESSED = 5, 14, 15
-CELL, CHAR, NUMERIC = 1, 4, range(6, 16)
+CELL, CHAR, OPAQUE, NUMERIC = 1, 4, 17, range(6, 16)
 COMPLEX = 0x800
 NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 TEXTS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16"}
-KINDS = {2: "a struct", 3: "an object", 5: "a sparse array", 16: "a function", 17: "an object"}
+KINDS = {2: "a struct", 3: "an object", 5: "a sparse array", 16: "a function", OPAQUE: "an object"}
 
 Variable = Floats | tuple[str, ...]
 
@@ -155,6 +155,10 @@ def _matrix(element: Element) -> Matrix:
     if len(flags.data) != 8:
         raise ValueError(f"a matrix with {len(flags.data)} bytes of flags, expected 8")
     word = struct.unpack_from(element.order + "I", flags.data)[0]
+    if (
+        word & 0xFF == OPAQUE and shape.kind in TEXTS
+    ):  # texts and tables of MATLAB since 2016, whose name comes first
+        return Matrix(OPAQUE, False, (), shape.text(), parts)
     if shape.kind != INT32:
         raise ValueError(f"a matrix whose shape is of kind {shape.kind}, expected {INT32}")
     sides = tuple(int(side) for side in shape.numbers())

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from ranking.datasets.cards import SIZE, card
+from ranking.datasets.common_settings import seed_of, share_of_test
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import drawn
 from ranking.datasets.svmlight_reader import MAX_ROWS, Graded, read_graded
 from ranking.datasets.text import counted, readable
 from ranking.datasets.typed_path import read_typed, typed_path
@@ -57,17 +57,13 @@ class SvmLight:
         help="Such a file to test on, as rank.test. Empty: queries of the first are drawn.",
         advanced=True,
     )
-    test_share: float = setting(
+    test_share: float = share_of_test(
         0.3,
-        label="Share of test queries",
-        help="How many queries are drawn for the test where there is no test file.",
-        minimum=0.1,
-        maximum=0.9,
+        "How many queries are drawn for the test where there is no test file.",
+        of="queries",
         advanced=True,
     )
-    seed: int = setting(
-        0, label="Seed", help="Which queries are drawn for the test, where any are.", minimum=0, advanced=True
-    )
+    seed: int = seed_of(0, "Which queries are drawn for the test, where any are.")
 
     def title(self) -> str:
         return readable(typed_path(self.file, EXPECTED).name) or "SVMlight"
@@ -83,18 +79,18 @@ class SvmLight:
             yield from part.rows.problems
             features = part.rows.dense(width)[:, first:]
             of = split if several else ""  # queries of two files may have equal names and are others
-            drawn = set(part.queries if split == "test " else ()) if several else self._drawn(part.queries)
+            tests = set(part.queries if split == "test " else ()) if several else self._drawn(part.queries)
             for row, query in enumerate(part.queries):
                 grade, line = float(part.rows.grades[row]), int(part.rows.lines[row])
                 box = SourceBox(None, (), group=of + query, numbers={GRADE: grade})
                 picture = card(f"{of}line {line}", (f"{GRADE} {grade:g}", f"query {query}"))
                 vector = tuple(features[row].tolist())
-                yield SourceImage(f"{of}{line:06d}", picture, (box,), query in drawn, SIZE, vector)
+                yield SourceImage(f"{of}{line:06d}", picture, (box,), query in tests, SIZE, vector)
 
     def _drawn(self, queries: list[str]) -> set[str]:
         names = list(dict.fromkeys(queries))
-        order = np.random.default_rng(self.seed).permutation(len(names))
-        return {names[place] for place in order[: round(self.test_share * len(names))]}
+        chosen = drawn(len(names), self.test_share, self.seed)
+        return {name for name, test in zip(names, chosen.tolist(), strict=True) if test}
 
     @cached_property
     def _parts(self) -> list[Part]:

@@ -7,6 +7,7 @@ their line and goes on.
 from __future__ import annotations
 
 import math
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +69,8 @@ def read_graded(data: bytes, file: str) -> Graded:
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: expected text in UTF-8, got byte {error.start} of another kind") from error
     grades, queries, numbers, lengths = list[float](), list[str | None](), list[int](), [0]
-    columns, values, problems = list[int](), list[float](), list[Problem]()
+    columns, values = array("i"), array("f")  # as lists millions of numbers would take ten times the room
+    problems = list[Problem]()
     for number, line in enumerate(lines, 1):
         text = line.partition("#")[0].strip()
         if not text:
@@ -90,8 +92,8 @@ def read_graded(data: bytes, file: str) -> Graded:
         queries.append(query)
         numbers.append(number)
         lengths.append(len(pairs))
-        columns += pairs
-        values += pairs.values()
+        columns.extend(pairs)
+        values.extend(pairs.values())
         if len(grades) > MAX_ROWS:
             raise ValueError(f"{file}: expected at most {MAX_ROWS:,} rows, more came")
     if not grades:

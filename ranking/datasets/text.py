@@ -30,6 +30,16 @@ def listed(names: list[str], shown: int = 3) -> str:
     return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def written(number: float) -> str:
+    """A number in six digits, but a whole one of up to 15 digits as it is, such as a day.
+
+    >>> written(0.123456789), written(1957.0), written(20261122.0)
+    ('0.123457', '1957', '20261122')
+    """
+    whole = number == round(number) and abs(number) < 1e15
+    return f"{number:.0f}" if whole else f"{number:.6g}"
+
+
 def counted(number: int, noun: str) -> str:
     """`number` and `noun` in the right number.
 

@@ -18,12 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from ranking.inference import threads
 from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
 from ranking.types import Bools, Floats, Ints
 
+MOST_COMPARED = 8  # samples whose orders pages and studies all compare, as Fig. 6b does: 40,320, in a blink
 MOST_EXHAUSTIVE = 10  # samples: 3.6 million permutations
+AT_ONCE = 2_000_000  # numbers of windows that `values` holds at a time
 A_PART = 200  # sequences, below which another thread is not worth waking
 
 
@@ -73,9 +76,17 @@ class WindowScores:
         return sums
 
     def values(self, orders: Ints) -> Floats:
-        """(m,) eq. 3 of m orders, given as (m, n) rows of `places`, from its definition."""
-        sums = self.windows(orders)
-        values: Floats = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
+        """(m,) eq. 3 of m orders, given as (m, n) rows of `places`, from its definition.
+
+        A part of the orders at a time: a search visits thousands, and where windows are max-pooled each sample of each
+        window is a vector.
+        """
+        values = np.empty(len(orders))
+        each = orders.shape[1] * self.length * max(1, len(self.pooled))
+        step = max(1, AT_ONCE // each)
+        for at in range(0, len(orders), step):
+            sums = self.windows(orders[at : at + step])
+            values[at : at + step] = np.copysign(np.sqrt(np.abs(sums)), sums).sum(axis=1)
         return values
 
 
@@ -145,6 +156,11 @@ def exhaustive_permutations(
 
     threads.each(work, threads.rows(len(values), A_PART))
     return BestPermutations(orders, values)
+
+
+def as_good(found: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
+    """Whether values of orders are the best ones, but for rounding."""
+    return np.isclose(found, best, rtol=1e-9, atol=1e-12)
 
 
 def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:

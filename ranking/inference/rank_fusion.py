@@ -13,9 +13,11 @@ def weighted_votes(orders: Ints, values: Floats, starts: Ints) -> Ints:
 
     orders: (r, N) of r rankers, each sequence from 0 to its length; values: (r, m) of them, NaN where a ranker has
     none. From the first place on, each ranker gives the sample that it has there a vote of its value, and the sample
-    with the most votes, of those not yet placed, takes the place. Values below 0 have no vote; where no value is above
-    0, all votes weigh alike. Where votes are equal, or none is for a sample that is left, the sample with the least
-    weighted mean place goes first, then that with the lower number. Where no ranker has an order: ValueError.
+    with the most votes, of those not yet placed, takes the place. A sample that was passed over keeps its votes for
+    the places that follow: the paper does not say what becomes of it, and without them it would stand behind all that
+    a ranker has at its place, up to the end. Values below 0 have no vote; where no value is above 0, all votes weigh
+    alike. Where votes are equal the sample with the least weighted mean place goes first, then that with the lower
+    number. Where no ranker has an order: ValueError.
 
     >>> weighted_votes(np.array([[0, 1, 2], [1, 0, 2], [1, 2, 0]]), np.array([[3.0], [2.0], [2.0]]), np.array([0, 3]))
     array([1, 0, 2])
@@ -62,6 +64,3 @@ def _fill_votes(orders, weights, starts, fused):  # type: ignore[no-untyped-def]
                 ):
                     best = i
             fused[begin + p], left[best] = best, False
-            for r in range(len(orders)):
-                if weights[r, number] > 0.0:
-                    votes[orders[r, begin + p]] = 0.0

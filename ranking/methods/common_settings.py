@@ -38,12 +38,12 @@ def closed_gap(
     )
 
 
-def most_iterations(default: int) -> Any:
-    """The setting max_iterations, by `default` the fewer the dearer an iteration is."""
+def most_iterations(default: int, trained: str = "Training") -> Any:
+    """The setting max_iterations, by `default` the fewer the dearer an iteration is; `trained`: what they are of."""
     return setting(
         default,
         label="Iterations at most",
-        help="Training that has not converged by then ends with the best weights so far, and says so.",
+        help=f"{trained} that has not converged by then ends with the best weights so far, and says so.",
         formula=r"t \le t_{\max}",
         minimum=1,
         maximum=1_000_000,

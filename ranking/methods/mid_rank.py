@@ -9,12 +9,13 @@ import numpy as np
 
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
-from ranking.methods.common_settings import penalty
-from ranking.methods.order_method import Arrays, Grid, OrderMethod
+from ranking.methods.common_settings import closed_gap, most_iterations, penalty
+from ranking.methods.length_rankings import Rankings, scores_of_orders, taus_of
+from ranking.methods.order_method import Arrays, Grid, OrderMethod, has_order
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
+from ranking.methods.round_reports import RoundReports
 from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled
-from ranking.metrics import kendall_tau
 from ranking.optimise.sdca import PlaceHinges, sdca
 from ranking.settings import setting
 from ranking.subsequences import (
@@ -31,27 +32,12 @@ from ranking.types import (
     Floats,
     Ints,
     OnProgress,
-    ProgressEvent,
     SequenceSet,
-    StopTraining,
 )
 
 FUSIONS = ("weighted votes", "winner takes all", "best length")
 FOLDS = 3  # of the training sequences, where one length is to be chosen
 MOST_JUDGED = 300  # held-out sequences of a fold
-
-
-class Rankings(NamedTuple):
-    """What the rankers say of m sequences before fusion.
-
-    lengths: of the r rankers. first: (N,) the orders of RankSVM, each sequence from 0 to its length. orders: (r, N)
-    the best orders found, `first` where a sequence is shorter than the ranker. values: (r, m) eq. 3 of them, NaN there.
-    """
-
-    lengths: tuple[int, ...]
-    first: Ints
-    orders: Ints
-    values: Floats
 
 
 class LengthRanker(NamedTuple):
@@ -159,25 +145,11 @@ class MidRank(OrderMethod):
         0, label="Seed", help="Fixes the subsequences, the steps of training and the later starts of the search.",
         minimum=0, maximum=2**31 - 1, advanced=True,
     )  # fmt: skip
-    tolerance: float = setting(
+    tolerance: float = closed_gap(
         1e-2,
-        label="Stop at this duality gap",
-        help="Training of a length ends when its objective is proven to be within this share of the best possible.",
-        formula=r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
-        minimum=1e-7,
-        maximum=0.5,
-        log=True,
-        advanced=True,
+        "Training of a length ends when its objective is proven to be within this share of the best possible.",
     )
-    max_iterations: int = setting(
-        300,
-        label="Iterations at most",
-        help="A length that has not converged by then ends with the best weights so far, and training says so.",
-        formula=r"t \le t_{\max}",
-        minimum=1,
-        maximum=1_000_000,
-        advanced=True,
-    )
+    max_iterations: int = most_iterations(300, "Training of a length")
 
     start: RankSVM | None = field(default=None, init=False, repr=False)
     rankers: dict[int, LengthRanker] = field(default_factory=dict, init=False, repr=False)
@@ -207,7 +179,7 @@ class MidRank(OrderMethod):
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
         chain = longest_chain(sequences)
         shortest, longest = min(self.shortest, chain), min(self.longest, chain)
-        reports = _Reports(on_progress)
+        reports = RoundReports(on_progress)
         self.start = RankSVM(C=self.start_C).fit(sequences, reports)
         self.rankers, self.best_length = {}, 0
         proven: list[Certificate] = []
@@ -220,7 +192,7 @@ class MidRank(OrderMethod):
             if reports.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = self.lengths[0] if reports.stopped else self._choose_length(sequences)
+            self.best_length = self._choose_length(sequences, reports)
         primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
         return Certificate(
             primal,
@@ -246,21 +218,33 @@ class MidRank(OrderMethod):
         costs = np.ones(len(signs))
         return PlaceHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
 
-    def _choose_length(self, sequences: SequenceSet) -> int:
+    def _choose_length(self, sequences: SequenceSet, reports: RoundReports) -> int:
         """The trained length with the greatest mean Kendall tau on held-out sequences, of equal ones the shorter.
 
         Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others.
+        A length that could order no held-out sequence is not chosen, unless none could: then it is the shortest, and
+        so it is where training is stopped, which it can be at any time: these trainings report, too.
         """
         generator = np.random.default_rng(self.seed)
         fold = generator.permutation(len(sequences)) % FOLDS
-        taus: list[Floats] = []
+        sums, counts = np.zeros(len(self.lengths)), np.zeros(len(self.lengths))
         for number in range(FOLDS):
-            held = np.flatnonzero(fold == number)[:MOST_JUDGED]
-            other = replace(self, fusion="weighted votes", longest=max(self.lengths))
-            other.fit(sequences.part(np.flatnonzero(fold != number)))
-            judged = sequences.part(held)
-            taus += _taus(judged, other.rankings(judged))
-        return self.lengths[int(np.argmax(np.nanmean(taus, axis=0)))]
+            rest = sequences.part(np.flatnonzero(fold != number))
+            judged = sequences.part(np.flatnonzero(fold == number)[:MOST_JUDGED])
+            if not has_order(rest):  # of one sequence nothing is left
+                continue
+            other = replace(self, fusion="weighted votes", shortest=self.lengths[0], longest=self.lengths[-1])
+            if not reports.stopped:
+                other.fit(rest, reports.again)
+            if reports.stopped:
+                return self.lengths[0]
+            for taus in taus_of(judged, other.rankings(judged)):
+                for length, tau in zip(other.lengths, taus.tolist(), strict=True):
+                    if length in self.lengths and not np.isnan(tau):
+                        place = self.lengths.index(length)
+                        sums[place], counts[place] = sums[place] + tau, counts[place] + 1
+        means = np.divide(sums, counts, out=np.full(len(sums), -np.inf), where=counts > 0)
+        return self.lengths[int(np.argmax(means))]
 
     # -----------------------------------------------------------------------------------------------------
     # Prediction
@@ -357,56 +341,3 @@ class MidRank(OrderMethod):
         self.best_length = int(arrays["best_length"])
         if self.fusion == "best length" and self.best_length not in self.rankers:
             raise ValueError(f"the best length {self.best_length} was not trained")
-
-
-def scores_of_orders(orders: Ints, starts: Ints) -> Floats:
-    """(N,) how many samples stand behind each in its sequence, for orders from 0 to its length.
-
-    >>> scores_of_orders(np.array([1, 2, 0]), np.array([0, 3]))
-    array([0., 2., 1.])
-    """
-    sizes = np.diff(starts)
-    begin = np.repeat(starts[:-1], sizes)
-    scores = np.empty(len(orders))
-    scores[orders + begin] = np.repeat(starts[1:], sizes) - 1 - np.arange(len(orders))
-    return scores
-
-
-def _taus(sequences: SequenceSet, rankings: Rankings) -> list[Floats]:
-    """For each sequence with two different grades: (r,) Kendall tau of each ranker, NaN where it has no order."""
-    scores = [scores_of_orders(orders, sequences.starts) for orders in rankings.orders]
-    found = []
-    for number in range(len(sequences)):
-        span = slice(sequences.starts[number], sequences.starts[number + 1])
-        grades = sequences.grades[sequences.members[span]]
-        if (grades != grades[0]).any():
-            taus = np.array([kendall_tau(grades, one[span]) for one in scores])
-            found.append(np.where(np.isnan(rankings.values[:, number]), np.nan, taus))
-    return found
-
-
-class _Reports:
-    """Passes progress on with the number of the ranker, 0 for RankSVM; once told to stop, every later one stops."""
-
-    def __init__(self, on_progress: OnProgress | None) -> None:
-        self.on_progress = on_progress
-        self.number, self.stopped = 0, False
-        self.iterations, self.seconds = 0, 0.0  # before this ranker began
-        self.last = (0, 0.0)
-
-    def begin(self, number: int) -> None:
-        """The ranker of that number begins."""
-        self.number, self.iterations, self.seconds = number, self.last[0] + 1, self.last[1]
-
-    def __call__(self, event: ProgressEvent) -> None:
-        if self.stopped:
-            raise StopTraining
-        self.last = (self.iterations + event.iteration, self.seconds + event.seconds)
-        if self.on_progress is not None:
-            try:
-                self.on_progress(
-                    replace(event, iteration=self.last[0], seconds=self.last[1], round=self.number)
-                )
-            except StopTraining:
-                self.stopped = True
-                raise

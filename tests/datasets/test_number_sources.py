@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -114,6 +115,21 @@ HOSTILE = [
 def test_mat_files_that_lie(data, message):
     with pytest.raises(ValueError, match=message):
         read_mat(data, ["x"])
+
+
+def test_texts_and_tables_of_newer_releases_are_passed_over():
+    """They say their name where others say their shape."""
+    parts = (
+        element(6, struct.pack("<II", 17, 0)),
+        element(1, b"x"),
+        element(1, b"MCOS"),
+        element(1, b"string"),
+    )
+    newer = element(14, b"".join(parts))
+    other = newer.replace(b"x", b"y")
+    assert read_mat(HEADER + other + matrix(), ["x"])["x"].size == 2
+    with pytest.raises(ValueError, match=r"x cannot be read: expected rows and columns .* got an object"):
+        read_mat(HEADER + newer, ["x"])
 
 
 def test_a_cell_within_cells_without_end_is_not_followed():
@@ -246,6 +262,18 @@ def test_a_csv_of_numbers(tmp_path):
     assert np.isnan(images.numbers_of("price")).tolist() == [bool(row % 3) for row in range(12)]
     assert images.test.sum() == 5
     assert images.image_features is None
+
+
+def test_numbers_that_float32_would_make_equal_stay_apart(tmp_path):
+    days = [20261119 + row for row in range(4)]
+    for row in range(4):
+        draw(tmp_path / f"{row}.png", row)
+    text = "image,day\n" + "\n".join(f"{row}.png,{day}" for row, day in enumerate(days))
+    images, problems = build_image_set(numbers_of(tmp_path, text), tmp_path / "set")
+    assert problems == []
+    assert images.numbers_of("day").tolist() == days
+    years = text.replace("2026", "")
+    assert build_image_set(numbers_of(tmp_path, years), tmp_path / "other")[0].numbers.dtype == np.float32
 
 
 def test_a_csv_of_numbers_with_groups_and_a_split(tmp_path):
@@ -389,6 +417,16 @@ def test_svmlight_that_is_none(tmp_path, text, sizes, message):
         write(tmp_path, "rank.query", sizes)
     with pytest.raises(ValueError, match=message):
         len(make_source("SVMlight", file=file))
+
+
+def test_millions_of_features_take_little_room():
+    line = " ".join(f"{place}:{place}e-3" for place in range(1000, 3000))
+    data = "\n".join(f"1 qid:{row} {line}" for row in range(100)).encode()
+    tracemalloc.start()
+    assert len(read_graded(data, "x").values) == 200_000
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most - 2 * len(data) < 200_000 * 30
 
 
 def test_svmlight_that_is_too_much(monkeypatch):

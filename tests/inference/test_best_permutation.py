@@ -9,6 +9,7 @@ import pytest
 import reference
 from scipy.optimize import linear_sum_assignment
 
+from ranking.inference import best_permutation
 from ranking.inference.best_permutation import (
     WindowScores,
     best_permutations,
@@ -193,3 +194,20 @@ def test_visits_are_in_their_order() -> None:
     for tree in range(3):
         depths = record.depths[record.trees == tree]
         assert all(later - earlier in (0, 1) for earlier, later in itertools.pairwise(depths.tolist()))
+
+
+def test_values_of_many_orders_are_taken_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search visits thousands, and each window of max-pooled ones holds vectors: together they fill any memory."""
+    scores, value = ranker("max-pooled difference", 6, 3, 4)
+    orders = np.array(list(itertools.permutations(range(6)))[:50])
+    parts, windows = list[int](), WindowScores.windows
+
+    def counted(self: WindowScores, some: np.ndarray) -> np.ndarray:
+        parts.append(len(some))
+        return windows(self, some)
+
+    monkeypatch.setattr(WindowScores, "windows", counted)
+    monkeypatch.setattr(best_permutation, "AT_ONCE", 8 * 6 * 3 * 3)
+    found = scores.values(orders)
+    assert parts == [8] * 6 + [2]
+    np.testing.assert_allclose(found, [value(tuple(order)) for order in orders.tolist()], atol=1e-10)

@@ -11,7 +11,9 @@ import reference
 from order_problems import sequences
 
 from ranking import Query, make_method
-from ranking.methods.mid_rank import MidRank, scores_of_orders
+from ranking.methods import mid_rank
+from ranking.methods.length_rankings import scores_of_orders
+from ranking.methods.mid_rank import MidRank
 from ranking.methods.subsequence_maps import REPRESENTATIONS, blocks, max_pooled, psi
 from ranking.metrics import kendall_tau
 from ranking.subsequences import deltas, training_subsequences
@@ -95,6 +97,31 @@ def test_it_learns_an_order_and_gives_it_back(fusion: str, tmp_path: Path) -> No
     assert again.certificate == method.certificate
 
 
+@pytest.mark.parametrize(
+    ("levels", "shortest", "lengths"),
+    [
+        ([[2, 1, 0]] * 6, 5, (3,)),  # no sequence holds as many grades as the shortest asks for
+        ([[4, 3, 2, 1, 0]], 2, (2, 3, 4, 5)),  # one sequence: none is left to train on
+        (
+            [[4, 3, 2, 1, 0]] + [[2, 1, 0]] * 6,
+            2,
+            (2, 3, 4, 5),
+        ),  # held out, the long one leaves no ranker of 5
+    ],
+)
+def test_the_best_length_is_chosen_of_few_and_short_sequences(levels, shortest, lengths) -> None:
+    grades = np.concatenate(levels)
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in levels])])
+    made = SequenceSet(
+        np.stack([grades, np.ones(len(grades))], axis=1), grades, np.arange(len(grades)), starts
+    )
+    settings = {**FEW, "shortest": shortest, "longest": 6, "fusion": "best length"}
+    method = make_method("MidRank", **settings).fit(made)
+    assert method.lengths == lengths
+    assert method.best_length in lengths
+    assert mean_tau(method, made) == pytest.approx(1.0)
+
+
 def test_the_order_is_the_same_however_a_sequence_is_given() -> None:
     made = sequences(6)
     method = make_method("MidRank", **FEW).fit(made)
@@ -124,6 +151,36 @@ def test_lengths_without_examples_are_left_out_and_told() -> None:
         make_method("MidRank", shortest=4, longest=3)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_best_length_is_chosen_of_few_sequences(count: int) -> None:
+    method = make_method("MidRank", fusion="best length", **FEW).fit(sequences(1).part(range(count)))
+    assert method.best_length in method.lengths
+    assert method.best_length == method.lengths[0] or count > 1  # one sequence leaves none to judge by
+
+
+def test_a_best_length_is_chosen_where_sequences_have_too_few_grades_for_some() -> None:
+    made = sequences(8, levels=3)
+    short = make_method("MidRank", **{**FEW, "shortest": 4, "longest": 8}, fusion="best length").fit(made)
+    assert (short.best_length, short.lengths) == (3, (3,))
+    # The first sequence alone holds more than three grades, so that folds have other lengths than the whole.
+    grades = np.where(np.arange(60) < 6, np.arange(60), np.arange(60) % 3)
+    members = np.concatenate([np.arange(6), np.random.default_rng(0).permutation(np.arange(6, 60))])
+    mixed = SequenceSet(made.features, grades, members, np.arange(0, 61, 6))
+    method = make_method("MidRank", **{**FEW, "longest": 8}, fusion="best length").fit(mixed)
+    assert method.lengths == (2, 3, 4, 5, 6)
+    assert method.best_length in method.lengths
+
+
+def test_the_best_length_is_the_best_on_held_out_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    for best in range(3):
+
+        def taus(*_: object, best: int = best) -> list[np.ndarray]:
+            return [np.where(np.arange(3) == best, 0.9, 0.1), np.array([np.nan, 0.2, 0.2])]
+
+        monkeypatch.setattr(mid_rank, "taus_of", taus)
+        assert make_method("MidRank", fusion="best length", **FEW).fit(sequences(5)).best_length == 2 + best
+
+
 @pytest.mark.parametrize("fusion", ["weighted votes", "best length"])
 def test_progress_counts_lengths_and_a_stop_keeps_what_was_begun(fusion: str) -> None:
     made, events = sequences(9), list[ProgressEvent]()
@@ -147,6 +204,30 @@ def test_progress_counts_lengths_and_a_stop_keeps_what_was_begun(fusion: str) ->
         raise StopTraining
 
     assert make_method("MidRank", **FEW).fit(made, at_once).lengths == (2,)
+
+
+def test_the_choice_of_a_length_can_be_stopped_too() -> None:
+    """It trains three times as much again, and says nothing of that but that it goes on."""
+    made, plain, events = sequences(9), list[ProgressEvent](), list[ProgressEvent]()
+    make_method("MidRank", **FEW).fit(made, plain.append)
+    chosen = make_method("MidRank", fusion="best length", **FEW).fit(made, events.append)
+    assert chosen.certificate.converged
+    later = events[len(plain) :]
+    assert len(later) > 10
+    assert {(event.round, event.iteration) for event in later} == {(3, plain[-1].iteration)}
+
+    heard = list[ProgressEvent]()
+
+    def stop(event: ProgressEvent) -> None:
+        heard.append(event)
+        if len(heard) == len(plain) + 5:
+            raise StopTraining
+
+    method = make_method("MidRank", fusion="best length", **FEW).fit(made, stop)
+    assert len(heard) == len(plain) + 5
+    assert method.lengths == (2, 3, 4)
+    assert method.best_length == 2
+    assert not method.certificate.converged
 
 
 def test_torn_files_are_refused(tmp_path: Path) -> None:

@@ -258,7 +258,7 @@ def test_a_method_that_is_gone_or_another_is_said(laboratory, open_page):
     run.model_file.unlink()
     app = open_page("max_marginals", run=run.id)
     assert not app.exception
-    assert "left no method" in app.error[0].value
+    assert "has no method" in app.error[0].value
 
 
 def test_only_ranked_images_of_such_a_training_lead_here(laboratory, open_page):

@@ -247,7 +247,7 @@ def test_a_model_that_is_gone_is_said(taught, open_page):
     run_of(taught, "HOAP-SVM").model_file.unlink()
     app = open_page("neighbours_lesson", neighbours_step="2")
     assert not app.exception
-    assert "left no method" in app.error[0].value
+    assert "has no method" in app.error[0].value
 
 
 # ------------------------------------------------------------------------------------------------- the sentences

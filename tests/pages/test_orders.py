@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from order_home import DRAWING, HOSTILE, Recomputed, film_of
+from order_home import DRAWING, HOSTILE, Recomputed, film_of, train_orders_here
 from PIL import Image
 
 from pages.parts import cache, film, frame, order_export
@@ -98,6 +98,11 @@ def test_beside_stand_trainings_on_the_same_sequences_alone(orders_here, open_pa
     assert not any(orders_here.shorter in option for option in beside.options)
     beside.set_value([]).run()
     assert [strip["title"] for strip in film_of(app)["strips"]] == [HOSTILE]
+    unscaled = {**DRAWING, "train": 30, "scale": "as they are"}
+    fewer = train_orders_here(orders_here.store, orders_here.key, "RankSVM", unscaled)
+    app = open_page("orders", order_run=orders_here.own, beside=fewer.id)
+    assert not app.error
+    assert [strip["title"] for strip in film_of(app)["strips"]] == [HOSTILE, "RankSVM"]
     other = open_page("orders", order_run=orders_here.shorter)
     shown = film_of(other)
     assert len(shown["frames"]) == 4
@@ -248,7 +253,7 @@ def test_scores_that_are_gone_or_of_another_length_are_said(orders_here, open_pa
     np.save(run.scores_file, np.zeros(3))
     app = open_page("orders", order_run=run.id)
     assert not app.exception
-    assert frame.escaped("expected 90 scores") in app.error[0].value
+    assert frame.escaped("must have 90 scores") in app.error[0].value
 
 
 def test_what_a_training_has_come_to_is_told_and_why_it_failed(orders_here, open_page, started):
@@ -296,4 +301,4 @@ def test_the_address_of_a_deleted_training_of_orders_says_so(orders_here, open_p
     orders_here.store.delete_run(orders_here.own)
     app = open_page("orders", order_run=orders_here.own)
     assert not app.exception
-    assert any("that training was deleted" in warning.value for warning in app.warning)
+    assert any("that training of orders was deleted" in warning.value for warning in app.warning)

@@ -62,6 +62,27 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
     assert lines == 6
 
 
+def test_ones_own_strip_is_there_after_the_methods_and_keeps_its_moves(filled, visit):
+    page = visit("/orders?sequence=3")
+    page.locator(".film .tile").first.wait_for()
+    settle(page)
+    page.get_by_text("Order it yourself", exact=True).click()
+    page.locator(f"{OWN} .tile").first.wait_for()
+    settle(page)
+    before = page.evaluate(ORDER)
+    assert sorted(before) == list(range(6))
+    page.locator(f"{OWN} .tile").first.focus()
+    page.keyboard.press("Shift+End")
+    settle(page)
+    page.get_by_text("The methods' orders", exact=True).click()
+    page.locator(".film .movable").wait_for(state="detached")
+    settle(page)
+    page.get_by_text("Order it yourself", exact=True).click()
+    page.locator(f"{OWN} .tile").first.wait_for()
+    settle(page)
+    assert page.evaluate(ORDER) == [*before[1:], before[0]]
+
+
 def test_a_click_on_the_tree_shows_that_order(filled, visit):
     page = visit(f"/search_tree?order_run={filled.own}&sequence=3&trees=1")
     page.locator(".film .tile").first.wait_for()
@@ -75,3 +96,29 @@ def test_a_click_on_the_tree_shows_that_order(filled, visit):
     page.wait_for_url(re.compile(r"visit=\d+"))
     settle(page)
     assert page.locator(".film .title").nth(1).inner_text() != shown
+
+
+def test_ones_own_strip_comes_after_the_methods_and_goes_again(filled, visit):
+    page = visit("/orders?sequence=2")
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.locator(".film .tile").first.wait_for()
+    settle(page)
+    page.get_by_text("Order it yourself", exact=True).click()
+    page.locator(f"{OWN} .tile").first.wait_for()
+    settle(page)
+    before = page.evaluate(ORDER)
+    assert sorted(before) == list(range(6)), "the same sequence was shown without a strip of one's own"
+    page.locator(f"{OWN} .tile").first.focus()
+    page.keyboard.press("Shift+ArrowRight")
+    moved = [before[1], before[0], *before[2:]]
+    settle(page)
+    page.get_by_text("The methods' orders", exact=True).click()
+    page.locator(".film .band").first.wait_for()
+    settle(page)
+    page.locator(".film .tile").first.click()
+    page.get_by_text("Order it yourself", exact=True).click()
+    page.locator(f"{OWN} .tile").first.wait_for()
+    settle(page)
+    assert page.evaluate(ORDER) == moved, "a look at the methods takes no move back"
+    assert not faults

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from order_home import Recomputed, film_of
 
-from pages import search_tree
-from pages.parts import cache, tree_chart
+from pages.parts import cache, order_export, tree_chart
 from ranking import method_class
 from ranking.tree_search import TreeSearch, tree_search
 
@@ -83,7 +82,7 @@ def test_the_film_tells_the_value_of_eq_3(orders_here, open_page, found):
 def test_the_table_holds_every_order(orders_here, found):
     tested = Recomputed(orders_here, orders_here.own)
     samples = tested.drawn.samples[tested.drawn.sequences.sequence(2)]
-    text = search_tree.csv_text(tested.images, found, samples, tested.relevance[2])
+    text = order_export.visits_csv_text(tested.images, found, samples, tested.relevance[2])
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [float(row["value"]) for row in rows] == found.trees.values.tolist()
     assert [row["samples"].split(";") for row in rows] == tested.images.ids[

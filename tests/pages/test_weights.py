@@ -186,7 +186,7 @@ def test_a_method_that_is_gone_is_said(laboratory, open_weights):
     laboratory.store.run(laboratory.finished).model_file.unlink()
     app = open_weights(laboratory.finished)
     assert not app.exception
-    assert any("left no method" in error.value for error in app.error)
+    assert any("has no method" in error.value for error in app.error)
 
 
 def test_the_picture_is_not_made_before_it_is_asked_for(laboratory, open_page, monkeypatch):

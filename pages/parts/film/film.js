@@ -3,7 +3,7 @@
 // data: { token, label, frames: [{ src, alt, caption, grade }], truth: strip | null, strips: [strip] }
 // strip: { title, note, order: [number of a frame], movable }. The movable strip is moved by dragging, or by keys: Left and
 // Right go from picture to picture, with Shift they take it along; Home and End. Its order is this element's own until
-// `token` changes, so that no answer of the server takes a move back.
+// one with another `token` comes, so that no answer of the server takes a move back.
 
 const MILLISECONDS = 200;
 const SAID = { ahead: "goes too early", behind: "goes too late", same: "in its place" };
@@ -98,9 +98,11 @@ export default function ({ data, parentElement, setStateValue }) {
   root.style.setProperty("--count", data.frames.length);
   root.setAttribute("aria-label", data.label);
   const strip = data.strips.find((one) => one.movable);
-  if (state.token !== data.token) {
+  if (!strip) {
+    state.token = null; // the same frames may come again with a strip to be moved: it begins as the server knows it
+  } else if (state.token !== data.token) {
     state.token = data.token;
-    state.order = strip ? [...strip.order] : [];
+    state.order = [...strip.order];
     state.current = 0;
   }
   const own = () => root.querySelector(".movable > .row:last-child");
@@ -133,6 +135,7 @@ export default function ({ data, parentElement, setStateValue }) {
   };
 
   paint();
+  root.onkeydown = root.onpointerdown = null; // of a strip that was movable before
   if (!strip) return;
   root.onkeydown = (event) => {
     if (!own().contains(event.target) || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
@@ -13,7 +12,9 @@ from PIL import Image
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
 from ranking.datasets.action_figures.paint import SIZE, jpeg
 from ranking.datasets.action_figures.sketch import Sketch, clear
+from ranking.datasets.common_settings import number_of_images, seed_of, share_of_test
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import evenly
 from ranking.datasets.timeline_cars.body import draw_body, of_kind
 from ranking.datasets.timeline_cars.eras import BODIES, FITTINGS, PRINTS, WHEELS, between
 from ranking.datasets.timeline_cars.fittings import draw_fittings, draw_spare
@@ -21,7 +22,6 @@ from ranking.datasets.timeline_cars.models import VIEWS, Model, make_model, seem
 from ranking.datasets.timeline_cars.photo import paint, photographed
 from ranking.datasets.timeline_cars.places import draw_place
 from ranking.datasets.timeline_cars.wheels import draw_wheels
-from ranking.settings import setting
 from ranking.types import Problem, SourceBox, SourceImage
 
 
@@ -38,27 +38,11 @@ class TimelineCars:
     order: ClassVar[int] = 1
     bundled: ClassVar[bool] = False
 
-    images: int = setting(
-        800,
-        label="Number of images",
-        help="How many pictures are drawn. Fewer are ready sooner, more teach a method better.",
-        minimum=50,
-        maximum=100_000,
+    images: int = number_of_images(800, "pictures")
+    test_share: float = share_of_test(
+        0.4, "How many of the cars are set aside to test on. The rest is there to train on."
     )
-    test_share: float = setting(
-        0.4,
-        label="Share of test images",
-        help="How many of the cars are set aside to test on. The rest is there to train on.",
-        minimum=0.1,
-        maximum=0.9,
-    )
-    seed: int = setting(
-        5,
-        label="Seed",
-        help="Which cars are drawn. The same seed draws the same cars.",
-        minimum=0,
-        advanced=True,
-    )
+    seed: int = seed_of(5, "Which cars are drawn. The same seed draws the same cars.")
 
     def title(self) -> str:
         return "Timeline cars"
@@ -76,8 +60,7 @@ class TimelineCars:
 
 def is_test(seed: int, number: int, share: float) -> bool:
     """Whether model `number` is set aside: of any run of models `share` are, as even as can be."""
-    start = Random(f"{seed}/test").random()
-    return math.floor((number + 1) * share + start) > math.floor(number * share + start)
+    return evenly(number, share, Random(f"{seed}/test").random())
 
 
 def picture(model: Model, view: int) -> Image.Image:

@@ -1,0 +1,49 @@
+"""The orders that MidRank's rankers give sequences, one a length, before they are fused."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.metrics import kendall_tau
+from ranking.types import Floats, Ints, SequenceSet
+
+
+class Rankings(NamedTuple):
+    """What the rankers say of m sequences before fusion.
+
+    lengths: of the r rankers. first: (N,) the orders of RankSVM, each sequence from 0 to its length. orders: (r, N)
+    the best orders found, `first` where a sequence is shorter than the ranker. values: (r, m) eq. 3 of them, NaN there.
+    """
+
+    lengths: tuple[int, ...]
+    first: Ints
+    orders: Ints
+    values: Floats
+
+
+def scores_of_orders(orders: Ints, starts: Ints) -> Floats:
+    """(N,) how many samples stand behind each in its sequence, for orders from 0 to its length.
+
+    >>> scores_of_orders(np.array([1, 2, 0]), np.array([0, 3]))
+    array([0., 2., 1.])
+    """
+    sizes = np.diff(starts)
+    begin = np.repeat(starts[:-1], sizes)
+    scores = np.empty(len(orders))
+    scores[orders + begin] = np.repeat(starts[1:], sizes) - 1 - np.arange(len(orders))
+    return scores
+
+
+def taus_of(sequences: SequenceSet, rankings: Rankings) -> list[Floats]:
+    """For each sequence with two different grades: (r,) Kendall tau of each ranker, NaN where it has no order."""
+    scores = [scores_of_orders(orders, sequences.starts) for orders in rankings.orders]
+    found = []
+    for number in range(len(sequences)):
+        span = slice(sequences.starts[number], sequences.starts[number + 1])
+        grades = sequences.grades[sequences.members[span]]
+        if (grades != grades[0]).any():
+            taus = np.array([kendall_tau(grades, one[span]) for one in scores])
+            found.append(np.where(np.isnan(rankings.values[:, number]), np.nan, taus))
+    return found
