@@ -23,7 +23,7 @@ LAYERS: tuple[set[str], ...] = (
     {"ranking"},
     {"image_graph", "asking", "lookahead", "tree_search"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
-    | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences"},
+    | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
     | {"subsequences", "pair_chains"},
     {"registry", "settings", "types", "archives", "spreadsheets"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +18,11 @@ from PIL import Image
 from pages.parts.picture import data_url
 from ranking import jobs, method_class
 from ranking.answers import AnswerStore
+from ranking.comparison import Comparison
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
 from ranking.features import cached_features, load_features
+from ranking.intervals import Redrawn
+from ranking.intervals import redrawn as draw_again
 from ranking.label_pairs import LabelPairs
 from ranking.label_pairs import label_pairs as label_pairs_of
 from ranking.label_sets import label_set
@@ -42,6 +45,7 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.types import Features
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
+MOST_PLACES = 20  # places of each of several rankings that are shown
 MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
 TINY = 80  # longest side of an image of which every pixel counts
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
@@ -198,6 +202,34 @@ def _ranking(home: str, run_id: str, split: str) -> Ranking:
     scores = _scores(run, len(images), "a sample")
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
     return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
+
+
+def comparison(shown: Sequence[Run], split: str) -> Comparison:
+    """The rankings of ended runs of one image set and one query; Gone where one left no scores."""
+    rankings = [ranking(run, split) for run in shown]
+    with or_gone():
+        return _comparison(str(store().home), tuple(run.id for run in shown), split, rankings)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _comparison(home: str, run_ids: tuple[str, ...], split: str, _rankings: list[Ranking]) -> Comparison:
+    return Comparison.of(_rankings)
+
+
+def redrawn(shown: Sequence[Run], split: str) -> Redrawn:
+    """Their measures, and the same on images of the split that are drawn again; Gone where there are too few."""
+    compared = comparison(shown, split)
+    with or_gone():
+        return _redrawn(
+            str(store().home), tuple(run.id for run in shown), split, shown[0].settings["set"], compared
+        )
+
+
+@st.cache_resource(show_spinner="Drawing images again …", max_entries=8)
+def _redrawn(home: str, run_ids: tuple[str, ...], split: str, set_key: str, _compared: Comparison) -> Redrawn:
+    units = _image_set(home, set_key).groups[_compared.samples]
+    cutoffs = range(1, min(MOST_PLACES, len(_compared.samples)) + 1)
+    return draw_again(_compared.relevance, _compared.scores, units, cutoffs=cutoffs)
 
 
 def leaning(run: Run) -> Leaning:

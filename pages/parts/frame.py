@@ -26,6 +26,7 @@ SECTIONS = {
         "image_sets": "Image sets",
         "train": "Train",
         "ranked_images": "Ranked images",
+        "compare": "Compare",
         "max_marginals": "Max-marginals",
         "sample_graph": "Sample graph",
     },

@@ -20,6 +20,11 @@ SHEET_CLASS = "sheet.class"  # only images that show this class are on the conta
 SHEET_SPLIT = "sheet.split"  # only images of this split are
 SAMPLE = "sample"  # id of the selected sample: one selection for all pages
 VIEW = "view"  # what a tile of the ranked grid shows
+COMPARED = "compared"  # ids of the trainings that are compared, joined by commas
+TOP = "top"  # how many places of each of them are shown
+FOLLOW = "follow"  # whether lines follow the selected sample or all that are shown
+PAIR = "pair"  # ids of the two of them that are compared sample by sample, joined by a comma
+MOVED = "moved"  # by what samples are said to have moved between the two
 EXAMPLE = "example"  # id of the selected sample of an import
 STEP = "step"  # of the lesson, from 1
 PLACE = "place"  # of the image that the lesson moves, from 1
@@ -66,7 +71,7 @@ SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
 DEPENDENTS = {
     IMPORT: (EXAMPLE,),
-    SET: (SHEET, "sheet.", QUERY, RUN, PAGE, SAMPLE, COMPONENTS),
+    SET: (SHEET, "sheet.", QUERY, RUN, COMPARED, PAIR, PAGE, SAMPLE, COMPONENTS),
     SHEET_CLASS: (SHEET,),
     SHEET_SPLIT: (SHEET,),
     RUN: (
@@ -83,7 +88,10 @@ DEPENDENTS = {
         SAMPLE,
         COMPONENTS,
         LIKE,
+        COMPARED,
+        PAIR,
     ),
+    COMPARED: (PAIR,),
     ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
     CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
     LABEL_SET: (LABEL_RUN, RIVAL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
