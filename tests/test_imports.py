@@ -20,7 +20,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
-    {"image_graph", "asking", "lookahead", "tree_search"},
+    {"image_graph", "asking", "lookahead", "tree_search", "inference_steps"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "subsequences"},
