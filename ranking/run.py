@@ -115,6 +115,12 @@ class Run:
         return self.folder / "scores.npy"
 
     @property
+    def scores_so_far_file(self) -> Path:
+        """(t,) float64, while a training that asks for most violated rankings goes on: the scores of its training
+        samples when it last asked."""
+        return self.folder / "scores_so_far.npy"
+
+    @property
     def problems_file(self) -> Path:
         """The `Problem`s of an import, as JSON."""
         return self.folder / "problems.json"

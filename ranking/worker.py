@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import json
+import math
 import os
 import signal
 import sys
@@ -37,6 +38,7 @@ from ranking.worker_limits import lift_memory_limit, limit_memory, reason_of
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.fold_curves import FoldCurve
 
+SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
 TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
 Result = dict[str, Any]
 
@@ -156,7 +158,9 @@ def train(store: Store, run: Run, report: Report) -> Result:
         on_fitted=report.saving,
         warm_start=_warm_start(store, settings),
         edges=store.edges_of(settings.set, settings.graph),
+        on_asked=_SoFar(run.scores_so_far_file).keep,
     )
+    run.scores_so_far_file.unlink(missing_ok=True)
     _write_whole(run.model_file, trained.method.save)
     _write_whole(run.scores_file, lambda path: _save_scores(path, trained.scores))
     bounds = {} if trained.bounds is None else {"bounds": trained.bounds._asdict()}
@@ -262,6 +266,19 @@ def _write_whole(file: Path, write: Callable[[Path], object]) -> None:
     with open(partial, "rb+") as stream:
         os.fsync(stream.fileno())
     os.replace(partial, file)
+
+
+class _SoFar:
+    """Writes the scores of a training that goes on, now and then."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._written = file, -math.inf
+
+    def keep(self, scores: Floats) -> None:
+        now = time.monotonic()
+        if now - self._written >= SO_FAR_SECONDS:
+            self._written = now
+            _write_whole(self._file, lambda path: _save_scores(path, scores))
 
 
 def _save_scores(file: Path, scores: Floats) -> None:

@@ -14,11 +14,18 @@ from ranking.inference.interleaving import Derivative
 from ranking.inference_steps import TRACED, Problem, Trace, bins_of, trace_of
 from ranking.losses import make_loss
 
-PAIRS = [(loss, algorithm) for loss in ("ap", "ndcg") for algorithm in TRACED if (loss, algorithm) != ("ndcg", "search")]
+PAIRS = [
+    (loss, algorithm)
+    for loss in ("ap", "ndcg")
+    for algorithm in TRACED
+    if (loss, algorithm) != ("ndcg", "search")
+]
 SIZES = [(1, 1), (1, 6), (5, 1), (3, 8), (12, 40), (40, 12), (25, 300)]
 
 
-def drawn(positives: int, negatives: int, seed: int, decimals: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def drawn(
+    positives: int, negatives: int, seed: int, decimals: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Scores and relevance; decimals: equal scores are many."""
     random = np.random.default_rng(seed)
     relevant = random.permutation(np.arange(positives + negatives) < positives)
@@ -28,7 +35,9 @@ def drawn(positives: int, negatives: int, seed: int, decimals: int | None = None
 
 @pytest.mark.parametrize(("loss", "algorithm"), PAIRS)
 @pytest.mark.parametrize(("positives", "negatives"), SIZES)
-def test_ranks_are_those_of_the_compiled_algorithm(loss: str, algorithm: str, positives: int, negatives: int) -> None:
+def test_ranks_are_those_of_the_compiled_algorithm(
+    loss: str, algorithm: str, positives: int, negatives: int
+) -> None:
     for seed in range(12):
         scores, relevant = drawn(positives, negatives, seed)
         problem = Problem.of(scores, relevant, loss)
@@ -95,6 +104,8 @@ def test_derivatives_are_differences_of_the_functions() -> None:
         for j in range(1, 10):
             slopes = [problem.derivative(j, i, float(problem.irrelevant[j - 1])) for i in range(1, 7)]
             np.testing.assert_allclose(np.diff(problem.values[j - 1]), np.array(slopes) * 2 / 54, atol=1e-12)
+            of_sample = problem.curve(j, float(problem.irrelevant[j - 1]))
+            np.testing.assert_allclose(of_sample, problem.values[j - 1], atol=1e-12)
 
 
 def test_the_prediction_maximises_the_score_alone() -> None:
@@ -219,5 +230,7 @@ def test_unknown_algorithms_and_losses_without_search_say_so() -> None:
     problem = Problem.of([1.0, 2.0], [True, False], make_loss("ndcg"))
     with pytest.raises(ValueError, match="choose one of: greedy, search, select, buckets"):
         trace_of(problem, "quicksort")
-    with pytest.raises(ValueError, match="search needs the unimodality of the average precision, the loss is ndcg"):
+    with pytest.raises(
+        ValueError, match="search needs the unimodality of the average precision, the loss is ndcg"
+    ):
         trace_of(problem, "search")

@@ -107,7 +107,8 @@ def _decide_by_sign(
     start, end, low, high = inside
     base = float(problem.relevant[low - 1])
     most, least = (
-        float(problem.half_gains[low - 1]) * float(problem.steps[low - 1 + above]) for above in (start, end - 1)
+        float(problem.half_gains[low - 1]) * float(problem.steps[low - 1 + above])
+        for above in (start, end - 1)
     )
     slack = ROUNDING * (abs(base) + most)
     surely_high, surely_low = base - most - slack, base - least + slack

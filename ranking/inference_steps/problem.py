@@ -89,6 +89,16 @@ class Problem:
         drop = float(self.half_gains[i - 1]) * float(self.steps[i + j - 2])
         return (float(self.relevant[i - 1]) - score) - drop
 
+    def curve(self, j: int, score: float) -> Floats:
+        """(|P| + 1,) f_j for any score at place j, also of the edge of a bin, which no sample has."""
+        p, n = len(self.positives), len(self.negatives)
+        ranks = np.arange(1, p + 2)
+        above = np.concatenate([[0.0], np.cumsum(self.relevant)])
+        costs = self.gains * self.steps[j - 1 : j - 1 + p]
+        delta = np.append(np.cumsum(costs[::-1])[::-1], 0.0)
+        found: Floats = ((p + 2 - 2 * ranks) * score + 2 * above - above[-1]) / (p * n) + delta
+        return found
+
     @cached_property
     def values(self) -> Floats:
         """(|N|, |P| + 1) all f_j(i). The sum over j of f_j(r_j) is score plus loss (Observation 3)."""
