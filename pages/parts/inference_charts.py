@@ -17,6 +17,12 @@ MOST_LINES = 120  # irrelevant samples whose way from one ranking to the other i
 BAND = 2.0  # from one ranking of a picture to the next
 NO_LEGEND = {"showlegend": False}
 STRIPES = {"shape": "/", "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.55)", "size": 6}
+TREE_LOOKS = {
+    "to come": ("to come", GREY, 0.3, STRIPES),
+    "done": ("its median was looked at", BLUE, 1.0, {}),
+    "now": ("this step", PURPLE, 1.0, {}),
+    "settled": ("settled without a look", RELEVANT, 1.0, {}),
+}
 
 
 def patterns(problem: Problem, rankings: Sequence[tuple[str, Ints]]) -> go.Figure:
@@ -177,19 +183,7 @@ def tree(trace: Trace, done: int, highest: int) -> go.Figure:
                     rows["settled"].append(
                         (bound.start, bound.end - bound.start, depth + 1, f"all {bound.low}")
                     )
-    looks = {
-        "to come": (GREY, 0.3, STRIPES),
-        "done": (BLUE, 1.0, {}),
-        "now": (PURPLE, 1.0, {}),
-        "settled": (RELEVANT, 1.0, {}),
-    }
-    names = {
-        "to come": "to come",
-        "done": "its median was looked at",
-        "now": "this step",
-        "settled": "settled without a look",
-    }
-    for state, (colour, opacity, pattern) in looks.items():
+    for state, (name, colour, opacity, pattern) in TREE_LOOKS.items():
         if rows[state]:
             starts, widths, levels, told = zip(*rows[state], strict=True)
             figure.add_bar(
@@ -198,7 +192,7 @@ def tree(trace: Trace, done: int, highest: int) -> go.Figure:
                 base=[start + 0.5 for start in starts],
                 orientation="h",
                 width=0.86,
-                name=names[state],
+                name=name,
                 opacity=opacity,
                 marker={"color": colour, "pattern": pattern, "line": {"color": "white", "width": 1}},
                 text=told,

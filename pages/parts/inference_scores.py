@@ -132,7 +132,7 @@ def so_far(run: Run, images: ImageSet) -> Scores:
     rows = np.flatnonzero(~images.test)
     with cache.or_gone():
         scores = read_scores(run.scores_so_far_file, len(rows))
-    note = f"This training goes on: these are its scores {len(rows):,} training samples had a moment ago."
+    note = f"This training goes on: these are the scores that its {len(rows):,} training samples had a moment ago."
     found = thinned(images, Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores))
     return Scores(found.scores, found.relevant, images, found.rows, note)
 
@@ -148,7 +148,7 @@ def thinned(images: ImageSet, ranked: Ranking) -> Scores:
     """The samples of a ranking; of more than can be looked at, as many as can, evenly along the ranking."""
     if not 0 < ranked.positives < len(ranked):
         frame.way_on(
-            "A ranking is violated by samples of both kinds, and this split has one",
+            "A ranking is violated by samples of both kinds; this split has one",
             "Train a method",
             "train",
         )

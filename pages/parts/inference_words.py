@@ -133,8 +133,8 @@ def of_step(problem: Problem, step: Step) -> str:
             f"would have rank {step.rank}, of {ranks_of(run.low, run.high)}. {_so(left)}"
         )
     return (
-        f"A bin with {samples_of(run.start, run.end)} and two possible ranks, {run.low} and {run.high}: the sign of one "
-        f"difference decides. {_so(left)}"
+        f"A bin with {samples_of(run.start, run.end)} and two possible ranks, {run.low} and {run.high}: the sign "
+        f"of one difference decides. {_so(left)}"
     )
 
 
@@ -184,8 +184,8 @@ def notice_bins(problem: Problem, found: Bins, trace: Trace) -> str:
     low, high = trace.bounds_after(edges, problem.highest)
     met = int(np.count_nonzero(low == high))
     return (
-        f"{found.grid.bins} bins of equal width; {edges} edges were looked at. Notice that the bounds of bins with {met:,} "
-        f"of {len(low):,} samples meet: nobody looks into those again. From 6,000 irrelevant samples on the "
+        f"{found.grid.bins} bins of equal width; {edges} edges were looked at. Notice that the bounds of bins with "
+        f"{met:,} of {len(low):,} samples meet: nobody looks into those again. From 6,000 irrelevant samples on the "
         "algorithm “auto” counts like this; with fewer it sorts and halves, which is as fast there."
     )
 

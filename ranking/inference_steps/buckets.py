@@ -45,7 +45,7 @@ def bins_of(problem: Problem) -> Bins | None:
 
 
 def bucket_steps(problem: Problem) -> Trace | None:
-    """The edges that bound the bins by divide and conquer, then the bins whose bounds do not meet; None as `bins_of`."""
+    """Bounds of the bins by divide and conquer over edges, then the bins whose bounds differ; None as `bins_of`."""
     bins = bins_of(problem)
     if bins is None:
         return None

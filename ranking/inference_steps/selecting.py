@@ -11,7 +11,7 @@ from ranking.types import Ints
 def select(
     problem: Problem, scores: list[float], run: Bound, steps: list[Step], ranks: Ints, parent: int
 ) -> None:
-    """Write the ranks of a run of `scores` (|N|,), which is rearranged; all others score higher or lower than all of it.
+    """Write the ranks of a run of `scores` (|N|,), which is rearranged; no other score lies between two of it.
 
     One step a median. Samples that score exactly as the median lie between its first and its last one.
     """
