@@ -67,8 +67,9 @@ def train(
 
     on_step hears of the features and of the beginning of training, on_iteration every iteration, and
     on_fitted that there are weights; on_asked, at every iteration of a method that asks for most violated rankings,
-    of the training samples' scores when it last did. `settings.set`, `settings.warm_start`, and `settings.graph` where it
-    names a CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2) as `edges`.
+    of the training samples' scores when it last did. `settings.set`, `settings.warm_start`, and `settings.graph`
+    where it names a CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2)
+    as `edges`.
     ValueError for settings that make no training.
     """
     if settings.method not in method_names(ranks="samples"):

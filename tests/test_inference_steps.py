@@ -75,6 +75,8 @@ def test_the_best_of_all_orders_is_found(loss: str) -> None:
             reference.interleavings(scores, relevant), scores, relevant, reference.LOSSES[loss]
         )
         assert found == pytest.approx(best)
+        listed = {tuple(problem.order_of(ranks).tolist()) for ranks in problem.interleavings()}
+        assert listed == set(reference.interleavings(scores, relevant))
 
 
 @pytest.mark.parametrize("loss", ["ap", "ndcg"])
@@ -224,6 +226,11 @@ def test_scores_that_no_grid_can_tell_apart_are_left_to_select() -> None:
 def test_what_is_no_problem_says_so(scores: list[float], relevant: list[bool], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Problem.of(scores, relevant)
+
+
+def test_too_many_interleavings_are_not_listed() -> None:
+    with pytest.raises(ValueError, match="184,756 interleavings are too many to list; at most 10,000"):
+        Problem.of(np.arange(20.0), np.arange(20) < 10).interleavings()
 
 
 def test_unknown_algorithms_and_losses_without_search_say_so() -> None:

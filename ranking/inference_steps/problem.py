@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +14,8 @@ import numpy.typing as npt
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 from ranking.types import Bools, Floats, Ints, check_relevance
+
+MOST_INTERLEAVINGS = 10_000
 
 
 class Value(NamedTuple):
@@ -132,6 +136,13 @@ class Problem:
     def ranks_by_score(self) -> Ints:
         """(|N|,) interleaving ranks of the prediction, the samples sorted by score; equal scores pessimistically."""
         return 1 + np.searchsorted(-self.relevant, -self.irrelevant, side="left")
+
+    def interleavings(self) -> Ints:
+        """(m, |N|) the ranks of every interleaving, each kind in the order of scores; ValueError where m is too large."""
+        n, p = len(self.negatives), len(self.positives)
+        if (count := comb(n + p, p)) > MOST_INTERLEAVINGS:
+            raise ValueError(f"{count:,} interleavings are too many to list; at most {MOST_INTERLEAVINGS:,}")
+        return np.array(list(combinations_with_replacement(range(1, p + 2), n)), np.int64)
 
     def order_of(self, ranks: Ints) -> Ints:
         """(n,) the samples from the top as interleaving ranks (|N|,) place them."""
