@@ -1,4 +1,4 @@
-"""The process that imports, trains, simulates or studies: ``python -m ranking.worker HOME RUN_ID``.
+"""The process that imports, trains, simulates, studies or times: ``python -m ranking.worker HOME RUN_ID``.
 
 It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
 Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs` tells for it.
@@ -29,6 +29,7 @@ from ranking.run_settings import (
     LabelTrainSettings,
     OrderTrainSettings,
     StudySettings,
+    TimingSettings,
     TrainSettings,
 )
 from ranking.store import Store
@@ -88,6 +89,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "order": train_orders,
         "asking": simulate_asking,
         "study": study_orders,
+        "timing": time_inference,
     }
     try:
         limit_memory()
@@ -250,6 +252,17 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
 
     images = store.image_set(settings.set)
     outcome = order_studies.study_orders(images, settings, store.features, on_step=report.progress)
+    report.flush()
+    return outcome.to_json()
+
+
+def time_inference(store: Store, run: Run, report: Report) -> Result:
+    """Time what `ranking.timing_studies` does; a part of it is not kept."""
+    settings = TimingSettings.from_json(run.settings)
+    report.progress("Starting", 0, 1)
+    from ranking import timing_studies
+
+    outcome = timing_studies.time_inference(settings, on_step=report.progress)
     report.flush()
     return outcome.to_json()
 

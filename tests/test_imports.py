@@ -17,7 +17,7 @@ LAYERS: tuple[set[str], ...] = (
     {"pages"},
     {"pages.parts"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
-    | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"},
+    | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies", "worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
     {"image_graph", "asking", "lookahead", "tree_search", "inference_steps"},
@@ -36,6 +36,7 @@ SIDEWAYS = {
     ("worker", "order_training"),
     ("worker", "asking_simulation"),
     ("worker", "order_studies"),
+    ("worker", "timing_studies"),
     ("order_studies", "order_training"),
     ("worker", "worker_limits"),
     ("asking_simulation", "label_training"),

@@ -138,7 +138,7 @@ class Problem:
         return 1 + np.searchsorted(-self.relevant, -self.irrelevant, side="left")
 
     def interleavings(self) -> Ints:
-        """(m, |N|) the ranks of every interleaving, each kind in the order of scores; ValueError where m is too large."""
+        """(m, |N|) the ranks of every interleaving, each kind in the order of scores; ValueError for too many."""
         n, p = len(self.negatives), len(self.positives)
         if (count := comb(n + p, p)) > MOST_INTERLEAVINGS:
             raise ValueError(f"{count:,} interleavings are too many to list; at most {MOST_INTERLEAVINGS:,}")
