@@ -1,9 +1,9 @@
-"""How long loss-augmented inference takes: Tables 2, 3, 5, 6 and Figures 1, 2 of quicksort, measured on this machine.
+"""How long loss-augmented inference takes: Tables 2, 3, 5, 6 and Figs. 1, 2 of quicksort, measured on this machine.
 
-As in the paper the calls are those of complete trainings. A method is trained once, and the scores at which it asked for
-its most violated ranking are kept; then all algorithms answer the same calls, in turn, round after round, so that a slow
-moment of the machine hits all. A time is the median over the rounds. Samples are synthetic: of the paper's numbers, with
-normal features, one direction of which tells the relevant ones apart.
+As in the paper the calls are those of complete trainings. A method is trained once, and the scores at which it asked
+for its most violated ranking are kept; then all algorithms answer the same calls, in turn, round after round, so that
+a slow moment of the machine hits all. A time is the median over the rounds. Samples are synthetic: of the paper's
+numbers, with normal features, one direction of which tells the relevant ones apart.
 
     outcome = time_inference(TimingSettings(share=0.1))
     outcome.points[0].timed
@@ -116,7 +116,7 @@ def sizes(share: float) -> list[tuple[str, int, int]]:
 
 
 def time_inference(settings: TimingSettings, on_step: OnStep | None = None) -> TimingOutcome:
-    """Train and time at every size and for both losses; on_step hears of it often, so that what it raises is heard soon.
+    """Train and time at every size and for both losses. What on_step raises, it raises soon.
 
     Every algorithm's objective is compared: ArithmeticError where one finds less than another.
     """
@@ -124,15 +124,13 @@ def time_inference(settings: TimingSettings, on_step: OnStep | None = None) -> T
     asked = [(loss, *size) for loss in METHODS for size in sizes(settings.share)]
     points = []
     for number, (loss, varied, positives, negatives) in enumerate(asked):
+        what = f"{METHODS[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
 
-        def listen(what: str, done: float, number: int = number) -> None:
+        def listen(done: float, what: str = what, number: int = number) -> None:
             tell(what, number + done, len(asked))
 
         query = synthetic(positives, negatives, settings.dimensions, settings.seed)
-        where = f"{METHODS[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"
-        timed = _time_training(
-            query, loss, settings.rounds, lambda done, where=where, listen=listen: listen(where, done)
-        )
+        timed = _time_training(query, loss, settings.rounds, listen)
         points.append(Point(loss, varied, positives, negatives, timed))
     tell("Timed", len(asked), len(asked))
     return TimingOutcome(machine(), tuple(points))
