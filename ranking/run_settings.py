@@ -172,8 +172,8 @@ class StudySettings:
 class TimingSettings:
     """A timing of loss-augmented inference (`ranking.timing_studies`) on synthetic samples of the size of quicksort's.
 
-    share: of the paper's numbers of samples, 1 for all. dimensions: of the features of each. rounds: a time is the median
-    over so many.
+    share: of the paper's numbers of samples, 1 for all. dimensions: of the features of each. rounds: a time is the
+    median over so many.
     """
 
     share: float = 1.0

@@ -194,6 +194,7 @@ def recorded(
 
     method.cut = cut
     method.fit([query], on_progress=on_progress)
+    method.cut = plain
     return method, calls
 
 
