@@ -111,7 +111,7 @@ def step_through(problem: Problem, traces: dict[str, Trace], given: Scores) -> N
             done = choose_step(trace)
         show_step(problem, trace, done, given)
         if algorithm == "select":
-            show_tree(problem, trace, done)
+            show_tree(trace, done)
         if algorithm == "buckets":
             show_bins(problem, trace)
     frame.show_menu()
@@ -167,9 +167,9 @@ def show_sample(problem: Problem, given: Scores, place: int) -> None:
     strip(tiles, name="sample of the step", label="The sample that this step looks at", columns=4, narrow=4)
 
 
-def show_tree(problem: Problem, trace: Trace, done: int) -> None:
+def show_tree(trace: Trace, done: int) -> None:
     st.markdown("### The recursion of SELECT")
-    figure = inference_charts.tree(trace, done, problem.highest)
+    figure = inference_charts.tree(trace, done)
     height = 130 + 34 * (max(trace.depths()) + 2)
     alt = inference_words.tree_alt(trace, done)
     charts.show(figure, keys.widget("tree of select"), alt, "select-tree", height=height, top=8)

@@ -173,6 +173,8 @@ def test_operations_are_what_the_paper_says_of_them() -> None:
     assert traces["select"].derivatives <= positives * math.ceil(math.log2(1 + negatives))
     assert traces["buckets"].counted == positives + negatives
     assert traces["buckets"].comparisons < traces["select"].comparisons
+    open_bins = sum(step.run.end - step.run.start for step in traces["buckets"].steps if step.what == "bin")
+    assert 0 < open_bins <= traces["buckets"].looked_at < traces["select"].comparisons
     assert traces["select"].looked_at < traces["search"].looked_at == negatives
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -29,8 +30,10 @@ SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 
 
 @pytest.fixture(scope="module")
-def outcome() -> TimingOutcome:
-    return time_inference(SMALL)
+def outcome() -> Iterator[TimingOutcome]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing_studies, "SHARES", (0.5, 1.0))
+        yield time_inference(SMALL)
 
 
 def test_every_size_is_timed_for_both_losses_by_all_competitors(outcome: TimingOutcome) -> None:

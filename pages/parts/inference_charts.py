@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import BLUE, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
+from pages.parts.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
 from ranking.inference_steps import Bins, Problem, Step, Trace
 from ranking.types import Floats, Ints
 
@@ -18,10 +18,10 @@ BAND = 2.0  # from one ranking of a picture to the next
 NO_LEGEND = {"showlegend": False}
 STRIPES = {"shape": "/", "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.55)", "size": 6}
 TREE_LOOKS = {
-    "to come": ("to come", GREY, 0.3, STRIPES),
-    "done": ("its median was looked at", BLUE, 1.0, {}),
-    "now": ("this step", PURPLE, 1.0, {}),
-    "settled": ("settled without a look", RELEVANT, 1.0, {}),
+    "to come": ("to come", "rgba(128,128,128,.25)", {}),
+    "done": ("its median was looked at", DARK_GREY, {"color": "white"}),
+    "now": ("this step", PURPLE, {"color": "black"}),
+    "settled": ("settled without a look", BLUE, {"color": "white"}),
 }
 
 
@@ -55,7 +55,7 @@ def patterns(problem: Problem, rankings: Sequence[tuple[str, Ints]]) -> go.Figur
                 legendgroup=name,
             )
     for upper, lower, base in zip(rankings, rankings[1:], bases[1:], strict=False):
-        _join(figure, problem, (upper[1], lower[1]), base)
+        _join(figure, problem, (upper[1], lower[1]), base, VERMILLION if base == bases[-1] else GREY)
     figure.update_layout(barmode="overlay", bargap=0)
     figure.update_xaxes(title_text="place in the ranking", range=[0.3, n + 0.7], showgrid=False)
     labels = [name for name, _ in rankings]
@@ -65,8 +65,9 @@ def patterns(problem: Problem, rankings: Sequence[tuple[str, Ints]]) -> go.Figur
     return figure
 
 
-def _join(figure: go.Figure, problem: Problem, pair: tuple[Ints, Ints], base: float) -> None:
-    """Lines of the irrelevant samples between two rankings; those that rise are drawn thick."""
+def _join(figure: go.Figure, problem: Problem, pair: tuple[Ints, Ints], base: float, risen: str) -> None:
+    """Lines of the irrelevant samples between two rankings; those that rise have the colour `risen`, and are thick
+    where that is not grey."""
     places = []
     for ranks in pair:
         place = np.empty(len(problem.scores), np.int64)
@@ -75,7 +76,7 @@ def _join(figure: go.Figure, problem: Problem, pair: tuple[Ints, Ints], base: fl
     before, after = places
     if len(before) > MOST_LINES:
         return
-    for rises, colour, width in ((False, GREY, 1.0), (True, VERMILLION, 2.5)):
+    for rises, colour, width in ((False, GREY, 1.0), (True, risen, 1.0 if risen == GREY else 2.5)):
         x: list[float | None] = []
         y: list[float | None] = []
         for one, other in zip(before.tolist(), after.tolist(), strict=True):
@@ -167,7 +168,7 @@ def of_rank(problem: Problem, step: Step) -> go.Figure:
     return figure
 
 
-def tree(trace: Trace, done: int, highest: int) -> go.Figure:
+def tree(trace: Trace, done: int) -> go.Figure:
     """The recursion of SELECT: a bar a run, over the samples that it holds, halved from line to line; what is settled
     without a look of its own hangs below in another colour."""
     figure, depths = go.Figure(), trace.depths()
@@ -183,7 +184,7 @@ def tree(trace: Trace, done: int, highest: int) -> go.Figure:
                     rows["settled"].append(
                         (bound.start, bound.end - bound.start, depth + 1, f"all {bound.low}")
                     )
-    for state, (name, colour, opacity, pattern) in TREE_LOOKS.items():
+    for state, (name, colour, font) in TREE_LOOKS.items():
         if rows[state]:
             starts, widths, levels, told = zip(*rows[state], strict=True)
             figure.add_bar(
@@ -193,13 +194,12 @@ def tree(trace: Trace, done: int, highest: int) -> go.Figure:
                 orientation="h",
                 width=0.86,
                 name=name,
-                opacity=opacity,
-                marker={"color": colour, "pattern": pattern, "line": {"color": "white", "width": 1}},
+                marker={"color": colour, "line": {"color": "white", "width": 1}},
                 text=told,
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
-                textfont={"color": "black" if state == "to come" else "white", "size": 14},
+                textfont={**font, "size": 14},
                 hovertemplate="samples %{base} on: ranks %{text}<extra></extra>",
             )
     figure.update_layout(barmode="overlay", bargap=0, uniformtext={"mode": "hide", "minsize": 9})
@@ -224,7 +224,7 @@ def bins(problem: Problem, found: Bins, trace: Trace) -> go.Figure:
     figure = go.Figure()
     for chosen, name, colour, pattern in (
         (left == 0, "bounds meet: settled without a look", BLUE, {}),
-        (left == 1, "two ranks: one sign decides", RELEVANT, {**STRIPES, "shape": "\\"}),
+        (left == 1, "two ranks: one sign decides", GREEN, {**STRIPES, "shape": "\\"}),
         (left > 1, "more: left to SELECT", VERMILLION, {**STRIPES, "shape": "x"}),
     ):
         shown = chosen & (counts > 0)
@@ -271,7 +271,7 @@ def all_rankings(
         )  # fmt: skip
     room = 0.06 * float(np.ptp(scores)) + 1e-9
     figure.update_xaxes(
-        title_text="score w·Ψ(X, R)", range=[float(scores.min()) - room, float(scores.max()) + 3 * room]
+        title_text="score w·Ψ(X, R)", range=[float(scores.min()) - room, float(scores.max()) + 6 * room]
     )
     figure.update_yaxes(title_text="loss Δ(R*, R)", range=[low, high + 0.06])
     figure.update_layout(showlegend=False)

@@ -194,11 +194,11 @@ def notice_bins(problem: Problem, found: Bins, trace: Trace) -> str:
 # Operations
 # ---------------------------------------------------------------------------------------------------------
 
-ORDERS = {
-    "greedy": r"$O(|N||P|+|N|\log|N|)$",
-    "search": r"$O(|N|\log|P|+|N|\log|N|)$",
-    "select": r"$O(|N|\log|P|)$",
-    "buckets": r"$O(|N|)$ on ordinary scores",
+ORDERS = {  # without |, which would end the cell of a table
+    "greedy": r"$O(\lvert N\rvert\lvert P\rvert+\lvert N\rvert\log\lvert N\rvert)$",
+    "search": r"$O(\lvert N\rvert\log\lvert P\rvert+\lvert N\rvert\log\lvert N\rvert)$",
+    "select": r"$O(\lvert N\rvert\log\lvert P\rvert)$",
+    "buckets": r"$O(\lvert N\rvert)$ on ordinary scores",
 }
 
 

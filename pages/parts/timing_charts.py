@@ -21,6 +21,10 @@ LOOKS = {
     "buckets": (PURPLE, "dashdot", "diamond"),
     "auto": (GREY, "solid", "cross"),
 }
+COLUMNS = (
+    *("loss", "varied", "relevant", "irrelevant", "algorithm", "calls"),
+    *("seconds a training", "seconds a call", "deviation", "machine"),
+)
 
 
 def across(point: Point) -> int:
@@ -82,8 +86,7 @@ def csv_text(outcome: TimingOutcome) -> str:
     """One line a competitor at each size."""
     stream = io.StringIO()
     writer = csv.writer(stream)
-    writer.writerow(["loss", "varied", "relevant", "irrelevant", "algorithm", "calls"]
-                    + ["seconds a training", "seconds a call", "deviation", "machine"])  # fmt: skip
+    writer.writerow(COLUMNS)
     for point in outcome.points:
         for one in point.timed:
             values = [repr(value) for value in (one.total, one.mean, one.deviation)]

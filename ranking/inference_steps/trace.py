@@ -68,8 +68,12 @@ class Trace:
 
     @property
     def looked_at(self) -> int:
-        """How many irrelevant samples had ranks tried of their own; the others were settled by their neighbours."""
-        return len({step.place for step in self.steps if step.what in ("sample", "median")})
+        """How many irrelevant samples were looked at one by one; the others were settled by their neighbours."""
+        places = {step.place for step in self.steps if step.what in ("sample", "median")}
+        for step in self.steps:
+            if step.what == "bin":
+                places.update(range(step.run.start, step.run.end))
+        return len(places)
 
     def bounds_after(self, count: int, highest: int) -> tuple[Ints, Ints]:
         """(|N|,) the lowest and the highest rank that each sample may have after the first `count` steps."""
