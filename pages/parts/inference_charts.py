@@ -278,7 +278,7 @@ def all_rankings(
     return figure
 
 
-CURVES = ((BLUE, "solid", "circle"), (VERMILLION, "dash", "square"), (RELEVANT, "dot", "triangle-up"),
+CURVES = ((BLUE, "solid", "circle"), (VERMILLION, "dash", "square"), (GREEN, "dot", "triangle-up"),
           (PURPLE, "dashdot", "cross"), (GREY, "longdash", "x"))  # fmt: skip
 
 
