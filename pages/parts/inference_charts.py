@@ -315,5 +315,5 @@ def operations(sizes: Sequence[int], counts: Mapping[str, Sequence[int]]) -> go.
         tickvals=list(sizes),
         ticktext=[f"{one:,}" for one in sizes],
     )
-    figure.update_yaxes(title_text="operations", type="log", exponentformat="power")
+    figure.update_yaxes(title_text="operations", type="log", exponentformat="power", dtick=1)
     return figure

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys, runs, selection
+from pages.parts import address, cache, frame, keys, runs, selection, sets
 from ranking.ranked import Ranking
 from ranking.run import ENDED, Run
 from ranking.types import Bools, Floats, ImageSet, Ints
@@ -48,6 +48,7 @@ class Scores:
 
 def choose() -> Scores:
     """The scores that the address asks for; ends the page where there are none."""
+    sets.prepare()
     run, listed = runs.chosen(), with_scores()
     sources = [MODEL, SAMPLED, TYPED]
     left, right = st.columns([2, 5], gap="medium", vertical_alignment="bottom")

@@ -67,7 +67,7 @@ def figure_of(axes: Mapping[str, Sequence[Point]], rows: int) -> go.Figure:
             )
         ticks = [across(point) for point in points]
         figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{one:,}" for one in ticks], **place)
-    figure.update_yaxes(type="log", exponentformat="power")
+    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     figure.update_yaxes(title_text="seconds a training", col=1)
     return figure
 
