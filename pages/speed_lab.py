@@ -74,7 +74,8 @@ def name_of(run: Run) -> str:
     settings = TimingSettings.from_json(run.settings)
     shares = {value: name for name, value in SHARES.items()}
     size = shares.get(settings.share, f"{settings.share:g}")
-    return f"{run.name or f"{size} of the paper's samples"} · {settings.rounds} rounds · {runs.when(run)} · {run.id}"
+    name = run.name or f"{size} of the paper's samples"
+    return f"{name} · {settings.rounds} rounds · {runs.when(run)} · {run.id}"
 
 
 def show_form() -> None:

@@ -35,7 +35,8 @@ from ranking.run import CALLED, ENDED, Kind, Run
 from ranking.run_settings import AskingSettings, LabelTrainSettings, OrderTrainSettings, StudySettings
 from ranking.store import Store
 from ranking.study_curves import Outcome
-from ranking.types import ImageSet, Problem, SourceBox, SourceImage
+from ranking.timing_studies import TimingOutcome
+from ranking.types import ImageSet, Problem, ProgressEvent, SourceBox, SourceImage
 
 COLOUR = [["Colour", {}]]
 WORKER = [sys.executable, "-m", "ranking.worker"]
