@@ -20,7 +20,7 @@ from pages.parts import (
     sets,
     tiles,
 )
-from pages.parts.inference_scores import MODEL, Scores
+from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from pages.parts.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from pages.parts.strip import strip
 from ranking.inference_steps import Problem, trace_of
@@ -31,7 +31,6 @@ from ranking.types import ImageSet, Ints
 LESSON = lessons.VIOLATED
 METHOD = LESSON.methods[0]
 STEPS = ("1 · The worst mistake", "2 · One at a time", "3 · Halve", "4 · Understood")
-FEW_RELEVANT, FEW_IRRELEVANT = 3, 5
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
 
@@ -61,16 +60,6 @@ def steps() -> None:
         show_understood(run)
     lessons.offer_next(chosen, STEPS, keys.VIOLATED_STEP)
     sets.prepare()
-
-
-def handful(images: ImageSet, ranked: Ranking) -> Scores:
-    """A few samples of a ranking, of each kind evenly along its better half."""
-    kept = []
-    for kind, count in ((ranked.relevance > 0, FEW_RELEVANT), (ranked.relevance == 0, FEW_IRRELEVANT)):
-        places = np.flatnonzero(kind)
-        kept.append(places[np.linspace(0, len(places) // 2, count).round().astype(int)])
-    places = np.sort(np.concatenate(kept))
-    return Scores(ranked.scores[places], ranked.relevance[places] > 0, images, ranked.samples[places])
 
 
 # ---------------------------------------------------------------------------------------------------------

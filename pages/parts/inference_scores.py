@@ -19,6 +19,7 @@ MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 LOSSES = {"ap": "AP", "ndcg": "NDCG"}
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MOST_RELEVANT, MOST_IRRELEVANT = 60, 540  # of a model that are looked at: more cannot be told apart
+FEW_RELEVANT, FEW_IRRELEVANT = 3, 5  # of the lesson
 TYPED_SCORES = "1.4 0.6 0.1", "1.1 0.8 0.3 -0.2 -0.7"
 
 
@@ -164,6 +165,16 @@ def thinned(images: ImageSet, ranked: Ranking) -> Scores:
         else f"Of {len(ranked):,} samples, {len(places)} evenly along the ranking."
     )
     return Scores(ranked.scores[places], ranked.relevance[places] > 0, images, ranked.samples[places], note)
+
+
+def handful(images: ImageSet, ranked: Ranking) -> Scores:
+    """A few samples of a ranking, of each kind evenly along its better half."""
+    kept = []
+    for kind, count in ((ranked.relevance > 0, FEW_RELEVANT), (ranked.relevance == 0, FEW_IRRELEVANT)):
+        places = np.flatnonzero(kind)
+        kept.append(places[np.linspace(0, len(places) // 2, count).round().astype(int)])
+    places = np.sort(np.concatenate(kept))
+    return Scores(ranked.scores[places], ranked.relevance[places] > 0, images, ranked.samples[places])
 
 
 # ---------------------------------------------------------------------------------------------------------

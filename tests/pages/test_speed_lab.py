@@ -52,14 +52,14 @@ def test_a_timing_is_asked_for_once(empty_home, open_page, started):
         assert not app.exception
     [run] = [one for one in started if one.kind == "timing"]
     assert TimingSettings.from_json(run.settings) == TimingSettings(share=1.0)
-    assert app.query_params["timing"] == [run.id]
+    assert app.query_params["timing"] == run.id
     assert "Cancel" in [button.label for button in app.button]
 
 
 def test_the_table_stands_beside_the_paper(timed, open_page):
     app = open_page("speed_lab")
     assert not app.exception
-    assert app.query_params["timing"] == [timed.id]
+    assert app.query_params["timing"] == timed.id
     rows = [line for line in said(app).splitlines() if line.startswith("| SELECT")]
     assert "0.0625" in rows[0]
     assert "1.482 ± 0.385 | 11×" in rows[0]

@@ -10,8 +10,8 @@ import pytest
 from filled_home import teach
 from test_start import strips_of
 
-from pages import violated_lesson
 from pages.parts import lessons
+from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
 from ranking.inference import most_violated_ranking
 from ranking.inference_steps import Problem, trace_of
 from ranking.ranked import Ranking
@@ -28,7 +28,7 @@ def few_of(store):
     images = store.image_set(run.settings["set"])
     rows = np.flatnonzero(images.test)
     ranked = Ranking.of(rows, images.relevance(lessons.VIOLATED.query)[rows], np.load(run.scores_file)[rows])
-    return images, violated_lesson.handful(images, ranked)
+    return images, handful(images, ranked)
 
 
 def said(app):
@@ -76,19 +76,18 @@ def test_halving_goes_as_far_as_the_slider(taught, open_page):
     assert "Nothing is known yet" in said(app)
 
 
-def test_in_the_end_operations_are_compared_and_ways_lead_on(taught, open_page, monkeypatch):
-    monkeypatch.setattr(violated_lesson, "SIZES", (10, 30))
+def test_in_the_end_operations_are_compared_and_ways_lead_on(taught, open_page):
     app = open_page("violated_lesson", violated_step="4")
     assert not app.exception
     [run] = taught.runs("train")
     app.button(key="widget own scores").click().run()
     assert not app.exception
-    assert app.query_params["run"] == [run.id]
+    assert app.query_params["run"] == run.id
     assert "How is it found?" in said(app)
 
 
 def test_the_handful_has_both_kinds_from_the_top(taught):
     _, few = few_of(taught)
-    assert np.count_nonzero(few.relevant) == violated_lesson.FEW_RELEVANT
-    assert len(few.scores) == violated_lesson.FEW_RELEVANT + violated_lesson.FEW_IRRELEVANT
+    assert np.count_nonzero(few.relevant) == FEW_RELEVANT
+    assert len(few.scores) == FEW_RELEVANT + FEW_IRRELEVANT
     assert (np.diff(few.scores) <= 0).all()
