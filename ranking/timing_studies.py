@@ -151,7 +151,8 @@ def _time_training(
     query: Query, loss: str, rounds: int, listen: Callable[[float], None]
 ) -> tuple[Timed, ...]:
     """Every competitor on the calls of its training. listen hears which share is done, from 0 to 1."""
-    relevant = query.relevance > 0
+    assert query.relevance is not None
+    relevant: Bools = np.asarray(query.relevance > 0)
     binary, binary_calls = recorded("SVM", query, listen, 0.1, solver="cutting plane")
     _, calls = recorded(METHODS[loss], query, listen, 0.3)
     _check_agreement(calls, relevant, loss)
@@ -162,7 +163,7 @@ def _time_training(
     def answering(algorithm: str) -> Callable[[Floats], object]:
         return lambda scores: most_violated_ranking(scores, relevant, loss, algorithm)
 
-    tasks = {BINARY: (label, binary_calls)}
+    tasks: dict[str, tuple[Callable[[Floats], object], list[Floats]]] = {BINARY: (label, binary_calls)}
     tasks |= {name: (answering(name), calls) for name in COMPETITORS[loss]}
     taken: dict[str, list[list[float]]] = {name: [] for name in tasks}
     for number in range(rounds + 1):  # the first one, which may have to compile, does not count

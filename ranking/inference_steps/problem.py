@@ -110,7 +110,8 @@ class Problem:
         ranks = np.arange(1, p + 2)
         above = np.concatenate([[0.0], np.cumsum(self.relevant)])
         score = ((p + 2 - 2 * ranks) * self.irrelevant[:, None] + 2 * above - above[-1]) / (p * n)
-        return score + self.deltas
+        found: Floats = score + self.deltas
+        return found
 
     @cached_property
     def deltas(self) -> Floats:

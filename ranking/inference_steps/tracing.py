@@ -76,10 +76,10 @@ def sorting_comparisons(problem: Problem) -> int:
     """How many comparisons sorting the irrelevant scores takes, by Python's own merge sort, counted."""
     count = 0
 
-    def compare(one: float, other: float) -> float:
+    def compare(one: float, other: float) -> int:
         nonlocal count
         count += 1
-        return other - one
+        return int(one < other) - int(one > other)
 
     sorted(problem.scores[~problem.is_relevant].tolist(), key=cmp_to_key(compare))
     return count
