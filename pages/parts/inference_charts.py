@@ -9,11 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
+from pages.parts.inference_words import MOST_LINES
 from ranking.inference_steps import Bins, Problem, Step, Trace
 from ranking.types import Floats, Ints
 
 MOST_SIGNS = 48  # places of which each has its + or −
-MOST_LINES = 120  # irrelevant samples whose way from one ranking to the other is drawn
+WIDE = 80  # columns that have a gap between them
 BAND = 2.0  # from one ranking of a picture to the next
 NO_LEGEND = {"showlegend": False}
 STRIPES = {"shape": "/", "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.55)", "size": 6}
@@ -41,7 +42,7 @@ def patterns(problem: Problem, rankings: Sequence[tuple[str, Ints]]) -> go.Figur
                 x=places + 1,
                 y=[height] * len(places),
                 base=base,
-                width=0.92,
+                width=0.92 if n <= WIDE else 1.0,
                 name=name,
                 marker={"color": colour, "line": {"width": 0}},
                 text=[sign] * len(places) if n <= MOST_SIGNS else None,
@@ -108,7 +109,7 @@ def possible_ranks(problem: Problem, trace: Trace, done: int) -> go.Figure:
             x=x[chosen],
             y=(high - low + 1)[chosen],
             base=(low - 0.5)[chosen],
-            width=1.0 if len(low) > 80 else 0.92,
+            width=0.92 if len(low) <= WIDE else 1.0,
             name=name,
             marker={"color": colour, "line": {"width": 0}, "pattern": pattern},
             opacity=1.0 if name == "settled" else 0.55,
@@ -202,7 +203,7 @@ def tree(trace: Trace, done: int) -> go.Figure:
                 textfont={**font, "size": 14},
                 hovertemplate="samples %{base} on: ranks %{text}<extra></extra>",
             )
-    figure.update_layout(barmode="overlay", bargap=0, uniformtext={"mode": "hide", "minsize": 9})
+    figure.update_layout(barmode="overlay", bargap=0, uniformtext={"mode": "hide", "minsize": 12})
     figure.update_xaxes(
         title_text="irrelevant samples, the highest score first",
         range=[0.3, len(trace.ranks) + 0.7],

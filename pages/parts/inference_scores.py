@@ -147,7 +147,8 @@ def read_scores(file: Path, count: int) -> Floats:
 
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:
-    """The samples of a ranking; of more than can be looked at, as many as can, evenly along the ranking."""
+    """The samples of a ranking, in the order of the set, for sorting is part of the work; of more than can be looked at,
+    as many as can, evenly along the ranking."""
     if not 0 < ranked.positives < len(ranked):
         frame.way_on(
             "A ranking is violated by samples of both kinds; this split has one",
@@ -158,7 +159,8 @@ def thinned(images: ImageSet, ranked: Ranking) -> Scores:
     for kind, most in ((ranked.relevance > 0, MOST_RELEVANT), (ranked.relevance == 0, MOST_IRRELEVANT)):
         places = np.flatnonzero(kind)
         kept.append(places[np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(int)])
-    places = np.sort(np.concatenate(kept))
+    places = np.concatenate(kept)
+    places = places[np.argsort(ranked.samples[places])]
     note = (
         ""
         if len(places) == len(ranked)

@@ -12,6 +12,7 @@ from ranking.inference_steps import Bins, Problem, Step, Trace, Value
 from ranking.types import Ints
 
 NAMES = {"greedy": "Greedy", "search": "SEARCH", "select": "SELECT", "buckets": "Buckets"}
+MOST_LINES = 120  # irrelevant samples whose way from one ranking to the other is drawn
 RIGHT, PREDICTED, VIOLATED = "right", "by score", "most violated"
 
 BEFORE = {
@@ -73,10 +74,11 @@ def notice_ranking(problem: Problem, ranks: Ints, worth: Mapping[str, Value]) ->
     paid = worth[PREDICTED].score - worth[VIOLATED].score
     gained = worth[VIOLATED].loss - worth[PREDICTED].loss
     count = comb(p + n, p)
-    told = f"{count:,}" if count < 10**7 else f"10^{log10(count):.0f}"
-    lifted = "No irrelevant sample rises" if not up else f"{up} of {n} irrelevant samples rise, drawn thick"
+    told = f"{count:,}" if count < 10**7 else f"$10^{{{log10(count):.0f}}}$"
+    drawn = ", drawn thick" if up and n <= MOST_LINES else ""
+    lifted = f"{up} of {n} irrelevant samples rise{drawn}" if up else "no irrelevant sample rises"
     return (
-        f"Each column is a sample: + relevant, − not. **Notice** that {lifted[0].lower()}{lifted[1:]}: going from the "
+        f"Each column is a sample: + relevant, − not. **Notice** that {lifted}: going from the "
         f"prediction to the most violated ranking gives up {paid:.3f} of score for {gained:.3f} of loss. Of "
         f"{p + n}! orders only the ± pattern counts, {told} of them; each irrelevant sample is placed by itself."
     )

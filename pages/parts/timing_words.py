@@ -40,7 +40,7 @@ PAPER = {
 ENOUGH = 2000  # irrelevant samples, above which the algorithms differ by more than their fixed costs
 CALLED = {
     BINARY: BINARY,
-    "greedy": "greedy (Yue et al.)",
+    "greedy": "greedy, as before the paper",
     "search": "SEARCH",
     "select": "SELECT",
     "buckets": "buckets (not in the paper)",
@@ -112,7 +112,7 @@ def notice(point: Point) -> str:
         else " So few samples tell little: most of each time is the fixed cost of a call, such as checking the scores."
     )
     return (
-        f"that the ratio to greedy is what carries over from machine to machine; the fastest here is "
+        f"the ratio to greedy: times are of a machine, it is of the algorithms. The fastest here is "
         f"{CALLED[fastest.name]}, {1e6 * fastest.mean:.0f} µs a call. The paper says that AP and NDCG are optimised as "
         f"fast as the simple loss: here {simple}. Greedy is compiled here, too.{few}"
     )
