@@ -147,8 +147,8 @@ def read_scores(file: Path, count: int) -> Floats:
 
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:
-    """The samples of a ranking, in the order of the set, for sorting is part of the work; of more than can be looked at,
-    as many as can, evenly along the ranking."""
+    """The samples of a ranking, in the order of the set, for sorting is part of the work; of more than can be looked
+    at, as many as can, evenly along the ranking."""
     if not 0 < ranked.positives < len(ranked):
         frame.way_on(
             "A ranking is violated by samples of both kinds; this split has one",
