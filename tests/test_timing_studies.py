@@ -68,6 +68,9 @@ def test_calls_are_those_of_a_whole_training() -> None:
     assert (calls[0] == 0).all(), "training begins with weights 0"
     assert len(calls) >= method.certificate.iterations
     assert set(heard) == {0.3}
+    count = len(calls)
+    method.cut(calls[0], query.relevance > 0)
+    assert len(calls) == count, "what is timed later is not recorded"
     again = make_method("AP-SVM", **timing_studies.TRAINING).fit([query])
     np.testing.assert_array_equal(method.weights, again.weights)
 
