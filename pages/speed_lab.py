@@ -148,8 +148,11 @@ def show_table(outcome: TimingOutcome, loss: str) -> None:
 def show_figure(outcome: TimingOutcome, loss: str) -> None:
     axes = timing_charts.axes_of(outcome.points, loss)
     st.markdown(f"## {timing_words.FIGURES[loss]}: what a training spends on most violated rankings")
-    figure, alt = timing_charts.figure_of(axes, rows=1), timing_charts.in_words(axes)
-    charts.show(figure, keys.widget(f"times {loss}"), alt, f"times-{loss}", height=460, top=40)
+    figures = timing_charts.figures_of(axes)
+    for column, (axis, figure) in zip(st.columns(len(figures), gap="small"), figures.items(), strict=True):
+        with column:
+            alt, file = timing_charts.in_words(axes[axis]), f"times-{loss}-{axis.replace(' ', '-')}"
+            charts.show(figure, keys.widget(f"times {loss} {axis}"), alt, file, height=440, top=8)
     st.caption(
         f"**Notice** {escaped(timing_words.notice_figure(axes[SAMPLES]))} Both scales are logarithmic."
     )
@@ -168,7 +171,10 @@ def offer_files(run: Run, outcome: TimingOutcome) -> None:
         shown = []
         for loss in timing_words.FIGURES:
             axes = timing_charts.axes_of(outcome.points, loss)
-            shown.append((timing_charts.figure_of(axes, rows=1), timing_charts.in_words(axes)))
+            shown += [
+                (figure, f"{timing_words.FIGURES[loss]}. {timing_charts.in_words(axes[axis])}")
+                for axis, figure in timing_charts.figures_of(axes).items()
+            ]
         figures_file.offer("Times of loss-augmented inference", shown, f"times-{run.id}.html")
 
 

@@ -19,7 +19,7 @@ BAND = 2.0  # from one ranking of a picture to the next
 NO_LEGEND = {"showlegend": False}
 STRIPES = {"shape": "/", "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.55)", "size": 6}
 TREE_LOOKS = {
-    "to come": ("to come", "rgba(128,128,128,.25)", {}),
+    "to come": ("to come", "rgba(128,128,128,.2)", {"color": GREY}),
     "done": ("its median was looked at", DARK_GREY, {"color": "white"}),
     "now": ("this step", PURPLE, {"color": "black"}),
     "settled": ("settled without a look", BLUE, {"color": "white"}),
@@ -264,7 +264,7 @@ def all_rankings(
     looks = ((BLUE, "square"), (RELEVANT, "circle"), (VERMILLION, "diamond"))
     for (name, score, loss), (colour, symbol) in zip(marked, looks, strict=True):
         figure.add_scatter(
-            x=[score], y=[loss], mode="markers+text", name=name, text=[f"<b>{name}</b>"],
+            x=[score], y=[loss], mode="markers+text", name=name, text=[f"<b>{name.removeprefix('most ')}</b>"],
             textposition="top left" if name == marked[0][0] else "top right" if loss < 0.5 else "bottom left",
             textfont={"size": 16}, cliponaxis=False,
             marker={"color": colour, "symbol": symbol, "size": 18, "line": {"color": "white", "width": 2}},

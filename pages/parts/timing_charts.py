@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from pages.parts.timing_words import AXES, CALLED
+from pages.parts.timing_words import AXES, CALLED, SHORT
 from ranking.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
 
 LOOKS = {
@@ -42,44 +42,45 @@ def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
     }
 
 
-def figure_of(axes: Mapping[str, Sequence[Point]], rows: int) -> go.Figure:
-    """Seconds of a complete training's calls, an axis a panel; both scales are logarithmic."""
-    columns = len(axes) // rows
-    figure = make_subplots(
-        rows=rows, cols=columns, subplot_titles=[AXES[axis] for axis in axes], shared_yaxes=True,
-        horizontal_spacing=0.03, vertical_spacing=0.12,
-    )  # fmt: skip
-    for number, points in enumerate(axes.values()):
-        place = {"row": number // columns + 1, "col": number % columns + 1}
-        for name in [one.name for one in points[0].timed]:
-            colour, dash, symbol = LOOKS[name]
-            figure.add_scatter(
-                x=[across(point) for point in points],
-                y=[next(one.total for one in point.timed if one.name == name) for point in points],
-                mode="lines+markers",
-                name=CALLED[name],
-                legendgroup=name,
-                showlegend=number == 0,
-                line={"color": colour, "dash": dash, "width": 3},
-                marker={"symbol": symbol, "size": 9},
-                hovertemplate="%{x:,}: %{y:.4f} s<extra>" + CALLED[name] + "</extra>",
-                **place,
-            )
-        ticks = [across(point) for point in points]
-        figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{one:,}" for one in ticks], **place)
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
-    figure.update_yaxes(title_text="seconds a training", col=1)
+def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figure:
+    """Seconds of a complete training's calls along one axis; both scales are logarithmic, and that of seconds ends at
+    `lowest` and `highest`, so that figures can stand side by side."""
+    figure = go.Figure()
+    for name in [one.name for one in points[0].timed]:
+        colour, dash, symbol = LOOKS[name]
+        figure.add_scatter(
+            x=[across(point) for point in points],
+            y=[next(one.total for one in point.timed if one.name == name) for point in points],
+            mode="lines+markers",
+            name=SHORT[name],
+            line={"color": colour, "dash": dash, "width": 3},
+            marker={"symbol": symbol, "size": 9},
+            hovertemplate="%{x:,}: %{y:.4f} s<extra>" + CALLED[name] + "</extra>",
+        )
+    ticks = [across(point) for point in points]
+    figure.update_xaxes(
+        type="log", tickvals=ticks, ticktext=[f"{one:,}" for one in ticks], title_text=AXES[points[0].varied]
+    )
+    ends = [math.log10(lowest) - 0.1, math.log10(highest) + 0.1]
+    figure.update_yaxes(
+        type="log", exponentformat="power", dtick=1, range=ends, title_text="seconds a training"
+    )
     return figure
 
 
-def in_words(axes: Mapping[str, Sequence[Point]]) -> str:
+def figures_of(axes: Mapping[str, Sequence[Point]]) -> dict[str, go.Figure]:
+    """The figure of each axis, all on one scale of seconds."""
+    seconds = [one.total for points in axes.values() for point in points for one in point.timed]
+    return {axis: figure_of(points, max(seconds), min(seconds)) for axis, points in axes.items()}
+
+
+def in_words(points: Sequence[Point]) -> str:
     """Every value of a figure, as plain text."""
     told = []
-    for axis, points in axes.items():
-        for number, one in enumerate(points[0].timed):
-            values = ", ".join(f"{across(point):,} {point.timed[number].total:.3g}" for point in points)
-            told.append(f"{CALLED[one.name]} by {axis}: {values}")
-    return "Seconds a training. " + ". ".join(told)
+    for number, one in enumerate(points[0].timed):
+        values = ", ".join(f"{across(point):,} {point.timed[number].total:.3g}" for point in points)
+        told.append(f"{SHORT[one.name]}: {values}")
+    return f"Seconds a training by {AXES[points[0].varied]}. {'. '.join(told)}"
 
 
 def csv_text(outcome: TimingOutcome) -> str:

@@ -46,6 +46,7 @@ CALLED = {
     "buckets": "buckets (not in the paper)",
     "auto": "auto (not in the paper)",
 }
+SHORT = {name: called.partition(",")[0].partition(" (")[0] for name, called in CALLED.items()}
 AXES = {
     SAMPLES: "all samples, 1 relevant to 10",
     NEGATIVE: "irrelevant samples, relevant ones fixed",

@@ -76,10 +76,11 @@ def test_the_table_stands_beside_the_paper(timed, open_page):
 def test_the_figures_hold_every_training(timed, open_page, loss):
     app = open_page("speed_lab", timed=f"figure {loss}")
     assert not app.exception
-    [chart] = app.get("plotly_chart")
-    traces = json.loads(chart.proto.spec)["data"]
-    assert len(traces) == 3 * (1 + len(COMPETITORS[loss]))
-    first = next(trace for trace in traces if trace["name"] == timing_words.CALLED["greedy"])
+    charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    assert len(charts) == 3
+    assert all(len(chart["data"]) == 1 + len(COMPETITORS[loss]) for chart in charts)
+    assert len({tuple(chart["layout"]["yaxis"]["range"]) for chart in charts}) == 1, "on one scale"
+    first = next(trace for trace in charts[0]["data"] if trace["name"] == "greedy")
     expected = [point for point in OUTCOME.points if (point.loss, point.varied) == (loss, SAMPLES)]
     assert first["x"] == [point.positives + point.negatives for point in expected]
     assert first["y"] == [point.timed[0].total for point in expected]
