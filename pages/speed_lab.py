@@ -23,7 +23,7 @@ from ranking.run_settings import TimingSettings
 from ranking.timing_studies import SAMPLES, TABLE, TimingOutcome
 
 SHARES = {"a tenth": 0.1, "a third": 1 / 3, "all": 1.0}
-SECONDS = {"a tenth": 20, "a third": 40, "all": 100}  # about, on two cores
+SECONDS = {"a tenth": 15, "a third": 30, "all": 80}  # of processor time, about
 
 
 def steps() -> None:
@@ -96,20 +96,19 @@ def show_form() -> None:
             st.rerun()
     st.caption(
         f"The paper has 3,347 people, 227 of them phoning, with 2,404 features each; {size} of them take about "
-        f"{jobs_panel.in_minutes(SECONDS[str(size)])} on two idle cores. With fewer samples the fixed costs of a call "
-        "hide what the algorithms differ by. Samples are synthetic: times depend on how many there are and how "
-        "well they "
-        "are told apart, not on what they show. Other work on this machine slows some rounds; every time is the median "
-        "of five."
+        f"{jobs_panel.in_minutes(SECONDS[str(size)])} on two idle cores. With fewer samples the fixed costs of a "
+        "call hide what the algorithms differ by. Samples are synthetic: times depend on how many there are and "
+        "how well they are told apart, not on what they show. Other work on this machine slows some rounds; "
+        "every time is the median of five."
     )
 
 
 def invite() -> None:
     st.markdown("## How long does one most violated ranking take?")
     st.caption(
-        "The paper trains AP-SVM and NDCG-SVM and times nothing but the search for the most violated ranking. Press "
-        "*Measure* below: the same is done here, with the paper's algorithms and with counting, and stands beside the "
-        "paper's numbers."
+        "The paper trains AP-SVM and NDCG-SVM and times nothing but the search for the most violated ranking. "
+        "Press *Measure* below: the same is done here, with the paper's algorithms and with counting, and stands "
+        "beside the paper's numbers."
     )
 
 
@@ -127,9 +126,9 @@ def show_outcome(run: Run) -> None:
     else:
         show_figure(outcome, loss)
     st.caption(
-        f"Measured on {escaped(outcome.machine)}. Medians of {run.settings.get('rounds', 5)} rounds in which all take "
-        "turns, summed over the calls of a complete training (of long trainings 60 calls, evenly, stand for all). The "
-        "paper's machine is not known."
+        f"Measured on {escaped(outcome.machine)}. Medians of {run.settings.get('rounds', 5)} rounds in which all "
+        "take turns, summed over the calls of a complete training (of long trainings 60 calls, evenly, stand for "
+        "all). The paper's machine is not known."
     )
     offer_files(run, outcome)
 
@@ -140,8 +139,7 @@ def show_table(outcome: TimingOutcome, loss: str) -> None:
     st.markdown(timing_words.table(point))
     st.caption(
         f"{timing_words.TABLES[loss]} of the paper, with {point.positives:,} relevant and {point.negatives:,} "
-        "irrelevant "
-        f"samples. **Notice** {escaped(timing_words.notice(point))}"
+        f"irrelevant samples. **Notice** {escaped(timing_words.notice(point))}"
     )
 
 

@@ -14,6 +14,7 @@ from pages.parts import (
     charts,
     frame,
     inference_charts,
+    inference_lesson_charts,
     inference_words,
     keys,
     lessons,
@@ -81,7 +82,7 @@ def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
             show_order(images, few, problem, found, name)
     every = problem.interleavings()
     values = [problem.value_of(one) for one in every]
-    figure = inference_charts.all_rankings(
+    figure = inference_lesson_charts.all_rankings(
         [(one.score, one.loss) for one in values],
         [(name, one.score, one.loss) for name, one in worth.items()],
     )
@@ -92,11 +93,10 @@ def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
         f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, drawn as points. Training "
-        "wants the "
-        "right ranking to beat every other one in score, by as much as its loss. **Notice** that the one which comes "
-        "closest to winning, or wins by most, is farthest up and right: it looks good to the model *and* is wrong. "
-        f"It gains {worth[VIOLATED].objective - worth[RIGHT].objective:.3f} on the right one: so much is $\\xi$, what "
-        "training pays."
+        "wants the right ranking to beat every other one in score, by as much as its loss. **Notice** that the "
+        "one which comes closest to winning, or wins by most, is farthest up and right: it looks good to the "
+        f"model *and* is wrong. It gains {worth[VIOLATED].objective - worth[RIGHT].objective:.3f} on the right "
+        "one: so much is $\\xi$, what training pays."
     )
 
 
@@ -128,7 +128,7 @@ def show_order(images: ImageSet, few: Scores, problem: Problem, ranks: Ints, nam
 def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
     ranks = trace_of(problem, "greedy").ranks
     names = [f"image {place + 1}, score {score:+.2f}" for place, score in enumerate(problem.irrelevant)]
-    figure = inference_charts.all_of_rank(problem, names)
+    figure = inference_lesson_charts.all_of_rank(problem, names)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         told = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
@@ -147,11 +147,11 @@ def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
         st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
     tried, every = problem.values.size, len(problem.interleavings())
     st.caption(
-        "Score and loss are sums over the irrelevant images: each adds $f_j(r_j)$, by how many relevant ones stand "
-        f"above it (Observation 3). **Notice** the large marks, the top of each curve: {tried} values instead "
-        f"of {every} "
-        f"patterns. And the best ranks, {', '.join(map(str, ranks))}, never fall (Observation 4): so choosing each by "
-        "itself gives a ranking. With a million images that is still a million curves; the next step saves most."
+        "Score and loss are sums over the irrelevant images: each adds $f_j(r_j)$, by how many relevant ones "
+        f"stand above it (Observation 3). **Notice** the large marks, the top of each curve: {tried} values "
+        f"instead of {every} patterns. And the best ranks, {', '.join(map(str, ranks))}, never fall (Observation "
+        "4): so choosing each by itself gives a ranking. With a million images that is still a million curves; "
+        "the next step saves most."
     )
 
 
@@ -175,13 +175,11 @@ def show_halves(run: Run) -> None:
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {said}")
     st.caption(
-        f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. Best "
-        "ranks never fall from left to right, so the best rank of one image is a ceiling for all to its left "
-        "and a floor "
-        f"for all to its right. Move the slider. **Notice** that {np.count_nonzero(low == high)} of {len(low)} "
-        "are settled "
-        f"after {done} looks, and that {count} looks settle all: most irrelevant images end below every relevant one, "
-        "whole runs at once."
+        f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
+        "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
+        f"left and a floor for all to its right. Move the slider. **Notice** that {np.count_nonzero(low == high)} "
+        f"of {len(low)} are settled after {done} looks, and that {count} looks settle all: most irrelevant images "
+        "end below every relevant one, whole runs at once."
     )
 
 
@@ -192,19 +190,16 @@ def show_halves(run: Run) -> None:
 
 def show_understood(run: Run) -> None:
     counts = counted()
-    figure = inference_charts.operations(SIZES, counts)
+    figure = inference_lesson_charts.operations(SIZES, counts)
     last = {name: values[-1] for name, values in counts.items()}
     told = ", ".join(f"{name} {value:,}" for name, value in last.items())
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {told}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
     st.caption(
-        "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with "
-        "one relevant "
-        f"sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten times the "
-        "samples cost a "
-        f"hundred times as much; the others grow hardly faster than $|N|$. With {SIZES[-1]:,} samples: {told}. "
-        "Training "
-        "asks for the most violated ranking at every iteration."
+        "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
+        f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten "
+        "times the samples cost a hundred times as much; the others grow hardly faster than $|N|$. With "
+        f"{SIZES[-1]:,} samples: {told}. Training asks for the most violated ranking at every iteration."
     )
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):

@@ -45,10 +45,7 @@ def headline(problem: Problem, worth: Mapping[str, Value]) -> str:
     hinge = worth[VIOLATED].objective - worth[RIGHT].score
     if np.isclose(hinge, 0.0, atol=1e-12):
         return "No ranking violates its constraint: training has nothing to learn here"
-    return (
-        f"The most violated ranking: {loss_name(problem)} loss {worth[VIOLATED].loss:.3f}, "
-        f"violated by {hinge:.3f}"
-    )
+    return f"The most violated ranking: {loss_name(problem)} loss {worth[VIOLATED].loss:.3f}, violated by {hinge:.3f}"
 
 
 def worth_table(worth: Mapping[str, Value]) -> str:
@@ -78,9 +75,9 @@ def notice_ranking(problem: Problem, ranks: Ints, worth: Mapping[str, Value]) ->
     drawn = ", drawn thick" if up and n <= MOST_LINES else ""
     lifted = f"{up} of {n} irrelevant samples rise{drawn}" if up else "no irrelevant sample rises"
     return (
-        f"Each column is a sample: + relevant, − not. **Notice** that {lifted}: going from the "
-        f"prediction to the most violated ranking gives up {paid:.3f} of score for {gained:.3f} of loss. Of "
-        f"{p + n}! orders only the ± pattern counts, {told} of them; each irrelevant sample is placed by itself."
+        f"Each column is a sample: + relevant, − not. **Notice** that {lifted}: going from the prediction to the "
+        f"most violated ranking gives up {paid:.3f} of score for {gained:.3f} of loss. Of {p + n}! orders only "
+        f"the ± pattern counts, {told} of them; each irrelevant sample is placed by itself."
     )
 
 
@@ -113,8 +110,8 @@ def of_step(problem: Problem, step: Step) -> str:
     run, tried = step.run, len(set(step.probes))
     if step.what == "sample":
         return (
-            f"Sample {step.place + 1} of the irrelevant ones, score {step.score:.3g}: "
-            f"{tried} of {problem.highest - 1} steps of the rank tried, the best is rank {step.rank}."
+            f"Sample {step.place + 1} of the irrelevant ones, score {step.score:.3g}: {tried} of "
+            f"{problem.highest - 1} steps of the rank tried, the best is rank {step.rank}."
         )
     known = [
         bound for bound in step.bounds if not (bound.start == step.place and bound.end == step.place + 1)
@@ -131,8 +128,8 @@ def of_step(problem: Problem, step: Step) -> str:
         )
     if step.what == "edge":
         return (
-            f"The edge of two bins at score {step.score:.3g}, {step.place} irrelevant samples above it. A sample there "
-            f"would have rank {step.rank}, of {ranks_of(run.low, run.high)}. {_so(left)}"
+            f"The edge of two bins at score {step.score:.3g}, {step.place} irrelevant samples above it. A sample "
+            f"there would have rank {step.rank}, of {ranks_of(run.low, run.high)}. {_so(left)}"
         )
     return (
         f"A bin with {samples_of(run.start, run.end)} and two possible ranks, {run.low} and {run.high}: the sign "
@@ -175,9 +172,9 @@ def tree_alt(trace: Trace, done: int) -> str:
 def notice_tree(trace: Trace) -> str:
     n, looked = len(trace.ranks), trace.looked_at
     return (
-        "A bar is a run of samples with the ranks that are possible in it; after its median was looked at, that one's "
-        f"rank, and two bars below. **Notice** how many are settled without a look: {n - looked:,} of {n:,}, for their "
-        "bounds meet. That is what sorting would have wasted."
+        "A bar is a run of samples with the ranks that are possible in it; after its median was looked at, that "
+        f"one's rank, and two bars below. **Notice** how many are settled without a look: {n - looked:,} of "
+        f"{n:,}, for their bounds meet. That is what sorting would have wasted."
     )
 
 
@@ -186,9 +183,9 @@ def notice_bins(problem: Problem, found: Bins, trace: Trace) -> str:
     low, high = trace.bounds_after(edges, problem.highest)
     met = int(np.count_nonzero(low == high))
     return (
-        f"{found.grid.bins} bins of equal width; {edges} edges were looked at. Notice that the bounds of bins with "
-        f"{met:,} of {len(low):,} samples meet: nobody looks into those again. From 6,000 irrelevant samples on the "
-        "algorithm “auto” counts like this; with fewer it sorts and halves, which is as fast there."
+        f"{found.grid.bins} bins of equal width; {edges} edges were looked at. Notice that the bounds of bins "
+        f"with {met:,} of {len(low):,} samples meet: nobody looks into those again. From 6,000 irrelevant samples "
+        "on the algorithm “auto” counts like this; with fewer it sorts and halves, which is as fast there."
     )
 
 
@@ -210,8 +207,8 @@ def counts_table(problem: Problem, traces: Mapping[str, Trace]) -> str:
         total = trace.comparisons + trace.derivatives + trace.counted
         objective = problem.value_of(trace.ranks).objective
         rows.append(
-            f"| {NAMES[name]} | {trace.comparisons:,} | {trace.counted or '–'} | {trace.derivatives:,} | **{total:,}** "
-            f"| {trace.looked_at:,} of {len(trace.ranks):,} | {objective:.6f} | {ORDERS[name]} |"
+            f"| {NAMES[name]} | {trace.comparisons:,} | {trace.counted or '–'} | {trace.derivatives:,} | "
+            f"**{total:,}** | {trace.looked_at:,} of {len(trace.ranks):,} | {objective:.6f} | {ORDERS[name]} |"
         )
     return (
         "| | comparisons of scores | scores counted | differences of $f_j$ | together | samples looked at "
@@ -228,8 +225,8 @@ def notice_counts(problem: Problem, traces: Mapping[str, Trace]) -> str:
         else ""
     )
     return (
-        "Counted in readable forms of the algorithms, of which SELECT takes exact medians; the compiled ones estimate "
-        f"them. **Notice** that all find the same sum, and that SELECT computes {ratio:.0f} times fewer differences "
-        f"than greedy. {search}The logarithm in its bound is of $|P|$, not of $|N|$: no algorithm that compares can do "
-        "better (Proposition 4). Counting is none that compares."
+        "Counted in readable forms of the algorithms, of which SELECT takes exact medians; the compiled ones "
+        f"estimate them. **Notice** that all find the same sum, and that SELECT computes {ratio:.0f} times fewer "
+        f"differences than greedy. {search}The logarithm in its bound is of $|P|$, not of $|N|$: no algorithm "
+        "that compares can do better (Proposition 4). Counting is none that compares."
     )

@@ -74,12 +74,12 @@ def table(point: Point) -> str:
             )
         )
         rows.append(
-            f"| {CALLED[name]} | {one.calls:,} | {one.total:.4f} | {1000 * one.mean:.3f} ± {1000 * one.deviation:.3f} "
-            f"| **{times(here['greedy'].mean / one.mean)}** | {' | '.join(printed)} |"
+            f"| {CALLED[name]} | {one.calls:,} | {one.total:.4f} | {1000 * one.mean:.3f} ± "
+            f"{1000 * one.deviation:.3f} | **{times(here['greedy'].mean / one.mean)}** | {' | '.join(printed)} |"
         )
     return (
-        "| | calls | here: s a training | ms a call | greedy / this | paper: s a training | ms a call | greedy "
-        "/ this |\n"
+        "| | calls | here: s a training | ms a call | greedy / this | paper: s a training | ms a call | greedy / "
+        "this |\n"
         "|---|--:|--:|--:|--:|--:|--:|--:|\n" + "\n".join(rows)
     )
 
@@ -125,7 +125,7 @@ def notice_figure(points: list[Point]) -> str:
     more = (points[-1].positives + points[-1].negatives) / (points[0].positives + points[0].negatives)
     grown = {name: last[name].mean / first[name].mean for name in ("greedy", "select")}
     return (
-        f"the slopes on the left: with {more:.1f} times the samples a call of greedy takes "
-        f"{grown['greedy']:.0f} times as "
-        f"long, one of SELECT {grown['select']:.1f} times. The paper draws these figures and prints no numbers of them."
+        f"the slopes on the left: with {more:.1f} times the samples a call of greedy takes {grown['greedy']:.0f} "
+        f"times as long, one of SELECT {grown['select']:.1f} times. The paper draws these figures and prints no "
+        "numbers of them."
     )
