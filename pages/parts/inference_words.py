@@ -144,16 +144,21 @@ def _so(left: str) -> str:
 def notice_step(problem: Problem, trace: Trace, done: int) -> str:
     low, high = trace.bounds_after(done, problem.highest)
     settled = int(np.count_nonzero(low == high))
-    grey = (
-        " Beyond the grey edge of the small chart $f_j$ need not be unimodal, and ranks are tried one by one."
-        if trace.algorithm == "search"
-        else ""
-    )
     return (
         f"Each column is an irrelevant sample, striped over the ranks that it may still have (rank 1: above all "
         f"relevant ones). **Notice** {settled:,} of {len(low):,} are settled after {done:,} steps, and that the ranks "
-        f"never fall from left to right: so one sample's rank bounds those of all others.{grey}"
+        f"never fall from left to right: so one sample's rank bounds those of all others.{_shape(problem, trace, done)}"
     )
+
+
+def _shape(problem: Problem, trace: Trace, done: int) -> str:
+    """What is known of the shape of the function that the last step looked at; "" where there is none, or nothing."""
+    last = problem.unimodal_to(trace.steps[done - 1].place + 1) if done else None
+    if last is None:
+        return ""
+    if last == problem.highest:
+        return " In the small chart $f_j$ rises, then falls (Proposition 5)."
+    return f" In the small chart $f_j$ rises, then falls up to rank {last} (Proposition 5); in the grey it need not."
 
 
 def possible_alt(problem: Problem, trace: Trace, done: int) -> str:
@@ -174,7 +179,7 @@ def notice_tree(trace: Trace) -> str:
     return (
         "A bar is a run of samples with the ranks that are possible in it; after its median was looked at, that "
         f"one's rank, and two bars below. **Notice** how many are settled without a look: {n - looked:,} of "
-        f"{n:,}, for their bounds meet. That is what sorting would have wasted."
+        f"{n:,}{', for their bounds meet. Sorting would have put them in order for nothing' if looked < n else ''}."
     )
 
 
