@@ -6,7 +6,7 @@ that settled, and how many comparisons it took.
 >>> problem = Problem.of([0.5, 0.9, 0.2], [True, False, False])
 >>> trace = trace_of(problem, "search")
 >>> trace.ranks, trace.steps[1].probes
-(array([1, 1]), (1,))
+(array([1, 2]), (1,))
 """
 
 from ranking.inference_steps.buckets import Bins, bins_of
