@@ -17,7 +17,14 @@ LAYERS: tuple[set[str], ...] = (
     {"pages"},
     {"pages.parts"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
-    | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies", "worker_limits"},
+    | {
+        "label_training",
+        "order_training",
+        "order_studies",
+        "asking_simulation",
+        "timing_studies",
+        "worker_limits",
+    },
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
     {"image_graph", "asking", "lookahead", "tree_search", "inference_steps"},
