@@ -17,11 +17,11 @@ LAYERS: tuple[set[str], ...] = (
     {"pages"},
     {"pages.parts"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
-    | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"}
-    | {"study_bench"},
+    | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
+    | {"study_bench", "worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
-    {"image_graph", "asking", "lookahead", "tree_search"},
+    {"image_graph", "asking", "lookahead", "tree_search", "inference_steps"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
@@ -38,6 +38,7 @@ SIDEWAYS = {
     ("worker", "order_training"),
     ("worker", "asking_simulation"),
     ("worker", "order_studies"),
+    ("worker", "timing_studies"),
     ("order_studies", "order_training"),
     ("order_studies", "study_bench"),
     ("study_bench", "order_training"),

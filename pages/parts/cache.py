@@ -31,11 +31,12 @@ from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.run_settings import LabelTrainSettings, Named, OrderTrainSettings, TrainSettings
 from ranking.store import Store
-from ranking.types import Floats, ImageSet, LabelSet
+from ranking.types import Bools, Floats, ImageSet, LabelSet
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from pages.parts.pair_cues import Examples
     from ranking.asking import LabelEntropy
+    from ranking.inference_steps import Problem, Trace
     from ranking.leaning import Leaning
     from ranking.methods.label_ranker import LabelRanker
     from ranking.methods.mid_rank import MidRank
@@ -472,3 +473,27 @@ def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
             f"the scores of training {run_id} are not those of the method that it left; train again"
         )
     return found
+
+
+def inference_problem(token: str, scores: Floats, relevant: Bools, loss: str) -> Problem:
+    """The problem of loss-augmented inference on scores (n,); `token`: the content hash of scores and relevant."""
+    return _inference_problem(token, scores, relevant, loss)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _inference_problem(token: str, _scores: Floats, _relevant: Bools, loss: str) -> Problem:
+    from ranking.inference_steps import Problem
+
+    return Problem.of(_scores, _relevant, loss)
+
+
+def inference_trace(token: str, problem: Problem, algorithm: str) -> Trace:
+    """All steps of an algorithm on the problem of that token and its loss."""
+    return _inference_trace(token, problem.loss.name, algorithm, problem)
+
+
+@st.cache_resource(show_spinner="Looking for the most violated ranking …", max_entries=64)
+def _inference_trace(token: str, loss: str, algorithm: str, _problem: Problem) -> Trace:
+    from ranking.inference_steps import trace_of
+
+    return trace_of(_problem, algorithm)

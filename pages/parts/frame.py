@@ -30,6 +30,11 @@ SECTIONS = {
         "max_marginals": "Max-marginals",
         "sample_graph": "Sample graph",
     },
+    "Inference": {
+        "violated_lesson": "One ranking among n!",
+        "most_violated": "Most violated ranking",
+        "speed_lab": "Speed lab",
+    },
     "Orders": {
         "pairs_lesson": "What did these pairs mean?",
         "orders": "Orders",

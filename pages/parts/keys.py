@@ -66,10 +66,22 @@ STRATEGY = "strategy"  # how the next question is chosen
 LABEL_K = "label_k"  # how many labels an image is given
 RIVAL = "rival"  # whether, and how, another model is shown beside
 TRUTH = "truth"  # whether the true labels are shown
+SCORES = "scores"  # whose most violated ranking is looked for: of a model, sampled or typed
+TYPED_RELEVANT = "scores.relevant"  # numbers, joined by blanks
+TYPED_IRRELEVANT = "scores.irrelevant"
+SAMPLED = ("scores.positives", "scores.negatives", "scores.apart", "scores.seed")
+LOSS = "loss"  # by which a ranking is violated
+SCALE = "scale"  # what all scores are multiplied by
+ALGORITHM = "algorithm"  # that looks for the most violated ranking
+LOOK = "look"  # how many of its steps are done
+VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking, from 1
+TIMING = "timing"  # id of the timing that is shown
+TIMED = "timed"  # which table or figure of the paper is shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
-DEPENDENTS = {
+DEPENDENTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys((SCORES, LOSS, SCALE, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
     IMPORT: (EXAMPLE,),
     SET: (SHEET, "sheet.", QUERY, RUN, COMPARED, PAIR, PAGE, SAMPLE, COMPONENTS),
     SHEET_CLASS: (SHEET,),
@@ -90,6 +102,7 @@ DEPENDENTS = {
         LIKE,
         COMPARED,
         PAIR,
+        LOOK,
     ),
     COMPARED: (PAIR,),
     ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
@@ -114,7 +127,7 @@ DEPENDENTS = {
         "method.",
         "feature.",
     ),
-    SPLIT: (PAGE, SAMPLE, COMPONENTS),
+    SPLIT: (PAGE, SAMPLE, COMPONENTS, LOOK),
     SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # where a sample stands follows from which it is
     ORDER: (COMPONENTS,),
     SIZE: (COMPONENTS,),
