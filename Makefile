@@ -46,3 +46,4 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/label_scenes.py
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/label_questions.py
+	$(BIN)/python benchmarks/experiments.py

@@ -71,30 +71,45 @@ def image_graph(
     compares those of the box, for what describes the whole image tells nothing within one (high-order, section 5),
     or all features where there are no others. ValueError where affinities would take more than MOST_BYTES.
     """
+    vectors = features[:, compared_columns(image_set, parts)]
+    taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
+    edges = graph_edges(image_set, by, vectors, taken, brought)
+    return similarity_graph(vectors[taken], edges)
+
+
+def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Ints:
+    """The columns of the features of an image set that the affinity compares, as `image_graph` says."""
+    columns = feature_columns(parts, image_set)
+    of_box = [place for part, place in columns if not part.whole_image] or [place for _, place in columns]
+    return np.concatenate([np.arange(place.start, place.stop) for place in of_box])
+
+
+def graph_edges(
+    image_set: ImageSet, by: str, vectors: Features, rows: Ints, brought: Ints | None = None
+) -> Ints:
+    """(m, 2) the similar pairs of `rows` (r,), ascending, of an image set, numbered among the rows.
+
+    vectors: (n, d2) of all samples, what the affinity compares; else as `image_graph`.
+    """
     if not is_graph_name(by):
         raise ValueError(
             f"no similarity graph is called {by!r}; choose one of: {', '.join(GRAPHS)}, or bring a CSV of pairs"
         )
     if is_edges_name(by) != (brought is not None):
         raise ValueError(f"pairs must be given with the name of a CSV and with no other, the name is {by!r}")
-    of_box = [columns for part, columns in feature_columns(parts, image_set) if not part.whole_image]
-    chosen = np.concatenate(
-        [np.arange(part.start, part.stop) for part in of_box] or [np.arange(features.shape[1])]
-    )
-    vectors = features[:, chosen]
-    taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
     edges = np.concatenate(
         [
             part[GRAPHS[by].pairs(image_set, vectors, part)]
             if brought is None
             else within(brought, part, len(image_set))
-            for part in _by_split(image_set, taken)
+            for part in _by_split(image_set, rows)
         ]
     )
     _check_size(len(edges), vectors)
     number = np.full(len(image_set), -1)
-    number[taken] = np.arange(len(taken))
-    return similarity_graph(vectors[taken], number[edges])
+    number[rows] = np.arange(len(rows))
+    numbered: Ints = number[edges]
+    return numbered
 
 
 def within(edges: Ints, rows: Ints, n: int) -> Ints:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["import", "train", "label", "order", "asking", "study", "timing"]
+Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
 # What people call a run of each kind: "train" ranks images, "label" the labels of an image, "order" whole sequences of
 # images; "asking" simulates answers; "study" measures what follows from the settings of MidRank;
-# "timing" how long loss-augmented inference takes.
+# "timing" how long loss-augmented inference takes; "experiment" compares methods by
+# cross-validation.
 CALLED: dict[Kind, str] = {
     "import": "import",
     "train": "training",
@@ -23,6 +24,7 @@ CALLED: dict[Kind, str] = {
     "asking": "simulation",
     "study": "study",
     "timing": "timing",
+    "experiment": "experiment",
 }
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
@@ -79,6 +81,12 @@ class Run:
             return min(len(one["folds"]) for one in self.result["curves"])
         except (KeyError, TypeError, ValueError):
             return 0
+
+    @property
+    def trainings_done(self) -> int:
+        """How many trainings of an experiment are there; 0 where its row does not tell."""
+        done = self.result.get("done")
+        return done if self.kind == "experiment" and isinstance(done, int) else 0
 
     @property
     def has_model(self) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from typing import Any, Self
+
+from ranking.types import is_number
 
 Settings = dict[str, Any]
 Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
@@ -104,11 +106,9 @@ class AskingSettings:
     def from_json(cls, values: Mapping[str, Any]) -> AskingSettings:
         """What `to_json` gave; a ValueError says what else it is."""
         _check(cls, "a simulation", values)
-        strategies = values["strategies"]
-        if not isinstance(strategies, list | tuple) or not all(isinstance(name, str) for name in strategies):
-            raise ValueError(f"strategies must be a list of names, as ['entropy'], got {strategies!r:.80}")
+        strategies = _names(values, "strategies", "entropy")
         features, methods = _named(values, "features", "HOG"), _named(values, "methods", "C-star p@k")
-        return cls(**{**values, "features": features, "methods": methods, "strategies": tuple(strategies)})
+        return cls(**{**values, "features": features, "methods": methods, "strategies": strategies})
 
     def to_json(self) -> dict[str, Any]:
         return {**_told(self), "strategies": list(self.strategies)}
@@ -199,6 +199,60 @@ class TimingSettings:
         return _told(self)
 
 
+Grids = dict[str, tuple[float, ...]]
+PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
+PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 1.0, 1e2, 1e4)}
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A comparison of methods by cross-validation (high-order, section 5): everything that decides its numbers.
+
+    methods: each with the settings that are fixed for it. queries: the classes that are ranked, each by itself; none
+    stands for all of the set. grids: for each setting the values that cross-validation chooses among, for every method
+    that has the setting and does not fix it. folds: of the training samples, dealt by `seed`. measure: by which it
+    chooses, one of `ranking.metrics.evaluate`. graph: as in `TrainSettings`. tolerance: of every training.
+
+    >>> Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0)}).to_json()["grids"]
+    {'C': [1.0, 10.0]}
+    """
+
+    set: str
+    features: Named
+    methods: Named = PAPER_METHODS
+    queries: tuple[str, ...] = ()
+    grids: Grids = field(default_factory=lambda: dict(PAPER_GRIDS))
+    folds: int = 5
+    seed: int = 0
+    measure: str = "AP"
+    graph: str | None = None
+    tolerance: float = 1e-3
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """What `to_json` gave; a ValueError says what else it is."""
+        _check(cls, "an experiment", values)
+        read = {**values, "features": _named(values, "features", "HOG")}
+        if "methods" in values:
+            read["methods"] = _named(values, "methods", "HOB-SVM")
+        if "queries" in values:
+            read["queries"] = _names(values, "queries", "jumping")
+        if "grids" in values:
+            read["grids"] = _grids(values["grids"])
+        return cls(**read)
+
+    def to_json(self) -> dict[str, Any]:
+        grids = {name: list(values) for name, values in self.grids.items()}
+        return {**_told(self), "queries": list(self.queries), "grids": grids}
+
+
+@dataclass(frozen=True)
+class ExperimentSettings(Protocol):
+    """A run of a protocol. scheduler: the address of the Dask scheduler whose workers train; None for this computer."""
+
+    scheduler: str | None = None
+
+
 AnySettings = (
     ImportSettings
     | TrainSettings
@@ -207,8 +261,10 @@ AnySettings = (
     | OrderTrainSettings
     | StudySettings
     | TimingSettings
+    | Protocol
 )
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
+TEXTS = ("measure", "graph", "scheduler")
 LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 
@@ -228,6 +284,22 @@ def _named(values: Mapping[str, Any], what: str, example: str) -> Named:
         raise ValueError(
             f"{what} must be a list of a name and settings each, as [['{example}', {{}}]], got {values[what]!r:.80}"
         ) from error
+
+
+def _names(values: Mapping[str, Any], what: str, example: str) -> tuple[str, ...]:
+    """The part of `values` called `what`, a list of names; `example`: one of them."""
+    names = values[what]
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{what} must be a list of names, as ['{example}'], got {names!r:.80}")
+    return tuple(names)
+
+
+def _grids(told: Any) -> Grids:
+    """Values by setting, as numbers; ValueError for anything else."""
+    lists = told.values() if isinstance(told, dict) else [None]
+    if not all(isinstance(values, list | tuple) and all(map(is_number, values)) for values in lists):
+        raise ValueError(f"grids must be numbers by setting, as {{'C': [1, 10]}}, got {told!r:.80}")
+    return {str(name): tuple(map(float, values)) for name, values in told.items()}
 
 
 def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None:
@@ -250,3 +322,8 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
     for name in WHOLE_NUMBERS:
         if type(values.get(name, 0)) is not int:
             raise ValueError(f"{name} must be a whole number, got {values[name]!r:.80}")
+    if not is_number(values.get("tolerance", 1e-3)):
+        raise ValueError(f"tolerance must be a number, got {values['tolerance']!r:.80}")
+    for name in TEXTS:
+        if not isinstance(values.get(name), str | None):
+            raise ValueError(f"{name} must be a text, got {values[name]!r:.80}")

@@ -25,6 +25,7 @@ from ranking.jobs import LOCK_VARIABLE, waits_for
 from ranking.run import ENDED, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
+    ExperimentSettings,
     ImportSettings,
     LabelTrainSettings,
     OrderTrainSettings,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
     from ranking.training import Trained
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
+TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
 TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
 Result = dict[str, Any]
 
@@ -93,6 +95,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "asking": simulate_asking,
         "study": study_orders,
         "timing": time_inference,
+        "experiment": run_experiment,
     }
     try:
         limit_memory()
@@ -268,6 +271,37 @@ def time_inference(store: Store, run: Run, report: Report) -> Result:
     outcome = timing_studies.time_inference(settings, on_step=report.progress)
     report.flush()
     return outcome.to_json()
+
+
+def run_experiment(store: Store, run: Run, report: Report) -> Result:
+    """Compare methods as `ranking.experiments` does. Its cells are kept one by one, for all experiments of the home;
+    the row tells how many there are, however the run ends, and how many were not proven to have ended."""
+    settings = ExperimentSettings.from_json(run.settings)
+    report.progress("Reading the image set", 0, 1)
+    from ranking.experiments.at_home import experiment_at_home
+    from ranking.experiments.pace import Progress, told_seconds
+
+    row, told = {"done": 0, "total": 0}, -TELL_SECONDS
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        row.update(done=progress.done, total=progress.total)
+        if time.monotonic() - told >= TELL_SECONDS:
+            told = time.monotonic()
+            store.update_run(run.id, result=dict(row))
+        left = "" if progress.seconds_left is None else f"; {told_seconds(progress.seconds_left)} left"
+        report.progress(progress.what + left, progress.done, progress.total)
+
+    def check() -> None:
+        if report.stopped:
+            raise Cancelled
+
+    try:
+        results = experiment_at_home(store, settings, tell, report.progress, check)
+    finally:
+        store.update_run(run.id, result=dict(row))
+    report.flush()
+    return {**row, "unproven": results.unproven}
 
 
 # ---------------------------------------------------------------------------------------------------------

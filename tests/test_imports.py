@@ -16,6 +16,8 @@ LAYERS: tuple[set[str], ...] = (
     {"app"},
     {"pages"},
     {"pages.parts"},
+    {"__main__"},
+    {"commands"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
     | {"study_bench", "worker_limits"},
@@ -43,6 +45,8 @@ SIDEWAYS = {
     ("order_studies", "study_bench"),
     ("study_bench", "order_training"),
     ("worker", "worker_limits"),
+    ("worker", "experiments"),
+    ("experiments", "events"),
     ("asking_simulation", "label_training"),
     ("jobs", "events"),
     ("run_archive", "run_json"),

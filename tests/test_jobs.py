@@ -171,7 +171,7 @@ def test_trainings_beyond_the_cores_wait_and_start_in_order(store: Store, full: 
     assert store.run(second.id).started > store.run(first.id).started
 
 
-@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing"])
+@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing", "experiment"])
 def test_trainings_and_simulations_stand_in_one_queue(store: Store, full: list[int], kind: Kind) -> None:
     first, second = start(store, ["iterate", 1, 0.0], kind=kind), start(store, ["iterate", 1, 0.0])
     assert [jobs.waits_for(store, run) for run in (first, second)] == [1, 2]
@@ -217,7 +217,7 @@ def test_a_worker_killed_while_it_starts_is_a_failed_run(store: Store, moment: f
     assert "memory runs out" in run.reason
 
 
-@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing"])
+@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing", "experiment"])
 def test_a_killed_worker_of_any_kind_is_a_failed_run(store: Store, kind: Kind) -> None:
     run = start(store, ["count", 1000, 0.01], kind=kind)
     wait(lambda: said(run, "progress"))

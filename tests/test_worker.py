@@ -870,7 +870,7 @@ def test_settings_that_rank_no_labels_are_a_plain_reason(
     assert run.reason.startswith(reason)
 
 
-@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing"])
+@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing", "experiment"])
 def test_weights_of_another_kind_are_no_beginning_for_a_training(
     store: Store, digits: ImageSet, kind: Kind
 ) -> None:

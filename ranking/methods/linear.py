@@ -78,8 +78,13 @@ class LinearMethod(ABC):
         """
         samples = TrainingSet.of(queries)
         start = Start() if warm_start is None else self._starting_point(warm_start, samples)
-        self.solution = self.solve(samples, on_progress, start)
+        self.fit_samples(samples, on_progress, start)
         self.fingerprint = self.identify(samples)
+        return self
+
+    def fit_samples(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Self:
+        """`fit` of samples that are known to be in order, from a start that is known to be of these samples."""
+        self.solution = self.solve(samples, on_progress, start)
         self.pairs = len(self.solution.weights) - samples.features.shape[1]
         return self
 

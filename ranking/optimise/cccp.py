@@ -104,7 +104,7 @@ class _Descent:
 
     def _begin(self, bound: UpperBound, planes: WorkingSet | None) -> None:
         self._bound, self._number = bound, self._number + 1
-        known = None if planes is None else bound.adopt(planes)
+        known = bound.adopt(planes) if planes is not None and len(planes) else None
         passes = 2 if known is None else 3  # the exact scores, the normal of the first cut, those adopted
         self._search = PlaneSearch(bound.risk, bound.point, known, passes)
 

@@ -1,0 +1,1 @@
+"""The subcommands of ``python -m ranking``, one file each."""

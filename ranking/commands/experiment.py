@@ -1,0 +1,50 @@
+"""``python -m ranking experiment FILE.json``: methods compared by cross-validation, and the tables of the paper."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ranking import jobs
+from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
+from ranking.experiments.at_home import results_at_home
+from ranking.experiments.comparisons import difference_table
+from ranking.experiments.exports import cells_csv, latex, plain, write_parquet
+from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
+from ranking.run_settings import ExperimentSettings
+from ranking.store import Store
+
+SUMMARY = "compare methods by cross-validation and print the tables"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", type=Path, help="a protocol as JSON: set, features, methods, grids, folds, seed, ..."
+    )
+    parser.add_argument("--scheduler", help="the address of a Dask scheduler whose workers train")
+    parser.add_argument("--csv", type=Path, help="write all cells there")
+    parser.add_argument("--parquet", type=Path, help="write all cells there")
+    parser.add_argument("--latex", type=Path, help="write the tables there")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train what is not there yet, and print the tables."""
+    told = read_json(options.file)
+    if options.scheduler is not None:
+        told["scheduler"] = options.scheduler
+    settings, store = ExperimentSettings.from_json(told), Store(options.home)
+    if not ended_well(watch(store, jobs.start_once(store, "experiment", settings.to_json()))):
+        return FAILED
+    _, results = results_at_home(store, settings)
+    tables = [
+        make(results)
+        for make in (validation_table, test_table, chosen_table, difference_table, seconds_table)
+    ]
+    print("\n\n".join(map(plain, tables)))
+    if options.csv:
+        options.csv.write_text(cells_csv(results), "utf-8")
+    if options.parquet:
+        write_parquet(results, options.parquet)
+    if options.latex:
+        options.latex.write_text("\n\n".join(map(latex, tables)) + "\n", "utf-8")
+    return DONE

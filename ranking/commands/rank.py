@@ -1,0 +1,68 @@
+"""``python -m ranking rank RUN``: the samples of an image set as a trained model ranks them, as CSV."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+
+import numpy as np
+
+from ranking import method_class
+from ranking import rank as ranked
+from ranking.commands.watching import DONE
+from ranking.features import load_features
+from ranking.run_settings import TrainSettings
+from ranking.spreadsheets import guarded
+from ranking.store import Store
+from ranking.training import query_of
+from ranking.types import Bools, Floats, ImageSet
+
+SUMMARY = "rank the samples of an image set by a trained model, as CSV"
+PARTS = ("test", "train", "all")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", help="the id of a training, as the app and `train` tell it")
+    parser.add_argument("--set", help="the key of another image set; its own where this is left out")
+    parser.add_argument(
+        "--part", choices=PARTS, default="test", help="which of its samples (default: %(default)s)"
+    )
+    parser.add_argument("--top", type=int, help="so many from the top; all where this is left out")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a line a sample, from the top."""
+    store = Store(options.home)
+    model = store.run(options.model)
+    if model.kind != "train" or not model.has_model:
+        raise ValueError(
+            f"{model.called} {model.id} ({model.state}) has no model to rank by; choose a training"
+        )
+    settings = TrainSettings.from_json(model.settings)
+    images = store.image_set(options.set or settings.set)
+    rows = np.flatnonzero(_chosen(images, options.part))
+    scores = _scores(store, model.model_file.as_posix(), settings, images)[rows]
+    known = settings.query in images.classes
+    table = csv.writer(sys.stdout)
+    table.writerow(["rank", "score", "relevant", "sample", "image"])
+    for place, number in enumerate(ranked(scores)[: options.top], start=1):
+        row = rows[number]
+        relevant = int(images.relevance(settings.query)[row]) if known else ""
+        names = guarded(str(images.ids[row])), guarded(str(images.image_names[images.image_of[row]]))
+        table.writerow([place, float(scores[number]), relevant, *names])
+    return DONE
+
+
+def _chosen(images: ImageSet, part: str) -> Bools:
+    every: Bools = np.ones(len(images), np.bool_)
+    return {"test": images.test, "train": ~images.test, "all": every}[part]
+
+
+def _scores(store: Store, file: str, settings: TrainSettings, images: ImageSet) -> Floats:
+    """(n,) of all samples of a set."""
+    method = method_class(settings.method).load(file)
+    features = load_features(images, settings.features, store.features)
+    edges = store.edges_of(settings.set, settings.graph) if images.key == settings.set else None
+    scores: Floats = method.score(query_of(images, settings, features, edges=edges))
+    return scores

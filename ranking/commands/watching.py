@@ -1,0 +1,89 @@
+"""A run watched from the command line: a bar on stderr while it works, a plain reason where it fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, TextIO
+
+from ranking import jobs
+from ranking.run import ENDED, Run
+from ranking.store import Store
+
+LOOK_SECONDS = 0.2  # between two looks at what a run says
+WIDTH = 30  # of the bar, in characters
+DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes; argparse gives 2 for wrong arguments
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """The settings in `file`; ValueError where it holds none."""
+    try:
+        told = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"expected settings as JSON in {file}, got {error}") from error
+    if not isinstance(told, dict):
+        raise ValueError(f"expected settings by name in {file}, got {json.dumps(told):.60}")
+    return told
+
+
+class Bar:
+    """One line that is drawn again on a terminal; elsewhere a line whenever something else has begun."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """stream: stderr where none is given."""
+        self._stream, self._last, self._drawn = stream or sys.stderr, "", False
+
+    def show(self, what: str, done: float, total: int) -> None:
+        share = min(1.0, done / total) if total else 0.0
+        if self._stream.isatty():
+            filled = "#" * round(WIDTH * share)
+            self._stream.write(f"\r\x1b[K[{filled:<{WIDTH}}] {done:g} of {total}  {what}"[:200])
+            self._drawn = True
+        elif what.partition(";")[0] != self._last:
+            self._last = what.partition(";")[0]
+            self._stream.write(f"{done:g} of {total}: {what}\n")
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Go to the next line."""
+        if self._drawn:
+            self._stream.write("\n")
+
+
+def watch(store: Store, run: Run) -> Run:
+    """Show what a run does until it has ended; Ctrl-C ends it, what it keeps by then stays, and is raised again."""
+    bar, offset = Bar(), 0
+    try:
+        while True:
+            run = jobs.poll(store, run.id)
+            events, offset = jobs.events(run, offset)
+            told = [event for event in events if event["event"] in ("progress", "iteration")]
+            if told and told[-1]["event"] == "progress":
+                bar.show(told[-1]["what"], told[-1]["done"], told[-1]["total"])
+            elif told:
+                bar.show(_iteration(told[-1]), 0, 0)
+            if run.state in ENDED:
+                return run
+            time.sleep(LOOK_SECONDS)
+    except KeyboardInterrupt:
+        jobs.cancel(store, run.id)
+        while jobs.poll(store, run.id).state not in ENDED:
+            time.sleep(LOOK_SECONDS)
+        raise
+    finally:
+        bar.end()
+
+
+def _iteration(event: dict[str, Any]) -> str:
+    gap = event["relative_gap"]
+    return f"iteration {event['iteration']}, gap {'not known yet' if gap is None else format(gap, '.2%')}"
+
+
+def ended_well(run: Run) -> bool:
+    """Whether a run has finished; where it has not, stderr says why."""
+    if run.state == "finished":
+        return True
+    print(f"{run.called} {run.id} is {run.state}: {run.reason}", file=sys.stderr)
+    return False

@@ -1,0 +1,61 @@
+"""An experiment on an image set of a home, whose cells lie in the home: what the worker and the command line run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ranking.experiments.cell_store import CellStore
+from ranking.experiments.material import material_of
+from ranking.experiments.pace import Progress
+from ranking.experiments.plan import Plan, plan_of
+from ranking.experiments.results import Results
+from ranking.experiments.running import Check, Workers, on_this_computer, results_of, run_experiment
+from ranking.features.extract import OnFeatures
+from ranking.run_settings import ExperimentSettings
+from ranking.store import Store
+
+FOLDER = "experiments"  # of a home
+
+
+def cells_of(store: Store) -> CellStore:
+    """The cells of all experiments of a home."""
+    return CellStore(store.home / FOLDER)
+
+
+def workers_at(scheduler: str | None) -> Workers:
+    """Who trains; ValueError for the address of a scheduler that cannot be used."""
+    if scheduler is None:
+        return on_this_computer
+    raise ValueError(
+        f"this version trains on this computer alone, got the scheduler {scheduler!r}; leave it out"
+    )
+
+
+def experiment_at_home(
+    store: Store,
+    settings: ExperimentSettings,
+    on_progress: Callable[[Progress], None],
+    on_features: OnFeatures | None = None,
+    check: Check = lambda: None,
+) -> Results:
+    """Run what is not there yet, as `ranking.experiments.running.run_experiment` does.
+
+    on_features hears of features that have to be computed first, and may raise too.
+    """
+    workers, images = workers_at(settings.scheduler), store.image_set(settings.set)
+    edges = store.edges_of(settings.set, settings.graph)
+    plan = plan_of(settings, images)
+    return run_experiment(
+        plan,
+        lambda: material_of(plan, images, store.features, on_features, edges),
+        cells_of(store),
+        on_progress,
+        check,
+        workers,
+    )
+
+
+def results_at_home(store: Store, settings: ExperimentSettings) -> tuple[Plan, Results]:
+    """What is there of an experiment by now, and its plan; nothing is computed."""
+    plan = plan_of(settings, store.image_set(settings.set))
+    return plan, results_of(plan, cells_of(store))

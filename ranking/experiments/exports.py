@@ -1,0 +1,145 @@
+"""Results to take along: all cells as CSV or Parquet, tables as plain text or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ranking.experiments.protocol import MEASURES
+from ranking.experiments.results import Results
+from ranking.experiments.tables import Row, Table, Value
+from ranking.spreadsheets import guarded
+
+NOT_THERE = "–"
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "−": r"$-$",
+    "–": "--",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def cell_rows(results: Results) -> list[dict[str, Any]]:
+    """A row for each cell that is there: where it stands, every measure, and what its training proved.
+
+    fold is None of those that learnt from all of train and were tested on test. Measures that a cell lacks are None.
+    """
+    grids = [name for name, _ in max((one.points[0] for one in results.contenders), key=len)]
+    rows = []
+    for place, outcome in results.outcomes.items():
+        query, contender, point, fold = place
+        chosen = dict(point)
+        proof = outcome.certificate
+        rows.append(
+            {
+                "query": query,
+                "method": contender,
+                **{name: chosen.get(name) for name in grids},
+                "fold": None if fold is None else fold + 1,
+                **{name: outcome.measures.get(name) for name in (*MEASURES, "positives", "samples")},
+                "seconds": outcome.seconds,
+                "iterations": proof.iterations,
+                "objective": proof.primal,
+                "gap": proof.relative_gap,
+                "converged": proof.converged,
+                "key": results.keys[place],
+            }
+        )
+    return rows
+
+
+def cells_csv(results: Results) -> str:
+    """`cell_rows` as CSV, with names that no spreadsheet takes for formulas."""
+    rows, stream = cell_rows(results), io.StringIO()
+    if rows:
+        table = csv.DictWriter(stream, list(rows[0]))
+        table.writeheader()
+        table.writerows(
+            {name: guarded(v) if isinstance(v, str) else v for name, v in row.items()} for row in rows
+        )
+    return stream.getvalue()
+
+
+def write_parquet(results: Results, file: Path) -> None:
+    """`cell_rows` as a Parquet file, there whole or not at all."""
+    import pyarrow  # only now: nothing else needs it
+    from pyarrow import parquet
+
+    partial = file.with_name(f"partial-{file.name}")
+    parquet.write_table(pyarrow.Table.from_pylist(cell_rows(results)), partial)
+    os.replace(partial, file)
+
+
+def shown(value: Value) -> str:
+    """A value of a table in words: shares with three places, seconds and counts as they are.
+
+    >>> shown(0.58912), shown(None), shown("C = 1"), shown(1234.56)
+    ('0.589', '–', 'C = 1', '1235')
+    """
+    if value is None or value != value:
+        return NOT_THERE
+    return value if isinstance(value, str) else f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
+
+
+def plain(table: Table) -> str:
+    """A table as text of one width, its best values with a star."""
+    lines = [["", *table.columns], *([row.name, *_marked(row, "{}*")] for row in table.rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    drawn = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+    return "\n".join([table.title, *drawn, *([table.note] if table.note else [])])
+
+
+def latex(table: Table) -> str:
+    r"""A table as LaTeX that needs no package, its best values bold.
+
+    >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
+    \begin{table}
+    \caption{AP \& co}
+    \begin{tabular}{lr}
+    \hline
+     & run \\
+    \hline
+    SVM & \textbf{0.500} \\
+    \hline
+    \end{tabular}
+    \end{table}
+    """
+    caption = f"{table.title}. {table.note}" if table.note else table.title
+    body = [
+        " & ".join([escaped(row.name), *_marked(row, r"\textbf{{{}}}", escaped)]) + r" \\"
+        for row in table.rows
+    ]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{escaped(caption)}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+            r"\hline",
+            " & ".join(["", *map(escaped, table.columns)]) + r" \\",
+            r"\hline",
+            *body,
+            r"\hline",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def escaped(text: str) -> str:
+    """A text for LaTeX.
+
+    >>> escaped("50%_a")
+    '50\\\\%\\\\_a'
+    """
+    return "".join(LATEX.get(sign, sign) for sign in text)
+
+
+def _marked(row: Row, best: str, made: Any = str) -> list[str]:
+    cells: Mapping[bool, str] = {True: best, False: "{}"}
+    return [cells[mark].format(made(shown(value))) for value, mark in zip(row.values, row.best, strict=True)]

@@ -1,0 +1,146 @@
+"""What a protocol asks for, checked and written out: the contenders and the points of their grids (high-order, sec. 5).
+
+>>> from ranking.run_settings import Protocol
+>>> contenders = contenders_of(Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0), "eta": (0.1, 1.0)}))
+>>> [contender.name for contender in contenders], len(contenders[0].points), len(contenders[3].points)
+(['SVM', 'AP-SVM', 'HOB-SVM', 'HOAP-SVM'], 2, 4)
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from ranking import make_method, method_class, method_names
+from ranking.image_graph import FIRST_GRAPH
+from ranking.run_settings import Protocol, Settings
+from ranking.settings import settings_dict, settings_of
+
+MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
+PATH = "C"  # the setting along whose rising values a training begins where the one before ended
+BEGUN_BY, BEGINS = (
+    "HOB-SVM",
+    "HOAP-SVM",
+)  # the second begins with the weights of the first (high-order, Table 1)
+
+Point = tuple[
+    tuple[str, float], ...
+]  # one value of each grid, in the order in which ties are broken: C, then eta
+
+
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """A method with what is fixed for it and the points that cross-validation chooses among.
+
+    name: of the method, with its fixed settings where two contenders have one method. points: in the order in which
+    ties are broken.
+    """
+
+    name: str
+    method: str
+    fixed: Settings
+    points: tuple[Point, ...]
+    tolerance: float
+
+    def settings(self, point: Point) -> Settings:
+        """All settings of the method at one of its points, those left at their defaults too."""
+        return self._settings[point]
+
+    @cached_property
+    def _settings(self) -> dict[Point, Settings]:
+        return {
+            point: settings_dict(
+                make_method(self.method, **{"tolerance": self.tolerance, **self.fixed, **dict(point)})
+            )
+            for point in self.points
+        }
+
+    def beginning(self, point: Point) -> Settings | None:
+        """The settings of the HOB-SVM whose weights a training at `point` begins with; None where there is none."""
+        return self._beginnings[point]
+
+    @cached_property
+    def _beginnings(self) -> dict[Point, Settings | None]:
+        return {point: begun_by(self.method, settings) for point, settings in self._settings.items()}
+
+
+def begun_by(method: str, settings: Settings) -> Settings | None:
+    """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else."""
+    if method != BEGINS or settings["start"] != BEGUN_BY:
+        return None
+    shared = {name: settings[name] for name in ("C", "eta", "potentials", "tolerance", "max_iterations")}
+    return settings_dict(make_method(BEGUN_BY, **shared))
+
+
+def contenders_of(protocol: Protocol) -> list[Contender]:
+    """The methods of a protocol in its order; ValueError for a protocol that makes no experiment."""
+    check(protocol)
+    named = [method for method, _ in protocol.methods]
+    contenders = []
+    for method, fixed in protocol.methods:
+        own = [item.name for item in settings_of(method_class(method))]
+        grids = {
+            name: protocol.grids[name] for name in _in_order(protocol) if name in own and name not in fixed
+        }
+        values = [[(name, value) for value in sorted(grid)] for name, grid in grids.items()]
+        told = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
+        name = method if named.count(method) == 1 else f"{method} ({told or 'as it is'})"
+        points = tuple(itertools.product(*values))
+        made = Contender(name, method, dict(fixed), points, protocol.tolerance)
+        made.settings(points[0])  # of all points: a value that the method does not allow says so itself
+        contenders.append(made)
+    return contenders
+
+
+def _in_order(protocol: Protocol) -> Iterator[str]:
+    """The settings of the grids: C first, the others by name, so that the order of a JSON file decides nothing."""
+    return iter(sorted(protocol.grids, key=lambda name: (name != PATH, name)))
+
+
+def uses_graph(method: str) -> bool:
+    """Whether the samples of a method lean on their neighbours."""
+    return bool(getattr(method_class(method), "uses_graph", False))
+
+
+def graph_in_use(protocol: Protocol, contenders: list[Contender]) -> str | None:
+    """The name of the similarity graph; None where no contender uses one."""
+    if not any(uses_graph(contender.method) for contender in contenders):
+        return None
+    return protocol.graph or FIRST_GRAPH
+
+
+def check(protocol: Protocol) -> None:
+    """ValueError unless the parts of a protocol are known, and each is there once."""
+    for name, least in (("folds", 2), ("seed", 0)):
+        if getattr(protocol, name) < least:
+            raise ValueError(f"{name} must be at least {least}, got {getattr(protocol, name)}")
+    if protocol.measure not in MEASURES:
+        raise ValueError(f"no measure is called {protocol.measure!r}; choose one of: {', '.join(MEASURES)}")
+    if not protocol.methods:
+        raise ValueError("expected at least one method, got none; choose one or more")
+    for what, chosen in (("method", protocol.methods), ("query", protocol.queries)):
+        if any(one in chosen[:place] for place, one in enumerate(chosen)):
+            raise ValueError(f"every {what} once, got {', '.join(map(str, chosen))}")
+    for method, _ in protocol.methods:
+        if method not in method_names(ranks="samples"):
+            method_class(method)  # an unknown name says so itself
+            there = ", ".join(method_names(ranks="samples"))
+            raise ValueError(f"{method} does not rank samples as relevant or not; choose among: {there}")
+    known = {item.name for one in method_names(ranks="samples") for item in settings_of(method_class(one))}
+    for name, values in protocol.grids.items():
+        if name not in known or name == "tolerance":
+            raise ValueError(f"no method has a setting {name!r} to choose; leave its grid out")
+        if not values or len(set(values)) < len(values):
+            raise ValueError(
+                f"the grid of {name} must have different values, at least one, got {list(values)}"
+            )
+
+
+def part_of_protocol(settings: Protocol) -> dict[str, Any]:
+    """What decides the numbers of a run's settings, as JSON: all but where they are computed."""
+    told = settings.to_json()
+    return {item.name: told[item.name] for item in fields(Protocol)}

@@ -1,0 +1,101 @@
+"""What is known of an experiment so far, and the points that cross-validation chooses: from validation folds only."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from ranking.experiments.cell import Cell, Outcome
+from ranking.experiments.protocol import Contender, Point
+from ranking.run_settings import Protocol
+
+Place = tuple[
+    str, str, Point, int | None
+]  # query, contender, point, fold (None: trained on all, tested on test)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The outcomes that are there: all of a finished experiment, some of one that goes on.
+
+    outcomes: by place. keys: of the cells of all places that are planned, by which `CellStore.scores` gives scores.
+    """
+
+    protocol: Protocol
+    queries: tuple[str, ...]
+    contenders: tuple[Contender, ...]
+    outcomes: Mapping[Place, Outcome]
+    keys: Mapping[Place, str]
+
+    @classmethod
+    def of(
+        cls,
+        protocol: Protocol,
+        queries: tuple[str, ...],
+        contenders: tuple[Contender, ...],
+        cells: Mapping[Place, Cell],
+        known: Mapping[str, Outcome],
+    ) -> Self:
+        """Those of `cells`, by place, whose outcomes are `known` by key."""
+        outcomes = {place: known[cell.key] for place, cell in cells.items() if cell.key in known}
+        keys = {place: cell.key for place, cell in cells.items()}
+        return cls(protocol, queries, contenders, outcomes, keys)
+
+    @property
+    def folds(self) -> range:
+        return range(self.protocol.folds)
+
+    @property
+    def unproven(self) -> int:
+        """How many of the trainings that are there did not converge."""
+        return sum(not outcome.certificate.converged for outcome in self.outcomes.values())
+
+    def contender(self, name: str) -> Contender:
+        """The contender of that name."""
+        return next(one for one in self.contenders if one.name == name)
+
+    def value(self, place: Place) -> float | None:
+        """The measure of the protocol at a place; None where it is not there yet."""
+        outcome = self.outcomes.get(place)
+        return None if outcome is None else outcome.measures[self.protocol.measure]
+
+    def folds_of(self, query: str, contender: str, point: Point) -> tuple[float, ...] | None:
+        """The measure of each fold at a point of the grid; None until all are there."""
+        values = [self.value((query, contender, point, fold)) for fold in self.folds]
+        known = tuple(value for value in values if value is not None)
+        return known if len(known) == len(values) else None
+
+    def chosen(self, query: str, contender: str) -> Point | None:
+        """The point with the highest mean over the folds, of equal ones the first: the smallest C, then the smallest
+        eta. None until all points have all their folds."""
+        best: tuple[float, Point] | None = None
+        for point in self.contender(contender).points:
+            folds = self.folds_of(query, contender, point)
+            if folds is None:
+                return None
+            mean = statistics.fmean(folds)
+            if best is None or mean > best[0]:
+                best = mean, point
+        return None if best is None else best[1]
+
+    def validation(self, query: str, contender: str) -> tuple[float, ...] | None:
+        """The measure of each fold at the chosen point; None until it is chosen."""
+        point = self.chosen(query, contender)
+        return None if point is None else self.folds_of(query, contender, point)
+
+    def test(self, query: str, contender: str) -> float | None:
+        """The measure on the test samples, after training on all of train at the chosen point; None until it is there,
+        NaN where no test sample is relevant."""
+        point = self.chosen(query, contender)
+        outcome = None if point is None else self.outcomes.get((query, contender, point, None))
+        return None if outcome is None else outcome.measures.get(self.protocol.measure, float("nan"))
+
+    def seconds(self, query: str, contender: str) -> float:
+        """How long the trainings that are there took together."""
+        return sum(
+            outcome.seconds
+            for (of, by, _, _), outcome in self.outcomes.items()
+            if of == query and by == contender
+        )

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labelled_pictures import patches
+
+from ranking import jobs
+from ranking.__main__ import COMMANDS, main
+from ranking.commands.watching import Bar
+from ranking.metrics import evaluate
+from ranking.store import Store
+from ranking.types import ImageSet
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(tmp_path_factory.mktemp("command-line"))
+
+
+@pytest.fixture(scope="module")
+def images(store: Store, tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    folder = tmp_path_factory.mktemp("patches") / "set"
+    patches(folder)
+    return store.image_set(store.adopt(folder, "Patches"))
+
+
+def settings_file(folder: Path, images: ImageSet, **settings: Any) -> str:
+    file = folder / "settings.json"
+    file.write_text(json.dumps({"set": images.key, "features": [["Colour", {}]], **settings}))
+    return str(file)
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert all(command.SUMMARY in " ".join(said.split()) for command in COMMANDS.values())
+    with pytest.raises(SystemExit) as ended:
+        main(["dance"])
+    assert ended.value.code == 2
+
+
+def test_a_training_is_kept_and_ranks(
+    store: Store, images: ImageSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = settings_file(tmp_path, images, query="day", method="AP-SVM", method_settings={"C": 10.0})
+    assert main(["train", file, "--home", str(store.home)]) == 0
+    said = capsys.readouterr().out.split()
+    run = store.run(said[1])
+    assert said[0] == "run"
+    assert f"{run.result['test']['AP']:.4g}" in said
+    assert main(["rank", run.id, "--home", str(store.home)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == images.test.sum()
+    scores = [float(row["score"]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    assert evaluate([int(row["relevant"]) for row in rows], scores)["AP"] == pytest.approx(
+        run.result["test"]["AP"]
+    )
+    assert {row["image"] for row in rows} == set(images.image_names[images.image_test])
+    assert main(["rank", run.id, "--home", str(store.home), "--part", "all", "--top", "3"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+def test_an_experiment_prints_and_writes_its_tables(
+    store: Store, images: ImageSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    methods, grids = [["SVM", {}], ["AP-SVM", {}]], {"C": [1.0, 10.0]}
+    file = settings_file(tmp_path, images, queries=["day"], methods=methods, grids=grids, folds=2)
+    written = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex")]
+    assert main(["experiment", file, "--home", str(store.home), *written]) == 0
+    out, err = capsys.readouterr()
+    assert "AP over 2 folds, best setting of each" in out
+    assert "AP-SVM − SVM" in out
+    assert "10 of 10" in err
+    assert len((tmp_path / "csv").read_text().splitlines()) == 1 + 2 * (2 * 2 + 1)
+    assert (tmp_path / "latex").read_text().count(r"\begin{table}") == 5
+    assert (tmp_path / "parquet").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "expected settings as JSON in "),
+        ("[1]", "expected settings by name in "),
+        ("{}", "the settings of a training lack set, features, query, method"),
+    ],
+)
+def test_what_is_wrong_is_said_and_is_exit_code_1(
+    store: Store, tmp_path: Path, content: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "settings.json").write_text(content)
+    assert main(["train", str(tmp_path / "settings.json"), "--home", str(store.home)]) == 1
+    assert capsys.readouterr().err.startswith(said)
+    assert main(["train", str(tmp_path / "none.json"), "--home", str(store.home)]) == 1
+
+
+def test_a_run_that_fails_is_exit_code_1_with_its_reason(
+    store: Store, images: ImageSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = settings_file(tmp_path, images, query="wind", method="AP-SVM")
+    assert main(["train", file, "--home", str(store.home)]) == 1
+    assert "is failed: no class 'wind' in Patches" in capsys.readouterr().err
+    failed = store.runs("train")[0]
+    assert main(["rank", failed.id, "--home", str(store.home)]) == 1
+    assert "has no model to rank by" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_is_cancelled_and_is_exit_code_130(
+    store: Store, images: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Bar, "show", interrupt)
+    file = settings_file(tmp_path, images, query="day", method="AP-SVM")
+    before = {run.id for run in store.runs()}
+    assert main(["train", file, "--home", str(store.home)]) == 130
+    (run,) = [run for run in store.runs() if run.id not in before]
+    assert jobs.poll(store, run.id).state in ("cancelled", "finished")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_is_one_line_on_a_terminal_and_lines_elsewhere() -> None:
+    terminal, file = Terminal(), io.StringIO()
+    for stream in (terminal, file):
+        bar = Bar(stream)
+        bar.show("jump, SVM, fold 1; about 3 s left", 1, 4)
+        bar.show("jump, SVM, fold 1; about 2 s left", 2, 4)
+        bar.show("jump, SVM, fold 2", 4, 4)
+        bar.end()
+    assert terminal.getvalue().count("\n") == 1
+    assert terminal.getvalue().count("\r") == 3
+    assert "[" + 15 * "#" + 15 * " " + "] 2 of 4  jump" in terminal.getvalue()
+    assert file.getvalue().splitlines() == [
+        "1 of 4: jump, SVM, fold 1; about 3 s left",
+        "4 of 4: jump, SVM, fold 2",
+    ]

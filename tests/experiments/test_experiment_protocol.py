@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ranking.experiments.protocol import contenders_of, graph_in_use, part_of_protocol
+from ranking.run_settings import ExperimentSettings, Protocol
+
+HOG = (("HOG", {}),)
+
+
+def test_the_defaults_are_the_paper_s() -> None:
+    contenders = contenders_of(Protocol("abc", HOG))
+    assert [(one.name, len(one.points)) for one in contenders] == [
+        ("SVM", 6), ("AP-SVM", 6), ("HOB-SVM", 30), ("HOAP-SVM", 30)
+    ]  # fmt: skip
+    assert contenders[2].points[0] == (("C", 0.1), ("eta", 1e-4))
+    assert contenders[2].points[1] == (("C", 0.1), ("eta", 1e-2))  # C first: ties go to the smallest C
+    assert contenders[2].settings(contenders[2].points[0])["tolerance"] == 1e-3
+
+
+@pytest.mark.parametrize("kind", [Protocol, ExperimentSettings])
+def test_json_gives_back_what_was_told(kind: Any) -> None:
+    settings = kind(
+        "abc", HOG, (("SVM", {"C": 3.0}),), ("jump",), {"C": (1.0, 2.0)}, 3, 7, "NDCG", "nearest", 1e-2
+    )
+    assert kind.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+
+
+def test_where_it_is_computed_is_no_part_of_the_protocol() -> None:
+    settings = ExperimentSettings("abc", HOG, scheduler="tcp://there:8786")
+    assert part_of_protocol(settings) == Protocol("abc", HOG).to_json()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"colour": 1},
+            "the settings of an experiment have an unknown colour; expected set, features and, where",
+        ),
+        ({"folds": 2.5}, "folds must be a whole number, got 2.5"),
+        ({"queries": "jump"}, r"queries must be a list of names, as \['jumping'\], got 'jump'"),
+        ({"grids": {"C": "1"}}, r"grids must be numbers by setting, as {'C': \[1, 10\]}, got {'C': '1'}"),
+        ({"grids": {"C": [True]}}, "grids must be numbers by setting"),
+        ({"grids": [1]}, "grids must be numbers by setting"),
+        ({"tolerance": "small"}, "tolerance must be a number, got 'small'"),
+        ({"measure": 3}, "measure must be a text, got 3"),
+        ({"methods": ["SVM"]}, "methods must be a list of a name and settings each"),
+    ],
+)
+def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Protocol.from_json({"set": "abc", "features": [["HOG", {}]], **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"folds": 1}, "folds must be at least 2, got 1"),
+        ({"measure": "F1"}, "no measure is called 'F1'; choose one of: AP, "),
+        ({"methods": ()}, "expected at least one method, got none"),
+        ({"methods": (("SVM", {}), ("SVM", {}))}, "every method once"),
+        ({"queries": ("a", "a")}, "every query once, got a, a"),
+        (
+            {"methods": (("C-star p@k", {}),)},
+            "C-star p@k does not rank samples as relevant or not; choose among: ",
+        ),
+        ({"methods": (("SWM", {}),)}, "no method is called 'SWM'"),
+        ({"grids": {"gamma": (1.0,)}}, "no method has a setting 'gamma' to choose"),
+        ({"grids": {"C": ()}}, "the grid of C must have different values, at least one"),
+        ({"grids": {"C": (-1.0,)}}, "C must be between"),
+    ],
+)
+def test_a_protocol_that_makes_no_experiment_says_why(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        contenders_of(Protocol("abc", HOG, **changes))
+
+
+def test_what_is_fixed_is_not_chosen_and_tells_two_contenders_of_a_method_apart() -> None:
+    methods = (("AP-SVM", {}), ("AP-SVM", {"C": 5.0}))
+    first, second = contenders_of(Protocol("abc", HOG, methods))
+    assert (first.name, second.name) == ("AP-SVM (as it is)", "AP-SVM (C: 5.0)")
+    assert second.points == ((),)
+    assert second.settings(())["C"] == 5.0
+
+
+def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise() -> None:
+    methods = (("HOAP-SVM", {}), ("HOAP-SVM", {"start": "AP-SVM"}))
+    hob, ap = contenders_of(Protocol("abc", HOG, methods))
+    point = hob.points[7]
+    beginning = hob.beginning(point)
+    assert beginning is not None
+    assert {name: beginning[name] for name in ("C", "eta")} == dict(point)
+    assert ap.beginning(point) is None
+    assert graph_in_use(Protocol("abc", HOG, methods), [hob]) == "same image"
+    assert graph_in_use(Protocol("abc", HOG), contenders_of(Protocol("abc", HOG, (("SVM", {}),)))[:1]) is None

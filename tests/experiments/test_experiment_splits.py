@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_actions import images
+
+from ranking.experiments.splits import blocks_of, check_queries, deal, splits_of
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_no_image_and_no_group_is_on_two_sides(grouped: bool) -> None:
+    image_set = images(90, grouped=grouped)
+    splits = splits_of(image_set, 4, seed=3)
+    assert sorted(splits.all, key=str) == [0, 1, 2, 3, None]
+    for split in splits.all.values():
+        assert not set(image_set.image_of[split.learn]) & set(image_set.image_of[split.held])
+        if split.fold is not None:
+            assert not set(image_set.groups[split.learn]) & set(image_set.groups[split.held])
+            assert sorted([*split.learn, *split.held]) == np.flatnonzero(~image_set.test).tolist()
+            assert len(split.held)
+    assert splits.all[None].held.tolist() == np.flatnonzero(image_set.test).tolist()
+
+
+def test_the_seed_decides_and_queries_do_not() -> None:
+    image_set = images(90)
+    first, again, other = (splits_of(image_set, 5, seed).fold_of for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(
+    seed: int, folds: int, classes: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    labels = generator.random((120, 1)) < generator.uniform(0.05, 0.5)
+    fold = deal(np.arange(120), labels, folds, seed)
+    for counts in (np.bincount(fold, minlength=folds), np.bincount(fold, labels[:, 0], folds)):
+        assert np.ptp(counts) <= 1
+    several = generator.random((120, classes)) < 0.2
+    fold = deal(np.arange(120), several, folds, seed)
+    for column in several.T:
+        drawn = np.bincount(generator.integers(folds, size=120), column, folds)
+        assert np.ptp(np.bincount(fold, column, folds)) <= max(4, np.ptp(drawn))
+
+
+def test_blocks_join_images_and_groups_however_far_around() -> None:
+    assert blocks_of(np.array([5, 5, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist() == [0, 0, 0, 1, 1]
+    assert blocks_of(np.array([4, 2, 4, 9]), np.array([4, 2, 4, 9])).tolist() == [0, 1, 0, 2]
+
+
+def test_what_cannot_be_dealt_or_measured_is_said() -> None:
+    image_set = images(9)
+    with pytest.raises(
+        ValueError, match="6 images or groups of training cannot be dealt into 7 folds; choose at most 6"
+    ):
+        splits_of(image_set, 7, seed=0)
+    splits = splits_of(image_set, 6, seed=0)
+    with pytest.raises(
+        ValueError, match="relevant training samples, too few or in too few images for 6 folds"
+    ):
+        check_queries(image_set, splits, image_set.classes)

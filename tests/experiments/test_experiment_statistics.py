@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel, wilcoxon
+
+from ranking.experiments.statistics import holm, mean_interval, paired_bootstrap, paired_t_test, wilcoxon_test
+from ranking.metrics import average_precision
+
+FIVE = ([0.56, 0.61, 0.58, 0.66, 0.60], [0.55, 0.57, 0.59, 0.60, 0.57])
+
+
+def test_the_paired_t_test_is_student_s() -> None:
+    apart = np.subtract(*FIVE)
+    t = apart.mean() / (apart.std(ddof=1) / math.sqrt(5))
+    assert paired_t_test(*FIVE) == pytest.approx(ttest_rel(*FIVE).pvalue)
+    assert paired_t_test(*FIVE) == pytest.approx(2 * (1 - 0.5 * (1 + _student_cdf(t, 4))), abs=1e-4)
+    assert paired_t_test(FIVE[1], FIVE[0]) == pytest.approx(paired_t_test(*FIVE))
+
+
+def _student_cdf(t: float, freedom: int) -> float:
+    """The share of Student's distribution within -t and t, by summing its density."""
+    x = np.linspace(-t, t, 200_001)
+    density = (1 + x**2 / freedom) ** (-(freedom + 1) / 2)
+    constant = math.gamma((freedom + 1) / 2) / (math.sqrt(freedom * math.pi) * math.gamma(freedom / 2))
+    return float(constant * density.mean() * 2 * t)
+
+
+def test_wilcoxon_counts_all_signs() -> None:
+    apart = np.array([0.01, 0.04, -0.02, 0.06, 0.03])
+    ranks = np.argsort(np.argsort(np.abs(apart))) + 1
+    plus = ranks[apart > 0].sum()
+    sums = np.array([ranks @ signs for signs in itertools.product((0, 1), repeat=5)])
+    expected = 2 * min((sums >= plus).mean(), (sums <= plus).mean())
+    assert wilcoxon_test(apart.tolist(), [0.0] * 5) == pytest.approx(expected)
+    assert wilcoxon_test([3, 5, 9, 1], [1, 1, 1, 1]) == pytest.approx(wilcoxon([2, 4, 8]).pvalue), (
+        "0 counts not"
+    )
+
+
+def test_degenerate_differences_have_one_outcome() -> None:
+    assert paired_t_test([0.1, 0.2], [0.1, 0.2]) == 1.0
+    assert wilcoxon_test([0.1, 0.2], [0.1, 0.2]) == 1.0
+    assert paired_t_test([0.1 + 0.2, 0.5], [0.3, 0.5]) == 1.0, "rounding is no difference"
+    assert math.isnan(paired_t_test([0.2, 0.3], [0.1, 0.2])), "equal differences tell nothing of their spread"
+    assert math.isnan(paired_t_test([0.2], [0.1]))
+    assert wilcoxon_test([0.2], [0.1]) == 1.0
+    interval = mean_interval([0.5])
+    assert interval.value == 0.5
+    assert math.isnan(interval.low)
+    assert math.isnan(interval.high)
+    assert tuple(mean_interval([0.5, 0.5])) == (0.5, 0.5, 0.5)
+    assert holm([]) == []
+    for wrong in (([], []), ([1.0], [1.0, 2.0])):
+        with pytest.raises(ValueError, match="paired tests need as many values of both, at least one, got"):
+            paired_t_test(*wrong)
+    with pytest.raises(ValueError, match="a mean needs at least one value, got none"):
+        mean_interval([])
+
+
+def test_holm_is_the_step_down_rule() -> None:
+    """A comparison is significant at a where its p, and all smaller ones, pass a / (m - rank)."""
+    generator = np.random.default_rng(0)
+    for _ in range(50):
+        values = (generator.random(generator.integers(1, 9)) ** 3).round(2).tolist()
+        corrected = holm(values)
+        for level in (0.01, 0.05, 0.2, 0.7):
+            order = np.argsort(values, kind="stable")
+            passed = set()
+            for rank, number in enumerate(order):
+                if values[number] > level / (len(values) - rank) + 1e-12:
+                    break
+                passed.add(int(number))
+            assert passed == {number for number, p in enumerate(corrected) if p <= level + 1e-12}
+    told = holm([0.01, math.nan, 0.02])
+    assert told[0] == pytest.approx(0.03)
+    assert math.isnan(told[1])
+    assert told[2] == pytest.approx(0.04)
+
+
+def test_the_bootstrap_is_paired_and_draws_whole_images() -> None:
+    generator = np.random.default_rng(0)
+    images = np.repeat(np.arange(60), 2)
+    relevance = np.repeat(generator.random(60) < 0.3, 2).astype(int)
+    good = relevance + generator.standard_normal(120)
+    found = paired_bootstrap(average_precision, relevance, (good, good), images, draws=50)
+    assert tuple(found) == (0.0, 0.0, 0.0)
+    bad = generator.standard_normal(120)
+    ours = paired_bootstrap(average_precision, relevance, (good, bad), images, draws=200)
+    back = paired_bootstrap(average_precision, relevance, (bad, good), images, draws=200)
+    assert ours.value == pytest.approx(average_precision(relevance, good) - average_precision(relevance, bad))
+    assert (ours.low, ours.high) == pytest.approx((-back.high, -back.low))
+    assert 0 < ours.low < ours.value < ours.high
+    alone = paired_bootstrap(average_precision, relevance, (good, bad), np.arange(120), draws=200)
+    assert alone.high - alone.low < ours.high - ours.low, (
+        "two boxes of an image are not two independent samples"
+    )
+    with pytest.raises(ValueError, match="a measure of a ranking needs a relevant sample, got none"):
+        paired_bootstrap(average_precision, 0 * relevance, (good, bad), images)
+    rare = np.zeros(120, int)
+    rare[:2] = 1  # a third of the draws has no relevant sample
+    assert paired_bootstrap(average_precision, rare, (good, bad), images, draws=50).low <= 1.0

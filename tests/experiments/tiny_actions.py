@@ -1,0 +1,67 @@
+"""A set of few samples for experiments: two boxes in many images, three classes, features that tell a little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ranking.experiments.material import Material, Side
+from ranking.experiments.plan import Plan, plan_of
+from ranking.run_settings import Protocol
+from ranking.similarity import same_image
+from ranking.types import ImageSet
+
+CLASSES = ("jump", "read", "run")
+
+
+def images(count: int = 60, seed: int = 0, grouped: bool = False) -> ImageSet:
+    """`count` images, a third of them to test on, every second one with two boxes; in threes by group if `grouped`."""
+    generator = np.random.default_rng(seed)
+    image = np.repeat(np.arange(count), np.where(np.arange(count) % 2, 1, 2)).astype(np.int32)
+    n = len(image)
+    labels = np.zeros((n, len(CLASSES)), bool)
+    labels[np.arange(n), generator.integers(len(CLASSES), size=n)] = True
+    names = np.array([f"{number:03}" for number in range(count)])
+    return ImageSet(
+        f"tiny-set-{count}-{seed}-{grouped}",
+        "Tiny actions",
+        Path(),
+        CLASSES,
+        names,
+        names,
+        np.ones((count, 2), np.int32),
+        np.arange(count) % 3 == 2,
+        np.zeros((n, 4), np.int32),
+        image,
+        image // 9 if grouped else image,
+        labels,
+        np.array([f"{number:03}" for number in range(n)]),
+    )
+
+
+def protocol(image_set: ImageSet, **changes: Any) -> Protocol:
+    settings = {"folds": 3, "queries": ("jump",), "grids": {"C": (1.0, 10.0), "eta": (0.1, 1.0)}}
+    return Protocol(image_set.key, (("HOG", {}),), **{**settings, **changes})
+
+
+def material(plan: Plan, image_set: ImageSet, seed: int = 0) -> Material:
+    """Features of the labels and of the image, with noise; the affinity compares the first half of them."""
+    generator = np.random.default_rng(seed)
+    patterns = generator.standard_normal((len(CLASSES), 12))
+    shared = generator.standard_normal((len(image_set.image_names), 12))
+    features = image_set.labels @ patterns + 0.5 * shared[image_set.image_of]
+    features += 1.5 * generator.standard_normal(features.shape)
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+
+    def side(rows: Any) -> Side:
+        return Side(rows, same_image(image_set.image_of[rows]))
+
+    sides = {fold: (side(split.learn), side(split.held)) for fold, split in plan.splits.all.items()}
+    relevance = {query: image_set.relevance(query) for query in plan.queries}
+    return Material(features.astype(np.float32), relevance, sides, np.arange(6))
+
+
+def planned(image_set: ImageSet, **changes: Any) -> Plan:
+    return plan_of(protocol(image_set, **changes), image_set)
