@@ -26,7 +26,7 @@ LAYERS: tuple[set[str], ...] = (
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "subsequences"},
-    {"registry", "settings", "types", "archives", "spreadsheets"},
+    {"registry", "settings", "types", "archives", "spreadsheets", "cluster"},
 )
 
 # The only imports between parts of one layer.
