@@ -281,8 +281,7 @@ def run_experiment(store: Store, run: Run, report: Report) -> Result:
     finally:
         store.update_run(run.id, result=dict(row))
     report.flush()
-    unproven = sum(not outcome.certificate.converged for outcome in results.outcomes.values())
-    return {**row, "unproven": unproven}
+    return {**row, "unproven": results.unproven}
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -35,16 +35,17 @@ Path = tuple[Cell, ...]  # cells in an order in which each comes after those tha
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A protocol on an image set. graph: the name of the one that its methods use, None where none does."""
+    """A protocol on an image set. graph: the name of the one that its methods use, None where none does.
+
+    samples: what cells call so, by fold and by whether their method leans on the graph.
+    """
 
     protocol: Protocol
     queries: tuple[str, ...]
     contenders: tuple[Contender, ...]
     graph: str | None
     splits: Splits
-    samples: Mapping[
-        tuple[int | None, bool], str
-    ]  # by fold and whether the graph counts: what cells call `samples`
+    samples: Mapping[tuple[int | None, bool], str]
 
     @cached_property
     def validation(self) -> dict[Place, Cell]:

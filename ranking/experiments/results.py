@@ -47,6 +47,11 @@ class Results:
     def folds(self) -> range:
         return range(self.protocol.folds)
 
+    @property
+    def unproven(self) -> int:
+        """How many of the trainings that are there did not converge."""
+        return sum(not outcome.certificate.converged for outcome in self.outcomes.values())
+
     def contender(self, name: str) -> Contender:
         """The contender of that name."""
         return next(one for one in self.contenders if one.name == name)

@@ -41,6 +41,8 @@ def validation_table(results: Results) -> Table:
 
     title = f"{results.protocol.measure} over {results.protocol.folds} folds, best setting of each"
     note = "Each setting was chosen by the folds that it is shown on, so the values are somewhat high for all methods."
+    if results.unproven:
+        note += f" {results.unproven} of {len(results.outcomes)} trainings did not converge."
     return _by_query(results, title, mean, note)
 
 

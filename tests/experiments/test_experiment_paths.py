@@ -107,20 +107,23 @@ def test_warm_starts_end_where_cold_ones_do() -> None:
         assert trained.outcome.certificate.primal == pytest.approx(cold.outcome.certificate.primal, rel=2e-6)
 
 
-def test_hoap_begins_where_hob_ended() -> None:
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_hoap_begins_where_hob_ended(C: float) -> None:
     plan = planned(IMAGES)
     bench = Bench(material(plan, IMAGES))
-    cell = plan.validation["jump", "HOAP-SVM", (("C", 1.0), ("eta", 1.0)), 0]
+    cell = plan.validation["jump", "HOAP-SVM", (("C", C), ("eta", 1.0)), 0]
     assert cell.beginning is not None
-    begun = train_cell(bench, cell.beginning, {})
+    states: dict[str, bytes] = {}
+    for one in paths_of([cell])[0][:-1]:
+        states[one.key] = train_cell(bench, one, states).state
     heard: list[ProgressEvent] = []
-    train_cell(bench, cell, {cell.beginning.key: begun.state}, heard.append)
+    train_cell(bench, cell, states, heard.append)
     samples = bench.training_set("jump", 0, True)
     method = make_method("HOAP-SVM", **cell.settings)
     ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
     neighbours = method.neighbours(samples)
     surrogate = Surrogate(method.risk_of(samples, ranking, neighbours), neighbours, ranking)
-    weights = surrogate.best_length(unpacked(begun.state).weights)
+    weights = surrogate.best_length(unpacked(states[cell.beginning.key]).weights)
     assert heard[0].primal == pytest.approx(surrogate.touching(weights).point.objective)
 
 

@@ -18,7 +18,8 @@ from ranking.experiments.pace import Pace, Progress
 from ranking.experiments.results import Results
 from ranking.experiments.running import results_of, run_experiment
 from ranking.experiments.statistics import holm, paired_t_test
-from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
+from ranking.experiments.tables import chosen_table, seconds_table, validation_table
+from ranking.experiments.tables import test_table as on_test_table
 
 IMAGES = images()
 PLAN = planned(IMAGES, queries=("jump", "run"))
@@ -122,11 +123,20 @@ def test_tables_are_those_of_the_paper(results: Results) -> None:
     for column in range(3):
         values = [row.values[column] for row in table.rows]
         assert [row.best[column] for row in table.rows] == [value == max(values) for value in values]
-    on_test = test_table(results)
+    on_test = on_test_table(results)
     assert on_test.rows[1].values[0] == results.test("jump", "AP-SVM")
     assert chosen_table(results).rows[0].values[0] in ("C = 1", "C = 10")
     total = sum(one.seconds for place, one in results.outcomes.items() if place[:2] == ("run", "SVM"))
     assert seconds_table(results).rows[0].values[1] == pytest.approx(total)
+
+
+def test_trainings_that_did_not_converge_are_said(results: Results) -> None:
+    assert results.unproven == 0
+    assert "converge" not in validation_table(results).note
+    place, outcome = next(iter(results.outcomes.items()))
+    failed = replace(outcome, certificate=replace(outcome.certificate, converged=False))
+    part = replace(results, outcomes={**results.outcomes, place: failed})
+    assert validation_table(part).note.endswith(" 1 of 80 trainings did not converge.")
 
 
 def test_comparisons_are_paired_by_fold_and_corrected_for_all(results: Results) -> None:
@@ -192,7 +202,7 @@ def test_a_set_without_test_samples_ends_with_its_folds(tmp_path: Path) -> None:
     plan = planned(image_set, methods=(("SVM", {}),), folds=2)
     found = run_experiment(plan, lambda: material(plan, image_set), CellStore(tmp_path))
     assert len(found.outcomes) == 2 * 2
-    assert test_table(found).rows[0].values == (None, None)
+    assert on_test_table(found).rows[0].values == (None, None)
 
 
 def test_what_is_left_is_told_from_cells_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
