@@ -5,8 +5,9 @@
 - An experiment (one query of the synthetic set of benchmarks/experiments.py, two folds, four methods) on two Dask
   workers, by joblib on two processes and on two threads, in turn: seconds of each, medians. The workers and processes
   are there and warm before. Cells are compared to the last bit; once more, one Dask worker is killed (-9) in the midst.
-- AP-SVM, NDCG-SVM and SVM on features that two workers made themselves, half of the rows each: how much memory each
-  worker took, as a share of the features, after training and at its peak; objective and seconds against training here.
+- AP-SVM, NDCG-SVM and SVM, to a gap of 1%, on features that two workers made themselves, half of the rows each: how
+  much memory each worker took, as a share of the features, after training and at its peak; objective and seconds
+  against training here. SVM takes hundreds of rounds of cutting planes where it is not trained by coordinate descent.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ from ranking.optimise.shards import ShardedFeatures
 from ranking.run_settings import Protocol
 from ranking.types import ImageSet
 
-TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 1.0}
+TOLERANCE = 1e-2  # of the trainings on shards
+TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 0.01}
 
 
 class Remembered:
@@ -176,15 +178,15 @@ def memory() -> tuple[float, float]:
     return pages * resource.getpagesize() / 2**20, most
 
 
-def shards(n: int, d: int) -> str:
+def shards(n: int, d: int, methods: Sequence[str]) -> str:
     half, whole = n // 2, n * d * 4 / 2**20
     relevance = np.tile(np.arange(half) < half // 10, 2).astype(int)
     rows, taken = [], []
     here = np.concatenate([made(seed, half, d) for seed in range(2)])
     local = {}
-    for name, C in TRAINED.items():
+    for name in methods:
         start = time.perf_counter()
-        one = make_method(name, C=C).fit([Query(here, relevance)])
+        one = make_method(name, C=TRAINED[name], tolerance=TOLERANCE).fit([Query(here, relevance)])
         local[name] = time.perf_counter() - start, one.certificate
     del here
     with local_cluster(2) as cluster, connected(cluster.scheduler_address) as client:
@@ -197,9 +199,11 @@ def shards(n: int, d: int) -> str:
             for seed, place in enumerate(places)
         ]
         sharded = ShardedFeatures(client, parts)
-        for name, C in TRAINED.items():
+        for name in methods:
             start = time.perf_counter()
-            found = fit_on_shards(make_method(name, C=C), sharded, relevance).certificate
+            found = fit_on_shards(
+                make_method(name, C=TRAINED[name], tolerance=TOLERANCE), sharded, relevance
+            ).certificate
             took, known = time.perf_counter() - start, local[name][1]
             meet = found.dual <= known.primal and known.dual <= found.primal
             rows.append(
@@ -228,12 +232,15 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=800, help="to learn from, and as many to test on")
     parser.add_argument("--samples", type=int, default=60_000)
     parser.add_argument("--features", type=int, default=2_000)
+    parser.add_argument(
+        "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="trained on shards"
+    )
     options = parser.parse_args()
     print(machine())
     if options.part != "shards":
         print(experiment(options.rounds, options.seed, options.images))
     if options.part != "experiment":
-        print(shards(options.samples, options.features))
+        print(shards(options.samples, options.features, options.methods))
 
 
 if __name__ == "__main__":

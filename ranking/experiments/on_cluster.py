@@ -63,13 +63,17 @@ def on_cluster(address: str) -> Workers:
 
 def _await_worker(client: Client, address: str, check: Check) -> None:
     start = time.monotonic()
-    while not client.nthreads():
+    while client.status == "connecting" or (client.status == "running" and not client.nthreads()):
         check()
         if time.monotonic() - start > LOST_SECONDS:
             raise RuntimeError(
                 f"the cluster at {address!r} has lost all its workers; start some, and the experiment again"
             )
         time.sleep(CHECK_SECONDS)
+    if client.status != "running":
+        raise RuntimeError(
+            f"the scheduler at {address!r} is gone; what was trained is kept: start it, and the experiment again"
+        )
 
 
 class _Round:
@@ -133,7 +137,7 @@ class _Round:
 
     def _end(self) -> None:
         """Whatever is still asked for is asked for no more, also in the midst of a training."""
-        if self._cells:
+        if self._cells and self._client.status == "running":
             self._client.run(_end, self._run, on_error="ignore")
             self._client.cancel([future for _, _, future in self._cells.values()])
 
