@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import signal
 import statistics
 import tempfile
@@ -173,9 +172,8 @@ def made(seed: int, n: int, d: int) -> np.ndarray:
 
 def memory() -> tuple[float, float]:
     """MB that this process has now, and had at most so far."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return pages * resource.getpagesize() / 2**20, most
+    told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return tuple(float(told[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
 
 
 def shards(n: int, d: int, methods: Sequence[str]) -> str:
