@@ -28,7 +28,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
     | {"subsequences", "pair_chains"},
-    {"registry", "settings", "types", "archives", "spreadsheets"},
+    {"registry", "settings", "types", "archives", "spreadsheets", "cluster"},
 )
 
 # The only imports between parts of one layer.
