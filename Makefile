@@ -47,3 +47,4 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/label_questions.py
 	$(BIN)/python benchmarks/experiments.py
+	$(BIN)/python benchmarks/cluster.py

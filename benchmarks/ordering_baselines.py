@@ -1,6 +1,6 @@
 """How fast is RankSVM on sequences, and how good are MidRank and its nine baselines?
 
-    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures] [--sequences 10000] [--tests 20000]
+    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures timeline-cars] [--methods ...]
 
 - speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, against LIBLINEAR on a sample of 5% of them
   (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective). Needs
@@ -9,9 +9,12 @@
   at 1, 3, 5 and 10 with exponential gain, the mean over the test queries, those without a relevant document as 1.
 - public-figures: midrank's Table 1. One image a person, 8 in a sequence, 11 attributes; features of length 1; two
   persons who are equal in an attribute are no pair. For each attribute one setting of each method is chosen from its
-  grid, by cross-validation within the training sequences: folds are of images, so that no image is in two.
+  grid, by cross-validation within the training images: folds are of images, so that no image is in two, and sequences
+  of one image a person are drawn within each, so that a method is judged on sequences as long as those of the test.
+- timeline-cars: the same of drawn cars, sequences of 20, means over sets of three seeds; HOG and colour. Folds are of
+  models of cars.
 
-The last two need $RANKING_REAL_DATA or ../shared/data. Times are of the clock on the wall, medians, one thread.
+The second and third need $RANKING_REAL_DATA or ../shared/data. Times are of the clock on the wall, medians, one thread.
 """
 
 from __future__ import annotations
@@ -19,10 +22,11 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.io import loadmat
@@ -31,7 +35,10 @@ from sklearn.datasets import load_svmlight_file
 from timing import machine, medians, table
 
 from ranking import SequenceSet, make_method, method_class
+from ranking.datasets import build_image_set, make_source
+from ranking.features import load_features
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
+from ranking.sequences import Drawing, draw_sequences
 from ranking.types import Query
 
 METHODS = (
@@ -102,6 +109,12 @@ class Figures:
         starts = np.arange(0, members.size + 1, len(people))
         return SequenceSet(self.features, self.orders[attribute][self.persons], members.ravel(), starts)
 
+    def splits(self, attribute: int, rows: np.ndarray, count: int) -> list[tuple[SequenceSet, SequenceSet]]:
+        """Whole sequences within the images of each fold, and within all others."""
+        fold = np.random.default_rng(0).integers(0, FOLDS, len(rows))
+        parts = [(rows[fold != k], rows[fold == k]) for k in range(FOLDS)]
+        return [tuple(self.sequences(attribute, part, count, 3) for part in both) for both in parts]
+
 
 def measures(method: Any, sequences: SequenceSet) -> np.ndarray:
     """NDCG (linear gain), Kendall's tau and pair accuracy, means over sequences of one length that hold an order.
@@ -142,6 +155,9 @@ def accuracy(method: Any, sequences: SequenceSet) -> float:
     return right / pairs
 
 
+Splits = list[tuple[SequenceSet, SequenceSet]]  # of each fold, what is learnt from and what is judged by
+
+
 def folds_of(sequences: SequenceSet) -> np.ndarray:
     """(n,) a fold for each sample of the pool. Samples of one sequence stay together where they stand in no other."""
     rng, fold = np.random.default_rng(0), np.empty(len(sequences.features), int)
@@ -151,10 +167,15 @@ def folds_of(sequences: SequenceSet) -> np.ndarray:
     return fold
 
 
-def chosen(name: str, sequences: SequenceSet, settings: dict[str, Any]) -> dict[str, float]:
+def splits_of(sequences: SequenceSet) -> Splits:
+    """Sequences without the samples of a fold, and with those alone."""
+    fold = folds_of(sequences)
+    return [(restricted(sequences, fold != k), restricted(sequences, fold == k)) for k in range(FOLDS)]
+
+
+def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, float]:
     """The value of the method's grid that puts most pairs of the left-out samples in order, beside `settings`."""
-    (setting, values), fold = method_class(name).grid, folds_of(sequences)
-    splits = [(restricted(sequences, fold != k), restricted(sequences, fold == k)) for k in range(FOLDS)]
+    setting, values = method_class(name).grid
 
     def reached(value: float) -> float:
         method = make_method(name, **settings, **{setting: value})
@@ -174,23 +195,85 @@ def public_figures(count: int, tests: int, names: tuple[str, ...]) -> None:
     )
     lines = []
     for name in names:
-        reached, picked, seconds = [], [], []
+        tried = []
         for attribute in range(len(figures.orders)):
             train = figures.sequences(attribute, rows[figures.train], count, 1)
             test = figures.sequences(attribute, rows[~figures.train], tests, 2)
-            settings = chosen(name, train.part(np.arange(min(count, 500))), {})
-            start = time.perf_counter()
-            method = make_method(name, **settings).fit(train)
-            seconds.append(time.perf_counter() - start)
-            reached.append(measures(method, test))
-            picked.append(next(iter(settings.values())))
-        mean = np.mean(reached, axis=0)
-        ours, theirs = ([f"{n:.3f}", f"{t:.3f}", f"{a:.1f}"] for n, t, a in (mean * [1, 1, 100], PAPER[name]))
-        took, picks = f"{statistics.median(seconds):.2f}", f"{min(picked):g} to {max(picked):g}"
-        lines.append([name, *ours, *theirs, took, picks])
-        print(f"  {name} done", flush=True)
+            splits = figures.splits(attribute, rows[figures.train], min(count, 500))
+            tried.append(tried_on(name, splits, train, test))
+        found, took = summed_up(tried)
+        lines.append([name, *found, *in_digits(np.array(PAPER[name]) / [1, 1, 100]), *took])
+        print(f"  {' '.join(lines[-1])}", flush=True)
     header = ["method", "NDCG", "tau", "pairs", "paper: NDCG", "tau", "pairs", "seconds", "setting"]
     print("\n" + table(header, lines) + "\n")
+
+
+class Tried(NamedTuple):
+    """What came of a method: (3,) its measures, how long its training took, and which value of its grid was chosen."""
+
+    measures: np.ndarray
+    seconds: float
+    value: float
+
+
+def tried_on(name: str, splits: Splits, train: SequenceSet, test: SequenceSet) -> Tried:
+    settings = chosen(name, splits, {})
+    start = time.perf_counter()
+    method = make_method(name, **settings).fit(train)
+    seconds = time.perf_counter() - start
+    return Tried(measures(method, test), seconds, next(iter(settings.values())))
+
+
+def summed_up(tried: list[Tried]) -> tuple[list[str], list[str]]:
+    """Mean measures; the median time, and between which values the setting was chosen."""
+    values = [one.value for one in tried]
+    took = [f"{statistics.median(one.seconds for one in tried):.2f}", f"{min(values):g} to {max(values):g}"]
+    return in_digits(np.mean([one.measures for one in tried], axis=0)), took
+
+
+def in_digits(measured: np.ndarray) -> list[str]:
+    gain, tau, pairs = measured
+    return [f"{gain:.3f}", f"{tau:.3f}", f"{100 * pairs:.1f}"]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Timeline cars
+# ---------------------------------------------------------------------------------------------------------
+
+LENGTH, SEEDS = 20, (0, 1, 2)
+
+
+def timeline_cars(count: int, tests: int, names: tuple[str, ...]) -> None:
+    cases = [cars_of(seed, count, tests) for seed in SEEDS]
+    print(
+        f"Timeline cars of {len(SEEDS)} seeds: {count} sequences of {LENGTH} to learn from, {tests} to test\n"
+    )
+    lines = []
+    for name in names:
+        tried = [tried_on(name, *case) for case in cases]
+        found, took = summed_up(tried)
+        lines.append([name, *found, " ".join(f"{one.measures[1]:.3f}" for one in tried), *took])
+        print(f"  {' '.join(lines[-1])}", flush=True)
+    print("\n" + table(["method", "NDCG", "tau", "pairs", "tau of each", "seconds", "setting"], lines) + "\n")
+
+
+def cars_of(seed: int, count: int, tests: int) -> tuple[Splits, SequenceSet, SequenceSet]:
+    """Folds of the training cars, training and test sequences of one drawn set."""
+    with tempfile.TemporaryDirectory() as folder:
+        images, _ = build_image_set(make_source("Timeline cars", seed=seed), Path(folder) / "set")
+        features = load_features(images, [("HOG", {}), ("Colour", {})], Path(folder))
+    drawing = Drawing(length=LENGTH, train=count, test=tests)
+    (train, samples), (test, _) = draw_sequences(images, features, "year", drawing)
+    models = np.unique(images.groups[samples], return_inverse=True)[1]
+    fold = np.random.default_rng(0).integers(0, FOLDS, models.max() + 1)[models]
+    random = np.random.default_rng(seed)
+
+    def within(rows: np.ndarray) -> SequenceSet:
+        members = np.concatenate([random.choice(rows, LENGTH, replace=False) for _ in range(min(count, 500))])
+        return SequenceSet(train.features, train.grades, members, np.arange(0, len(members) + 1, LENGTH))
+
+    parts = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
+    return [(within(learnt), within(judged)) for learnt, judged in parts], train, test
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -308,7 +391,7 @@ def lightgbm_example() -> None:
     ]
     for name, settings in cases:
         if method_class(name).grid.setting == "C":
-            settings = {**settings, **chosen(name, train, settings)}
+            settings = {**settings, **chosen(name, splits_of(train), settings)}
         start = time.perf_counter()
         method = make_method(name, **settings).fit(train)
         seconds = time.perf_counter() - start
@@ -327,10 +410,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = ("speed", "lightgbm", "public-figures")
+    parts = ("speed", "lightgbm", "public-figures", "timeline-cars")
     parser.add_argument("--part", nargs="+", choices=parts, default=parts)
     parser.add_argument("--sequences", type=int, default=10_000, help="to learn from, for each attribute")
     parser.add_argument("--tests", type=int, default=20_000, help="to test on, for each attribute")
+    parser.add_argument(
+        "--cars", type=int, default=1_000, help="sequences of cars to learn from, and to test on"
+    )
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--rounds", type=int, default=5, help="of timing")
     given = parser.parse_args()
@@ -341,6 +427,8 @@ def main() -> None:
         lightgbm_example()
     if "public-figures" in given.part:
         public_figures(given.sequences, given.tests, tuple(given.methods))
+    if "timeline-cars" in given.part:
+        timeline_cars(given.cars, given.cars, tuple(given.methods))
 
 
 if __name__ == "__main__":

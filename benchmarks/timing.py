@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+
+from ranking.timing_studies import machine
+
+__all__ = ["machine", "medians", "milliseconds", "table"]
 
 
 def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = False) -> dict[str, float]:
@@ -26,18 +27,6 @@ def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = Fa
             if number:
                 times[name].append(time.perf_counter() - start)
     return {name: statistics.median(values) for name, values in times.items()}
-
-
-def machine() -> str:
-    """One line about the machine: what a table of figures needs beside it."""
-    model = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [
-            line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line
-        ]
-        model = names[0] if names else model
-    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -225,6 +225,8 @@ def take_along(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
             f"{name}.png",
             icon=":material/grid_view:",
         )
+        if st.button("Compare with others", icon=":material/compare_arrows:"):
+            st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: None}))
         if st.button("Back to its training", icon=":material/show_chart:"):
             st.switch_page("pages/train.py", query_params=st.query_params.to_dict())
 

@@ -17,12 +17,14 @@ from ranking.types import ImageSet
 
 TRAINED = Path(__file__).parents[1] / "data" / "start_strip.json"  # data/start_strip.py makes it
 COLUMNS = 12
+LESSONS = ("neighbours_lesson", "pairs_lesson", "violated_lesson")  # after the first
 
 WHAT_THIS_IS = """
 - **Say what you look for.** A method learns from examples to rank images: what you look for shall come first.
 - **Watch it learn.** Two bounds close in on the optimum, and their gap proves how near it is.
 - **Look at what it ranks.** The right ones, the wrong ones, and how much a mistake at each place costs.
 - **Compare methods** that optimise different things: labels (SVM), average precision (AP-SVM), NDCG.
+- **Order whole sequences**, from older to newer, and see what longer subsequences tell than pairs do.
 - **Let it ask.** What does an image show? The model asks, and each answer moves all labels.
 - **Bring your own images.** All of it runs on this machine.
 """
@@ -36,15 +38,20 @@ def steps() -> None:
         st.markdown("### Begin here: two minutes")
         st.markdown("Two methods rank the same people. Which mistake costs what?")
         frame.next_step("Why optimise AP?", "lesson")
-        st.markdown("Then: do people of one scene help each other?")
-        frame.next_step("Do neighbours help?", "neighbours_lesson", obvious=False)
+        st.markdown(
+            "Then: do people of one scene help each other? What do a few ordered pairs tell, and how is the worst "
+            "of all rankings found?"
+        )
+        with st.container(horizontal=True):
+            for name in LESSONS:
+                frame.next_step(frame.PAGES[name], name, obvious=False)
     with frame.in_place():
         show_ranking()
     with st.container(horizontal=True):
         frame.next_step("Train a method", "train", obvious=False)
         frame.next_step("Answer a model's questions", "label_questions", obvious=False)
         frame.next_step("Look at the images", "image_sets", obvious=False)
-        frame.next_step("What did these pairs mean?", "pairs_lesson", obvious=False)
+        frame.next_step("Put cars in order", "orders", obvious=False)
     with frame.in_place():
         lessons.WHY_AP.begin()  # so that the lesson does not have to wait
 

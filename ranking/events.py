@@ -114,6 +114,8 @@ def with_last_gap(run: Run, reason: str) -> str:
 def said_of_cancelled(run: Run) -> str:
     """What is left of a run that was cancelled without weights: the finished folds of a simulation, the finished
     trainings of an experiment, or nothing."""
+    if run.learns:
+        return "cancelled before any weights were saved"
     if run.folds_done:
         return f"cancelled; the finished folds were kept: {run.folds_done} of {run.settings.get('folds')}"
     if run.trainings_done:

@@ -146,8 +146,7 @@ def poll(store: Store, run_id: str) -> Run:
     if run.state in ENDED:
         return run
     if run.cancelled is not None:
-        said = "cancelled before any weights were saved" if run.learns else said_of_cancelled(run)
-        said = WEIGHTS_ALONE.format("cancelled") if run.model_file.exists() else said
+        said = WEIGHTS_ALONE.format("cancelled") if run.model_file.exists() else said_of_cancelled(run)
         store.end_run(run_id, "cancelled", with_last_gap(run, said))
     else:
         cause = _cause_of_death(run)

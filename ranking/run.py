@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["import", "train", "label", "order", "asking", "study", "experiment"]
+Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
 # What people call a run of each kind: "train" ranks images, "label" the labels of an image, "order" whole sequences of
-# images; "asking" simulates answers; "study" measures what follows from the settings of MidRank; "experiment" compares
-# methods by cross-validation.
+# images; "asking" simulates answers; "study" measures what follows from the settings of MidRank;
+# "timing" how long loss-augmented inference takes; "experiment" compares methods by
+# cross-validation.
 CALLED: dict[Kind, str] = {
     "import": "import",
     "train": "training",
@@ -22,6 +23,7 @@ CALLED: dict[Kind, str] = {
     "order": "training of orders",
     "asking": "simulation",
     "study": "study",
+    "timing": "timing",
     "experiment": "experiment",
 }
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
@@ -121,6 +123,12 @@ class Run:
         """(n,) float64, the scores of all samples of the set, to train on or to test on; of a training of orders those
         of the members of its test sequences."""
         return self.folder / "scores.npy"
+
+    @property
+    def scores_so_far_file(self) -> Path:
+        """(t,) float64, while a training that asks for most violated rankings goes on: the scores of its training
+        samples when it last asked."""
+        return self.folder / "scores_so_far.npy"
 
     @property
     def problems_file(self) -> Path:

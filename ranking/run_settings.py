@@ -168,6 +168,37 @@ class StudySettings:
         return _told(self)
 
 
+@dataclass(frozen=True)
+class TimingSettings:
+    """A timing of loss-augmented inference (`ranking.timing_studies`) on synthetic samples of the size of quicksort's.
+
+    share: of the paper's numbers of samples, 1 for all. dimensions: of the features of each. rounds: a time is the
+    median over so many.
+    """
+
+    share: float = 1.0
+    dimensions: int = 2404
+    rounds: int = 5
+    seed: int = 0
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> TimingSettings:
+        """What `to_json` gave; a ValueError says what else it is."""
+        _check(cls, "a timing", values)
+        settings = cls(**values)
+        share = settings.share
+        if type(share) not in (int, float) or not LEAST_SHARE <= share <= 1:
+            raise ValueError(f"share must be a number from {LEAST_SHARE:g} to 1, got {share!r:.80}")
+        for name, most in (("dimensions", 100_000), ("rounds", 1000)):
+            value = getattr(settings, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise ValueError(f"{name} must be a whole number from 1 to {most:,}, got {value!r:.80}")
+        return settings
+
+    def to_json(self) -> dict[str, Any]:
+        return _told(self)
+
+
 Grids = dict[str, tuple[float, ...]]
 PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
 PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 1.0, 1e2, 1e4)}
@@ -229,10 +260,12 @@ AnySettings = (
     | AskingSettings
     | OrderTrainSettings
     | StudySettings
+    | TimingSettings
     | Protocol
 )
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
 TEXTS = ("measure", "graph", "scheduler")
+LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 
 def _told(settings: AnySettings) -> dict[str, Any]:

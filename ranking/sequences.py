@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ranking.pair_chains import sequences_of_pairs
 from ranking.settings import check_settings, setting
 from ranking.types import Features, ImageSet, Ints, SequenceSet
 
@@ -62,6 +63,16 @@ class Drawing:
         help="How many are drawn of test images; of whole groups, at most so many.",
         minimum=1,
         maximum=100_000,
+    )
+    pairs: int = setting(
+        0,
+        label="Pairs that are known",
+        help="0: the whole order of the training images is known, and sequences are drawn from it. Else only so many "
+        "pairs of training images are known, drawn at random, and training sequences are chains of pairs, by "
+        "transitivity. Test sequences are as without.",
+        minimum=0,
+        maximum=1_000_000,
+        advanced=True,
     )
     scale: str = setting(
         LENGTH_1,
@@ -123,9 +134,14 @@ def draw_sequences(
         samples = np.flatnonzero(known & (image_set.test == (split == "test")))
         pool = Pool(grades[samples], image_set.groups[samples], f"the {split} split of {image_set.title}")
         count = drawing.test if split == "test" else drawing.train
-        members, starts = pool.draw(drawing, count, criterion, np.random.default_rng([drawing.seed, place]))
+        random = np.random.default_rng([drawing.seed, place])
         scaled = unit_rows(features[samples]) if drawing.scale == LENGTH_1 else features[samples]
-        made.append(Drawn(SequenceSet(scaled, pool.grades, members, starts), samples))
+        if split == "train" and drawing.pairs:
+            known_pairs = pool.pairs(drawing.pairs, criterion, random)
+            sequences = sequences_of_pairs(scaled, known_pairs, count, "sampled", drawing.seed)
+        else:
+            sequences = SequenceSet(scaled, pool.grades, *pool.draw(drawing, count, criterion, random))
+        made.append(Drawn(sequences, samples))
     return made[0], made[1]
 
 
@@ -156,12 +172,7 @@ class Pool(NamedTuple):
         self, drawing: Drawing, count: int, criterion: str, random: np.random.Generator
     ) -> tuple[Rows, Rows]:
         """Members and starts of a SequenceSet."""
-        if len(np.unique(self.grades)) < 2:
-            came = f"{len(np.unique(self.grades))} of them in {len(self.grades):,} samples"
-            raise ValueError(
-                f"{self.called} must have two different numbers of {criterion!r} at least, it has {came}; import the "
-                "set with another split, or choose another criterion"
-            )
+        self._check_order(criterion)
         if drawing.of == GROUPS:
             return self._whole_groups(count, random)
         if count * drawing.length > MOST_MEMBERS:
@@ -170,6 +181,25 @@ class Pool(NamedTuple):
             )
         rows = self._ordered_rows(drawing, count, random)
         return rows.ravel(), np.arange(count + 1, dtype=np.int64) * drawing.length
+
+    def pairs(self, count: int, criterion: str, random: np.random.Generator) -> Rows:
+        """(m, 2) samples of different grades, the higher one first: those of `count` drawn pairs that are any."""
+        self._check_order(criterion)
+        drawn = random.integers(len(self.grades), size=(count, 2))
+        graded = self.grades[drawn]
+        drawn[graded[:, 0] < graded[:, 1]] = drawn[graded[:, 0] < graded[:, 1], ::-1]
+        ordered: Rows = drawn[graded[:, 0] != graded[:, 1]]
+        if not len(ordered):
+            raise ValueError(f"none of {count:,} pairs of {self.called} has an order; draw more pairs")
+        return ordered
+
+    def _check_order(self, criterion: str) -> None:
+        if len(np.unique(self.grades)) < 2:
+            came = f"{len(np.unique(self.grades))} of them in {len(self.grades):,} samples"
+            raise ValueError(
+                f"{self.called} must have two different numbers of {criterion!r} at least, it has {came}; import the "
+                "set with another split, or choose another criterion"
+            )
 
     def _ordered_rows(self, drawing: Drawing, count: int, random: np.random.Generator) -> Rows:
         """(count, length); sequences of equal grades are drawn again."""

@@ -30,6 +30,7 @@ from ranking.types import (
     Method,
     OnProgress,
     OnStep,
+    ProgressEvent,
     Query,
 )
 
@@ -59,12 +60,15 @@ def train(
     on_fitted: Callable[[], None] | None = None,
     warm_start: Method | None = None,
     edges: Ints | None = None,
+    on_asked: Callable[[Floats], None] | None = None,
 ) -> Trained:
     """Train a method on the training samples of a set, score all samples, evaluate both parts.
 
     on_step hears of the features and of the beginning of training, on_iteration every iteration, and
-    on_fitted that there are weights. `settings.set`, `settings.warm_start`, and `settings.graph` where it names a
-    CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2) as `edges`.
+    on_fitted that there are weights; on_asked, at every iteration of a method that asks for most violated rankings,
+    of the training samples' scores when it last did. `settings.set`, `settings.warm_start`, and `settings.graph`
+    where it names a CSV, have been followed by the caller, who gives the set, the fitted method, and the pairs (m, 2)
+    as `edges`.
     ValueError for settings that make no training.
     """
     check_ranks(settings.method, "samples")
@@ -83,7 +87,15 @@ def train(
     if hasattr(method, "check_graph"):
         method.check_graph(everything)  # what could not be scored is not trained
     query = query_of(image_set, settings, features, relevance, learn, edges)
-    method.fit([query], on_progress=on_iteration, warm_start=warm_start)
+
+    def listen(event: ProgressEvent) -> None:
+        asked = getattr(method, "asked", None)
+        if on_asked is not None and asked is not None:
+            on_asked(asked)
+        if on_iteration is not None:
+            on_iteration(event)
+
+    method.fit([query], on_progress=listen, warm_start=warm_start)
     if on_fitted is not None:
         on_fitted()
     scores = method.score(everything)

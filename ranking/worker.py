@@ -1,4 +1,4 @@
-"""The process that imports, trains, simulates or studies: ``python -m ranking.worker HOME RUN_ID``.
+"""The process that imports, trains, simulates, studies or times: ``python -m ranking.worker HOME RUN_ID``.
 
 It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
 Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs` tells for it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import json
+import math
 import os
 import signal
 import sys
@@ -29,6 +30,7 @@ from ranking.run_settings import (
     LabelTrainSettings,
     OrderTrainSettings,
     StudySettings,
+    TimingSettings,
     TrainSettings,
 )
 from ranking.store import Store
@@ -41,6 +43,7 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
     from ranking.order_training import TrainedOrders
     from ranking.training import Trained
 
+SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
 TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
 TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
 Result = dict[str, Any]
@@ -91,6 +94,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "order": train_orders,
         "asking": simulate_asking,
         "study": study_orders,
+        "timing": time_inference,
         "experiment": run_experiment,
     }
     try:
@@ -162,7 +166,9 @@ def train(store: Store, run: Run, report: Report) -> Result:
         on_fitted=report.saving,
         warm_start=_warm_start(store, settings),
         edges=store.edges_of(settings.set, settings.graph),
+        on_asked=_SoFar(run.scores_so_far_file).keep,
     )
+    run.scores_so_far_file.unlink(missing_ok=True)
     bounds = {} if trained.bounds is None else {"bounds": trained.bounds._asdict()}
     return {**_kept(run, trained, trained.scores), **bounds}
 
@@ -256,6 +262,17 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
     return outcome.to_json()
 
 
+def time_inference(store: Store, run: Run, report: Report) -> Result:
+    """Time what `ranking.timing_studies` does; a part of it is not kept."""
+    settings = TimingSettings.from_json(run.settings)
+    report.progress("Starting", 0, 1)
+    from ranking import timing_studies
+
+    outcome = timing_studies.time_inference(settings, on_step=report.progress)
+    report.flush()
+    return outcome.to_json()
+
+
 def run_experiment(store: Store, run: Run, report: Report) -> Result:
     """Compare methods as `ranking.experiments` does. Its cells are kept one by one, for all experiments of the home;
     the row tells how many there are, however the run ends, and how many were not proven to have ended."""
@@ -314,6 +331,19 @@ def _write_whole(file: Path, write: Callable[[Path], object]) -> None:
     with open(partial, "rb+") as stream:
         os.fsync(stream.fileno())
     os.replace(partial, file)
+
+
+class _SoFar:
+    """Writes the scores of a training that goes on, now and then."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._written = file, -math.inf
+
+    def keep(self, scores: Floats) -> None:
+        now = time.monotonic()
+        if now - self._written >= SO_FAR_SECONDS:
+            self._written = now
+            _write_whole(self._file, lambda path: _save_scores(path, scores))
 
 
 def _save_scores(file: Path, scores: Floats) -> None:

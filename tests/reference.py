@@ -777,3 +777,21 @@ def ada_rank(
         powers = [math.exp(-quality(total, q)) for q in sequences]
         shares = [power / math.fsum(powers) for power in powers]
     return chosen
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Test sets that are drawn again: relevance and scores of samples that belong to units, how often each unit is drawn
+# ---------------------------------------------------------------------------------------------------------
+
+
+def drawn_again(
+    relevance: Sequence[int], scores: Sequence[float], units: Sequence[int], times: Sequence[int]
+) -> list[int]:
+    """The grades from the top of the ranking of all samples of the drawn units, each as often as its unit was drawn;
+    equal scores pessimistically."""
+    drawn = [
+        (-score, grade)
+        for grade, score, unit in zip(relevance, scores, units, strict=True)
+        for _ in range(times[unit])
+    ]
+    return [grade for _, grade in sorted(drawn)]

@@ -97,5 +97,6 @@ STEPS = {
 
 if __name__ == "__main__":
     worker.import_images = worker.train = worker.train_labels = work
-    worker.train_orders = worker.simulate_asking = worker.study_orders = work
+    worker.train_orders = worker.simulate_asking = worker.study_orders = worker.time_inference = work
+    worker.run_experiment = work
     sys.exit(worker.main(sys.argv[1:]))

@@ -20,16 +20,16 @@ LAYERS: tuple[set[str], ...] = (
     {"commands"},
     {"reports"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
-    | {"label_training", "order_training", "order_studies", "asking_simulation", "worker_limits"}
-    | {"study_bench"},
+    | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
+    | {"study_bench", "worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers"},
     {"ranking"},
-    {"image_graph", "asking", "lookahead", "tree_search"},
+    {"image_graph", "asking", "lookahead", "tree_search", "inference_steps"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
-    | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences"},
+    | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
     | {"subsequences", "pair_chains"},
-    {"registry", "settings", "types", "archives", "spreadsheets"},
+    {"registry", "settings", "types", "archives", "spreadsheets", "cluster"},
 )
 
 # The only imports between parts of one layer.
@@ -41,6 +41,7 @@ SIDEWAYS = {
     ("worker", "order_training"),
     ("worker", "asking_simulation"),
     ("worker", "order_studies"),
+    ("worker", "timing_studies"),
     ("order_studies", "order_training"),
     ("order_studies", "study_bench"),
     ("study_bench", "order_training"),

@@ -171,7 +171,7 @@ def test_trainings_beyond_the_cores_wait_and_start_in_order(store: Store, full: 
     assert store.run(second.id).started > store.run(first.id).started
 
 
-@pytest.mark.parametrize("kind", ["label", "order", "asking", "study"])
+@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing", "experiment"])
 def test_trainings_and_simulations_stand_in_one_queue(store: Store, full: list[int], kind: Kind) -> None:
     first, second = start(store, ["iterate", 1, 0.0], kind=kind), start(store, ["iterate", 1, 0.0])
     assert [jobs.waits_for(store, run) for run in (first, second)] == [1, 2]
@@ -217,7 +217,7 @@ def test_a_worker_killed_while_it_starts_is_a_failed_run(store: Store, moment: f
     assert "memory runs out" in run.reason
 
 
-@pytest.mark.parametrize("kind", ["label", "order", "asking", "study"])
+@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing", "experiment"])
 def test_a_killed_worker_of_any_kind_is_a_failed_run(store: Store, kind: Kind) -> None:
     run = start(store, ["count", 1000, 0.01], kind=kind)
     wait(lambda: said(run, "progress"))
@@ -342,7 +342,7 @@ def test_cancel_during_features_stops_at_the_next_progress(store: Store) -> None
     run = start(store, ["count", 100_000, 0.01])
     wait(lambda: said(run, "progress"))
     run, seconds = cancel(store, run)
-    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+    assert (run.state, run.reason) == ("cancelled", "cancelled before any weights were saved")
     assert seconds < 2
     assert run.result == {}
     assert (run.folder / "stderr.txt").read_text() == ""
@@ -372,6 +372,7 @@ def test_a_deaf_worker_is_killed_within_a_second(store: Store) -> None:
         ("order", "cancelled before any weights were saved"),
         ("asking", "cancelled before there was anything to keep"),
         ("study", "cancelled before there was anything to keep"),
+        ("timing", "cancelled before there was anything to keep"),
         ("import", "cancelled before there was anything to keep"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -202,3 +203,28 @@ def test_features_and_criterion_must_be_of_the_set():
         draw_sequences(images, vectors(images)[1:], "year")
     with pytest.raises(ValueError, match="no criterion 'price' in Dated; its criteria are year"):
         draw_sequences(images, vectors(images), "price")
+
+
+def test_known_pairs_alone_make_chains_to_learn_from():
+    images = dated(YEARS)
+    (train, samples), tested = drawn(images, pairs=60)
+    years = YEARS[samples]
+    assert len(train) == 40
+    for number in range(len(train)):
+        rows = train.sequence(number)
+        assert (np.diff(years[rows]) < 0).all(), "every chain is in the true order"
+        assert (np.diff(train.grades[rows]) < 0).all()
+    steps = {
+        tuple(step) for rows in map(train.sequence, range(len(train))) for step in pairwise(rows.tolist())
+    }
+    assert len(steps) <= 60, "each step of a chain is one of the pairs"
+    whole = drawn(images)[1]
+    np.testing.assert_array_equal(tested.sequences.members, whole.sequences.members)
+    assert Drawing(pairs=60).tested_on == Drawing().tested_on
+
+
+def test_pairs_without_an_order_are_refused():
+    numbers = np.full(200, 1950.0)
+    numbers[:2] = 1960.0
+    with pytest.raises(ValueError, match="none of 1 pairs of the train split of Dated has an order"):
+        drawn(dated(numbers), pairs=1)

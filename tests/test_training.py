@@ -138,3 +138,18 @@ def test_what_could_not_be_scored_is_not_trained(
         train(digits, settings, tmp_path, on_iteration=iterations.append, edges=edges)
     assert not iterations
     assert len(train(digits, settings, tmp_path, edges=edges[:-1]).scores) == len(digits)
+
+
+def test_scores_asked_with_are_told_at_every_iteration(digits: ImageSet, tmp_path: Path) -> None:
+    told: list[np.ndarray] = []
+    iterations: list[ProgressEvent] = []
+    trained = train(digits, SETTINGS, tmp_path, on_iteration=iterations.append, on_asked=told.append)
+    assert len(told) == len(iterations)
+    assert {scores.shape for scores in told} == {(np.count_nonzero(~digits.test),)}
+    assert not told[0].any(), "training begins with weights 0"
+    relevant = digits.relevance("3")[~digits.test] > 0
+    assert told[-1][relevant].mean() > told[-1][~relevant].mean()
+    assert trained.method.asked is not None
+    told.clear()
+    train(digits, replace(SETTINGS, method="SVM", method_settings={}), tmp_path, on_asked=told.append)
+    assert told == [], "it ranks nothing while it learns"

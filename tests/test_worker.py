@@ -35,7 +35,8 @@ from ranking.run import CALLED, ENDED, Kind, Run
 from ranking.run_settings import AskingSettings, LabelTrainSettings, OrderTrainSettings, StudySettings
 from ranking.store import Store
 from ranking.study_curves import Outcome
-from ranking.types import ImageSet, Problem, SourceBox, SourceImage
+from ranking.timing_studies import TimingOutcome
+from ranking.types import ImageSet, Problem, ProgressEvent, SourceBox, SourceImage
 
 COLOUR = [["Colour", {}]]
 WORKER = [sys.executable, "-m", "ranking.worker"]
@@ -409,7 +410,7 @@ def test_a_training_cancelled_during_features_ends_at_the_next_image(store: Stor
     jobs.cancel(store, run.id)
     run = ended(store, run)
     assert time.monotonic() - begin < SOON
-    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+    assert (run.state, run.reason) == ("cancelled", "cancelled before any weights were saved")
     assert run.result == {}
     assert not (run.folder / "model.npz").exists()
     assert not list(store.features.glob("*.npy"))
@@ -711,6 +712,48 @@ def test_a_study_ends_with_its_curves_and_keeps_no_part_of_them(
     assert run.result == {}
 
 
+def test_a_timing_ends_with_its_outcome_and_keeps_no_part_of_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ranking.timing_studies.SHARES", (1.0,))
+    settings = {"share": 0.05, "dimensions": 5, "rounds": 1, "seed": 3}
+    run = here(store, settings, "timing")
+    assert (run.state, run.reason) == ("finished", "")
+    assert len(TimingOutcome.from_json(run.result).points) == 8
+    last = [event for event in jobs.events(run)[0] if event["event"] == "progress"][-1]
+    assert (last["what"], last["done"], last["total"]) == ("Timed", 8, 8)
+    assert here(store, {"share": 7}, "timing").reason.startswith("share must be a number from 0.05 to 1")
+    tell = Report.progress
+
+    def tell_and_stop(self: Report, what: str, done: float, total: int) -> None:
+        tell(self, what, done, total)
+        if done > 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Report, "progress", tell_and_stop)
+    run = here(store, settings, "timing")
+    assert (run.state, run.reason) == ("cancelled", "cancelled before there was anything to keep")
+    assert run.result == {}
+
+
+def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(
+    store: Store, digits: ImageSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    iterate = Report.iteration
+
+    def look(self: Report, event: ProgressEvent) -> None:
+        live = next(run for run in store.runs("train") if run.state not in ENDED)  # the newest
+        found.append(np.load(live.scores_so_far_file))
+        iterate(self, event)
+
+    monkeypatch.setattr(Report, "iteration", look)
+    run = here(store, training(digits))
+    assert run.state == "finished"
+    assert found[0].shape == (np.count_nonzero(~digits.test),)
+    assert not run.scores_so_far_file.exists(), "its scores are there now"
+
+
 def test_a_simulation_ends_with_a_curve_for_each_method_and_strategy(store: Store, images: ImageSet) -> None:
     run = here(store, simulation(images), "asking")
     assert (run.state, run.reason) == ("finished", "")
@@ -827,7 +870,7 @@ def test_settings_that_rank_no_labels_are_a_plain_reason(
     assert run.reason.startswith(reason)
 
 
-@pytest.mark.parametrize("kind", ["label", "order", "asking", "study"])
+@pytest.mark.parametrize("kind", ["label", "order", "asking", "study", "timing", "experiment"])
 def test_weights_of_another_kind_are_no_beginning_for_a_training(
     store: Store, digits: ImageSet, kind: Kind
 ) -> None:

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +20,11 @@ from PIL import Image
 from pages.parts.picture import data_url
 from ranking import jobs, method_class
 from ranking.answers import AnswerStore
+from ranking.comparison import Comparison
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
 from ranking.features import cached_features, load_features
+from ranking.intervals import Redrawn
+from ranking.intervals import redrawn as draw_again
 from ranking.label_pairs import LabelPairs
 from ranking.label_pairs import label_pairs as label_pairs_of
 from ranking.label_sets import label_set
@@ -36,12 +39,13 @@ from ranking.run_settings import (
     TrainSettings,
 )
 from ranking.store import Store
-from ranking.types import Floats, ImageSet, LabelSet
+from ranking.types import Bools, Floats, ImageSet, LabelSet
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from pages.parts.pair_cues import Examples
     from ranking.asking import LabelEntropy
     from ranking.experiments.plan import Plan
+    from ranking.inference_steps import Problem, Trace
     from ranking.leaning import Leaning
     from ranking.methods.label_ranker import LabelRanker
     from ranking.methods.mid_rank import MidRank
@@ -53,6 +57,7 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.types import Features
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
+MOST_PLACES = 20  # places of each of several rankings that are shown
 MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
 TINY = 80  # longest side of an image of which every pixel counts
 LOOK_SECONDS = 3.0  # between two looks at the trainings of an experiment that goes on
@@ -210,6 +215,34 @@ def _ranking(home: str, run_id: str, split: str) -> Ranking:
     scores = _scores(run, len(images), "a sample")
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
     return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
+
+
+def comparison(shown: Sequence[Run], split: str) -> Comparison:
+    """The rankings of ended runs of one image set and one query; Gone where one left no scores."""
+    rankings = [ranking(run, split) for run in shown]
+    with or_gone():
+        return _comparison(str(store().home), tuple(run.id for run in shown), split, rankings)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _comparison(home: str, run_ids: tuple[str, ...], split: str, _rankings: list[Ranking]) -> Comparison:
+    return Comparison.of(_rankings)
+
+
+def redrawn(shown: Sequence[Run], split: str) -> Redrawn:
+    """Their measures, and the same on images of the split that are drawn again; Gone where there are too few."""
+    compared = comparison(shown, split)
+    with or_gone():
+        return _redrawn(
+            str(store().home), tuple(run.id for run in shown), split, shown[0].settings["set"], compared
+        )
+
+
+@st.cache_resource(show_spinner="Drawing images again …", max_entries=8)
+def _redrawn(home: str, run_ids: tuple[str, ...], split: str, set_key: str, _compared: Comparison) -> Redrawn:
+    units = _image_set(home, set_key).groups[_compared.samples]
+    cutoffs = range(1, min(MOST_PLACES, len(_compared.samples)) + 1)
+    return draw_again(_compared.relevance, _compared.scores, units, cutoffs=cutoffs)
 
 
 def leaning(run: Run) -> Leaning:
@@ -497,3 +530,27 @@ def _differences(home: str, settings: str, when: str) -> list[Difference]:
     from ranking.reports.differences import differences
 
     return differences(_findings(home, settings, when))
+
+
+def inference_problem(token: str, scores: Floats, relevant: Bools, loss: str) -> Problem:
+    """The problem of loss-augmented inference on scores (n,); `token`: the content hash of scores and relevant."""
+    return _inference_problem(token, scores, relevant, loss)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _inference_problem(token: str, _scores: Floats, _relevant: Bools, loss: str) -> Problem:
+    from ranking.inference_steps import Problem
+
+    return Problem.of(_scores, _relevant, loss)
+
+
+def inference_trace(token: str, problem: Problem, algorithm: str) -> Trace:
+    """All steps of an algorithm on the problem of that token and its loss."""
+    return _inference_trace(token, problem.loss.name, algorithm, problem)
+
+
+@st.cache_resource(show_spinner="Looking for the most violated ranking …", max_entries=64)
+def _inference_trace(token: str, loss: str, algorithm: str, _problem: Problem) -> Trace:
+    from ranking.inference_steps import trace_of
+
+    return trace_of(_problem, algorithm)

@@ -24,7 +24,7 @@ AT_THE_FOOT = {
 }  # the tools of a chart lie over its upper edge
 
 
-def _steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
+def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
     """The corners of the curve: one for each relevant sample, or each group of them, and one at place k."""
     relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
     x, y = [0.0], [float(precision[relevant[0]])]
@@ -43,7 +43,7 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
     Its steps have the height of the precision at each relevant sample, so that the area below is the average
     precision; where there are more than can be drawn, a step is as high as the mean of those it stands for.
     """
-    x, y = _steps(precision, recall, k)
+    x, y = pr_steps(precision, recall, k)
     figure = go.Figure()
     figure.add_scatter(
         x=x,

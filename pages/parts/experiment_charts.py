@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from pages.parts.colours import GREY
 from pages.parts.label_looks import MODELS, Look
 from ranking.experiments.curves import GridCurve
-from ranking.experiments.statistics import Interval
+from ranking.intervals import Interval
 from ranking.reports import looks as report_looks
 from ranking.reports.differences import Difference
 from ranking.reports.drawings import shortened

@@ -21,19 +21,27 @@ from ranking.home import HomeError
 SECTIONS = {
     "": {
         "start": "Ranking laboratory",  # stands at the bare address
-        "lesson": "Why optimise AP?",
-        "neighbours_lesson": "Do neighbours help?",
         "image_sets": "Image sets",
         "train": "Train",
         "ranked_images": "Ranked images",
         "max_marginals": "Max-marginals",
         "sample_graph": "Sample graph",
     },
-    "Compare": {
+    "Lessons": {
+        "lesson": "Why optimise AP?",
+        "neighbours_lesson": "Do neighbours help?",
+        "pairs_lesson": "What did these pairs mean?",
+        "violated_lesson": "One ranking among n!",
+    },
+    "Side by side": {
+        "compare": "Compare",
         "experiments": "Experiments",
     },
+    "Inference": {
+        "most_violated": "Most violated ranking",
+        "speed_lab": "Speed lab",
+    },
     "Orders": {
-        "pairs_lesson": "What did these pairs mean?",
         "orders": "Orders",
         "search_tree": "Search tree",
         "lengths": "Lengths",

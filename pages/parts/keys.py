@@ -20,6 +20,11 @@ SHEET_CLASS = "sheet.class"  # only images that show this class are on the conta
 SHEET_SPLIT = "sheet.split"  # only images of this split are
 SAMPLE = "sample"  # id of the selected sample: one selection for all pages
 VIEW = "view"  # what a tile of the ranked grid shows
+COMPARED = "compared"  # ids of the trainings that are compared, joined by commas
+TOP = "top"  # how many places of each of them are shown
+FOLLOW = "follow"  # whether lines follow the selected sample or all that are shown
+PAIR = "pair"  # ids of the two of them that are compared sample by sample, joined by a comma
+MOVED = "moved"  # by what samples are said to have moved between the two
 EXAMPLE = "example"  # id of the selected sample of an import
 STEP = "step"  # of the lesson, from 1
 PLACE = "place"  # of the image that the lesson moves, from 1
@@ -72,12 +77,24 @@ STRATEGY = "strategy"  # how the next question is chosen
 LABEL_K = "label_k"  # how many labels an image is given
 RIVAL = "rival"  # whether, and how, another model is shown beside
 TRUTH = "truth"  # whether the true labels are shown
+SCORES = "scores"  # whose most violated ranking is looked for: of a model, sampled or typed
+TYPED_RELEVANT = "scores.relevant"  # numbers, joined by blanks
+TYPED_IRRELEVANT = "scores.irrelevant"
+SAMPLED = ("scores.positives", "scores.negatives", "scores.apart", "scores.seed")
+LOSS = "loss"  # by which a ranking is violated
+SCALE = "scale"  # what all scores are multiplied by
+ALGORITHM = "algorithm"  # that looks for the most violated ranking
+LOOK = "look"  # how many of its steps are done
+VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking, from 1
+TIMING = "timing"  # id of the timing that is shown
+TIMED = "timed"  # which table or figure of the paper is shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
-DEPENDENTS = {
+DEPENDENTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys((SCORES, LOSS, SCALE, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
     IMPORT: (EXAMPLE,),
-    SET: (SHEET, "sheet.", QUERY, RUN, PAGE, SAMPLE, COMPONENTS),
+    SET: (SHEET, "sheet.", QUERY, RUN, COMPARED, PAIR, PAGE, SAMPLE, COMPONENTS),
     SHEET_CLASS: (SHEET,),
     SHEET_SPLIT: (SHEET,),
     RUN: (
@@ -94,7 +111,11 @@ DEPENDENTS = {
         SAMPLE,
         COMPONENTS,
         LIKE,
+        COMPARED,
+        PAIR,
+        LOOK,
     ),
+    COMPARED: (PAIR,),
     ORDER_SET: (CRITERION, ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
     CRITERION: (ORDER_RUN, BESIDE, SEQUENCE, LENGTH, TREES, VISIT, STUDY_RUN),
     LABEL_SET: (LABEL_RUN, RIVAL_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
@@ -134,7 +155,7 @@ DEPENDENTS = {
         "method.",
         "feature.",
     ),
-    SPLIT: (PAGE, SAMPLE, COMPONENTS),
+    SPLIT: (PAGE, SAMPLE, COMPONENTS, LOOK),
     SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # where a sample stands follows from which it is
     ORDER: (COMPONENTS,),
     SIZE: (COMPONENTS,),

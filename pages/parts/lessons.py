@@ -53,6 +53,7 @@ class Lesson:
 
 
 WHY_AP = Lesson("playing instrument", ("SVM", "AP-SVM"))
+VIOLATED = Lesson("playing instrument", ("AP-SVM",))
 NEIGHBOURS = Lesson("phoning", ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"))
 
 

@@ -34,8 +34,8 @@ def find_examples(numbers: Floats, cues: Floats, pairs: int = 3, length: int = 7
     """Of samples whose numbers (n,) are known, the highest first, with cues (n, c).
 
     Each pair is in the right order by its numbers and by every cue; no sample is in two. The sequence has different
-    numbers, spread over all, and is the one of many drawn that the best of the cues explains worst. ValueError where
-    there are too few such samples.
+    numbers, spread over all, and is the one of many drawn in which the cues tell least, neither as they are nor turned
+    around: that which tells most is nearest to half of the pairs. ValueError where there are too few such samples.
     """
     random = np.random.default_rng(seed)
     distinct = np.unique(numbers)
@@ -55,8 +55,9 @@ def find_examples(numbers: Floats, cues: Floats, pairs: int = 3, length: int = 7
         np.array([random.choice(np.flatnonzero(np.isin(numbers, part))) for part in parts])
         for _ in range(DRAWS)
     ]
+    half = length * (length - 1) / 4
     return Examples(
-        np.array(chosen), min(draws, key=lambda rows: max(explained(rows, cue) for cue in cues.T))
+        np.array(chosen), min(draws, key=lambda rows: max(abs(explained(rows, cue) - half) for cue in cues.T))
     )
 
 

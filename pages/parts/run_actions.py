@@ -17,6 +17,7 @@ from ranking.run import ENDED, Kind, Run
 from ranking.run_archive import import_run
 from ranking.run_store import DELETED_DAYS, LONGEST_NAME
 
+MOST_COMPARED = 4  # rankings below each other
 # What the address calls a run, and its image set, where a page shows one alone.
 SHOWN_AS: dict[Kind, tuple[str, str]] = {
     "label": (keys.LABEL_RUN, keys.LABEL_SET),
@@ -38,6 +39,7 @@ def act_on(chosen: Sequence[Run]) -> None:
     st.markdown(f"**{escaped(runs.short_name(one))}**" if one else f"**{len(chosen)} trainings**")
     with st.container(horizontal=True):
         _look_at(one)
+        _compare(chosen)
         _begin_again(one)
         _star(chosen)
         _name(one)
@@ -63,6 +65,21 @@ def _look_at(one: Run | None) -> None:
         and one
     ):
         st.switch_page("pages/ranked_images.py", query_params=address.changed(**{keys.RUN: one.id}))
+
+
+def _compare(chosen: Sequence[Run]) -> None:
+    """To the page Compare with two to four rankings of the same images for the same query."""
+    alike = len({(run.settings["set"], run.settings["query"]) for run in chosen}) == 1
+    ready = alike and 2 <= len(chosen) <= MOST_COMPARED and all(run.has_scores for run in chosen)
+    if frame.pressed(
+        "Compare",
+        "compare runs",
+        icon=":material/compare_arrows:",
+        disabled=not ready,
+        help="Two to four finished trainings of one image set and one query.",
+    ):
+        ids = ",".join(run.id for run in reversed(chosen))  # the oldest first
+        st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: ids}))
 
 
 def _begin_again(one: Run | None) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.material import material_of
+from ranking.experiments.on_cluster import on_cluster
 from ranking.experiments.pace import Progress
 from ranking.experiments.plan import Plan, plan_of
 from ranking.experiments.results import Results
@@ -15,6 +17,7 @@ from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
 
 FOLDER = "experiments"  # of a home
+SCHEDULER = "RANKING_SCHEDULER"
 
 
 def cells_of(store: Store) -> CellStore:
@@ -23,12 +26,10 @@ def cells_of(store: Store) -> CellStore:
 
 
 def workers_at(scheduler: str | None) -> Workers:
-    """Who trains; ValueError for the address of a scheduler that cannot be used."""
-    if scheduler is None:
-        return on_this_computer
-    raise ValueError(
-        f"this version trains on this computer alone, got the scheduler {scheduler!r}; leave it out"
-    )
+    """Who trains: the workers of the scheduler at that address, else at the one in the environment variable
+    RANKING_SCHEDULER, else this computer."""
+    address = scheduler or os.environ.get(SCHEDULER)
+    return on_cluster(address) if address else on_this_computer
 
 
 def experiment_at_home(

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.experiments.results import Results
-from ranking.experiments.statistics import Interval, holm, mean_interval, paired_t_test, wilcoxon_test
+from ranking.experiments.statistics import holm, mean_interval, paired_t_test, wilcoxon_test
 from ranking.experiments.tables import Row, Table
+from ranking.intervals import Interval
 
 SIGNIFICANT = 0.05
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from ranking.experiments.protocol import PATH
 from ranking.experiments.results import Results
-from ranking.experiments.statistics import Interval, mean_interval
+from ranking.experiments.statistics import mean_interval
 from ranking.experiments.tables import point_words
+from ranking.intervals import Interval
 
 
 class GridCurve(NamedTuple):

@@ -78,6 +78,10 @@ class Bench:
         self._rows = lru_cache(SIDES_KEPT)(self._features_of)
         self._graph = lru_cache(SIDES_KEPT)(self._graph_of)
 
+    def __reduce__(self) -> tuple[type[Bench], tuple[Material]]:
+        """What is sent to another process is the material; the sides are cut there."""
+        return Bench, (self._material,)
+
     def training_set(self, query: str, fold: int | None, leaning: bool) -> TrainingSet:
         """The samples to learn from, with their graph where the method leans on it; no fingerprint tells them apart."""
         relevant = self._material.relevance[query][self._material.sides[fold][0].rows] > 0

@@ -1,4 +1,4 @@
-"""Whether methods differ by more than chance: paired tests over folds, Holm's correction, intervals, paired bootstrap.
+"""Whether methods differ by more than chance: paired tests over folds, Holm's correction, intervals.
 
 The folds share training samples, so that tests over them, the paper's t-test too, find differences somewhat too easily.
 """
@@ -6,25 +6,16 @@ The folds share training samples, so that tests over them, the paper's t-test to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import stats
 
-from ranking.types import Floats, Ints
+from ranking.intervals import Interval
+from ranking.types import Floats
 
 CONFIDENCE = 0.95
 EQUAL = 1e-12  # differences that lie closer together, for their size, differ by rounding alone
-DRAWS = 1000
-
-
-class Interval(NamedTuple):
-    """A mean or a difference, and the ends of its interval of 95%; NaN ends where nothing tells of them."""
-
-    value: float
-    low: float
-    high: float
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
@@ -88,38 +79,6 @@ def holm(values: Sequence[float]) -> list[float]:
     corrected = np.empty(len(given))
     corrected[order] = np.minimum(np.maximum.accumulate(factors * given[order]), 1.0)
     return [float(value) for value in corrected]
-
-
-def paired_bootstrap(
-    measure: Callable[[Ints, Floats], float],
-    relevance: Ints,
-    scores: tuple[Floats, Floats],
-    images: Ints,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> Interval:
-    """How far the first of two `scores` (n,) each lies above the other by a measure of the test samples.
-
-    Images (n,), with all their samples, are drawn with replacement, the same for both: the interval holds 95% of the
-    draws, those without a relevant sample left out. ValueError where there is no relevant sample at all.
-    """
-    if not (relevance > 0).any():
-        raise ValueError("a measure of a ranking needs a relevant sample, got none; choose another query")
-    _, image = np.unique(images, return_inverse=True)
-    order = np.argsort(image, kind="stable")
-    rows_of = np.split(order, np.cumsum(np.bincount(image))[:-1])
-    generator = np.random.default_rng(seed)
-    found = []
-    for _ in range(draws):
-        rows = np.concatenate(
-            [rows_of[number] for number in generator.integers(len(rows_of), size=len(rows_of))]
-        )
-        if (relevance[rows] > 0).any():
-            first, second = (measure(relevance[rows], values[rows]) for values in scores)
-            found.append(first - second)
-    low, high = np.quantile(found, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2])
-    first, second = (measure(relevance, values) for values in scores)
-    return Interval(first - second, float(low), float(high))
 
 
 def _apart(one: Sequence[float], other: Sequence[float]) -> Floats:

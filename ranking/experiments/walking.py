@@ -23,6 +23,36 @@ class Keeper(Protocol):
     def keep(self, cell: Cell, trained: Trained) -> None: ...
 
 
+class Walk:
+    """How far a path is. left: the cells that are still to be trained, in their order. states: what is known, by key,
+    of those that they begin from.
+
+    A cell that is there, but whose state is needed and gone, is trained again: it gives the same state, and what is
+    kept of it stays.
+    """
+
+    def __init__(self, path: Path, missing: Collection[str], keeper: Keeper, on_cell: OnCell) -> None:
+        """missing: the keys of the cells that are not there; on_cell is told of each of them once it is kept."""
+        self._missing, self._keeper, self._on_cell = missing, keeper, on_cell
+        self.states = {key: state for key in causes(path) if (state := keeper.state(key)) is not None}
+        self.left = to_train(path, missing, self.states)
+
+    def keep(self, cell: Cell, trained: Trained) -> None:
+        """Keep one of those that were left: its state before its row, and away with states that nobody needs."""
+        self.left.remove(cell)
+        needed = causes(self.left)
+        if cell.key in needed:
+            self.states[cell.key] = trained.state
+            self._keeper.keep_state(cell.key, trained.state)
+        if cell.key in self._missing:
+            self._keeper.keep(cell, trained)
+            self._on_cell(cell, trained.outcome)
+        done = self.states.keys() - needed
+        self._keeper.drop_states(done)
+        for key in done:
+            del self.states[key]
+
+
 def walk(
     bench: Bench,
     path: Path,
@@ -31,26 +61,10 @@ def walk(
     on_cell: OnCell,
     on_progress: OnProgress | None = None,
 ) -> None:
-    """Train the cells of a path whose keys are `missing`, tell `on_cell` of each once it is kept.
-
-    A cell that is there, but whose state is needed and gone, is trained again: it gives the same state, and what is
-    kept of it stays. on_progress hears the iterations of all trainings and may raise StopTraining.
-    """
-    states = {key: state for key in causes(path) if (state := keeper.state(key)) is not None}
-    turn = to_train(path, missing, states)
-    for place, cell in enumerate(turn):
-        trained = train_cell(bench, cell, states, on_progress)
-        needed = causes(turn[place + 1 :])
-        if cell.key in needed:
-            states[cell.key] = trained.state
-            keeper.keep_state(cell.key, trained.state)
-        if cell.key in missing:
-            keeper.keep(cell, trained)
-            on_cell(cell, trained.outcome)
-        done = states.keys() - needed
-        keeper.drop_states(done)
-        for key in done:
-            del states[key]
+    """Train what is left of a path here; on_progress hears the iterations of all trainings, may raise StopTraining."""
+    going = Walk(path, missing, keeper, on_cell)
+    for cell in tuple(going.left):
+        going.keep(cell, train_cell(bench, cell, going.states, on_progress))
 
 
 def to_train(path: Path, missing: Collection[str], states: Collection[str]) -> list[Cell]:

@@ -102,12 +102,18 @@ class Boosted(OrderMethod):
             sequences.features[rows].astype(np.float64), np.zeros(len(rows)), params=parameters
         )
         booster = lightgbm.Booster(parameters, dataset)
-        with suppress(StopTraining):  # the trees so far are the result
-            for number in range(self.rounds):
-                finished = booster.update(fobj=objective)
-                clock.report(number, heard[-1], -np.inf, 0)
-                if finished:  # nothing is left to be split
-                    break
+        try:
+            with suppress(StopTraining):  # the trees so far are the result
+                for number in range(self.rounds):
+                    finished = booster.update(fobj=objective)
+                    clock.report(number, heard[-1], -np.inf, 0)
+                    if finished:  # nothing is left to be split
+                        break
+        except lightgbm.basic.LightGBMError as error:  # it refuses what no tree can be grown of
+            raise ValueError(
+                f"no feature splits the {len(rows):,} training samples into two leaves of {self.least} at least, so no "
+                "tree grows; let leaves have fewer samples, or train on more samples or other features"
+            ) from error
         self.forest = Forest.of_trees(booster.dump_model()["tree_info"], outputs)
 
     def arrays(self) -> Arrays:

@@ -238,8 +238,8 @@ class _State:
     @property
     def blocks(self) -> tuple[Block, Block]:
         """The risk's blocks; the second is empty where there is none."""
-        unary, *pairwise = self.risk.blocks
-        return unary, pairwise[0] if pairwise else Block(self.risk.features[:0, :0])
+        risk, rows = self.risk, self.risk.rows
+        return Block(rows, risk.scale), Block(rows[:0, :0]) if risk.pairwise is None else risk.pairwise
 
     @property
     def weights(self) -> Floats:

@@ -94,7 +94,7 @@ class _State:
 
     def __init__(self, risk: LinearRisk, labels: Floats, costs: Floats, start: Cut | None) -> None:
         self.risk, self.labels, self.costs = risk, labels, costs
-        features = risk.features
+        features = risk.rows
         self.curvatures = risk.scale**2 * np.einsum("ij,ij->i", features, features).astype(np.float64)
         self.alpha = np.zeros(len(labels))
         if start is not None:
@@ -114,10 +114,10 @@ class _State:
         gradients = margins - self.costs
         movable = ((self.alpha > 0) | (gradients < 0)) & ((self.alpha < self.risk.C) | (gradients > 0))
         active = np.flatnonzero(movable & (self.curvatures > 0))
-        weights = self.weights.astype(self.risk.features.dtype)
+        weights = self.weights.astype(self.risk.rows.dtype)
         for _ in range(SWEEPS):
             _descend(
-                self.risk.features,
+                self.risk.rows,
                 self.risk.scale,
                 generator.permutation(active),
                 self.labels,

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.optimise.block import Block
+from ranking.optimise.shards import ShardedBlock, ShardedFeatures
 from ranking.types import Certificate, Features, Floats, relative_gap
 
 ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over as many features as there are
@@ -34,7 +35,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearRisk:
-    """The problem above. features: (n, d) of the samples. oracle: scores to the maximising Cut.
+    """The problem above. features: (n, d) of the samples, here or in shards. oracle: scores to the maximising Cut.
 
     pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be
     <= `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then
@@ -42,7 +43,7 @@ class LinearRisk:
     bound allows, min(highest, .) of the pairwise ones.
     """
 
-    features: Features
+    features: Features | ShardedFeatures
     C: float
     oracle: Callable[[Floats], Cut]
     scale: float = 1.0
@@ -50,8 +51,21 @@ class LinearRisk:
     highest: float = 0.0
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
-        unary = Block(self.features, self.scale)
+    def rows(self) -> Features:
+        """The features, for solvers that read them row by row; ValueError where they lie in shards."""
+        if isinstance(self.features, ShardedFeatures):
+            raise ValueError(
+                "this solver reads features row by row, got sharded ones; train by cutting planes"
+            )
+        return self.features
+
+    @property
+    def blocks(self) -> tuple[Block | ShardedBlock, ...]:
+        unary: Block | ShardedBlock
+        if isinstance(self.features, ShardedFeatures):
+            unary = ShardedBlock(self.features, self.scale)
+        else:
+            unary = Block(self.features, self.scale)
         return (unary,) if self.pairwise is None else (unary, self.pairwise)
 
     @property
@@ -72,29 +86,31 @@ class LinearRisk:
 
     def scores(self, weights: Floats) -> Floats:
         """The scores in the features' own precision: one pass over them."""
-        return self._by_block(weights, self.columns, Block.scores)
+        return self._by_block(weights, self.columns, lambda block, part: block.scores(part))
 
     def exact_scores(self, weights: Floats) -> Floats:
         """The scores in float64."""
-        return self._by_block(weights, self.columns, Block.exact_scores)
+        return self._by_block(weights, self.columns, lambda block, part: block.exact_scores(part))
 
     def normal(self, coefficients: Floats) -> Floats:
         """The coefficients' sum of rows, in the features' own precision: one pass over them.
 
         Coefficients (k, n) of several cuts give (k, d).
         """
-        return self._by_block(coefficients, len(self.features), Block.normal)
+        return self._by_block(coefficients, len(self.features), lambda block, part: block.normal(part))
 
     def exact_normal(self, coefficients: Floats) -> Floats:
         """The coefficients' sum of rows in float64."""
-        return self._by_block(coefficients, len(self.features), Block.exact_normal)
+        return self._by_block(coefficients, len(self.features), lambda block, part: block.exact_normal(part))
 
     def total_length(self, coefficients: Floats) -> float:
         """How long the rows that `normal` adds up are together."""
         lengths = np.concatenate([block.lengths() for block in self.blocks])
         return float(lengths @ np.abs(coefficients))
 
-    def _by_block(self, values: Floats, first: int, product: Callable[[Block, Floats], Floats]) -> Floats:
+    def _by_block(
+        self, values: Floats, first: int, product: Callable[[Block | ShardedBlock, Floats], Floats]
+    ) -> Floats:
         """The product of each block with its part of `values`, under each other; the first part is `first` long."""
         if self.pairwise is None:
             return product(self.blocks[0], values)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ranking.experiments.curves import GridCurve
-from ranking.experiments.statistics import Interval
+from ranking.intervals import Interval
 from ranking.reports.differences import Difference
 from ranking.reports.looks import Look
 from ranking.reports.markup import Markup, element, joined

@@ -25,6 +25,7 @@ from ranking.types import ImageSet
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What the worker's main does to its process is undone or left out."""
     monkeypatch.setattr(worker.faulthandler, "enable", lambda: None)
+    monkeypatch.setattr("ranking.cluster.CONNECT_SECONDS", 0.2)
     handler = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, handler)
@@ -124,8 +125,8 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on(
         ),
         ({"features": [["Smell", {}]]}, "no feature is called 'Smell'"),
         (
-            {"scheduler": "tcp://nowhere:1"},
-            "this version trains on this computer alone, got the scheduler 'tcp://",
+            {"scheduler": "tcp://127.0.0.1:1"},
+            "expected a Dask scheduler at 'tcp://127.0.0.1:1', got ",
         ),
         (
             {"wind": 3},

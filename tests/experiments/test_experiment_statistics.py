@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel, wilcoxon
 
-from ranking.experiments.statistics import holm, mean_interval, paired_bootstrap, paired_t_test, wilcoxon_test
-from ranking.metrics import average_precision
+from ranking.experiments.statistics import holm, mean_interval, paired_t_test, wilcoxon_test
 
 FIVE = ([0.56, 0.61, 0.58, 0.66, 0.60], [0.55, 0.57, 0.59, 0.60, 0.57])
 
@@ -79,27 +78,3 @@ def test_holm_is_the_step_down_rule() -> None:
     assert told[0] == pytest.approx(0.03)
     assert math.isnan(told[1])
     assert told[2] == pytest.approx(0.04)
-
-
-def test_the_bootstrap_is_paired_and_draws_whole_images() -> None:
-    generator = np.random.default_rng(0)
-    images = np.repeat(np.arange(60), 2)
-    relevance = np.repeat(generator.random(60) < 0.3, 2).astype(int)
-    good = relevance + generator.standard_normal(120)
-    found = paired_bootstrap(average_precision, relevance, (good, good), images, draws=50)
-    assert tuple(found) == (0.0, 0.0, 0.0)
-    bad = generator.standard_normal(120)
-    ours = paired_bootstrap(average_precision, relevance, (good, bad), images, draws=200)
-    back = paired_bootstrap(average_precision, relevance, (bad, good), images, draws=200)
-    assert ours.value == pytest.approx(average_precision(relevance, good) - average_precision(relevance, bad))
-    assert (ours.low, ours.high) == pytest.approx((-back.high, -back.low))
-    assert 0 < ours.low < ours.value < ours.high
-    alone = paired_bootstrap(average_precision, relevance, (good, bad), np.arange(120), draws=200)
-    assert alone.high - alone.low < ours.high - ours.low, (
-        "two boxes of an image are not two independent samples"
-    )
-    with pytest.raises(ValueError, match="a measure of a ranking needs a relevant sample, got none"):
-        paired_bootstrap(average_precision, 0 * relevance, (good, bad), images)
-    rare = np.zeros(120, int)
-    rare[:2] = 1  # a third of the draws has no relevant sample
-    assert paired_bootstrap(average_precision, rare, (good, bad), images, draws=50).low <= 1.0

@@ -119,3 +119,10 @@ def test_trees_by_hand() -> None:
     features = np.zeros((3, 3))
     features[:, 2] = 0.4, 0.5, 0.6  # the threshold itself goes left
     assert forest.checked(3).sums(features, 2).tolist() == [[2.5, -1.0], [2.5, -1.0], [2.5, 1.0]]
+
+
+@pytest.mark.parametrize("name", ["LambdaMART", "McRank"])
+@pytest.mark.parametrize("features", [np.zeros((30, 3)), np.random.default_rng(0).normal(size=(5, 3))])
+def test_what_no_tree_can_be_grown_of_is_refused_in_words(name: str, features: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=f"no feature splits the {len(features)} training samples"):
+        make_method(name).fit([Query(features, np.arange(len(features)))])

@@ -268,9 +268,19 @@ def test_the_area_below_the_drawn_curve_is_the_average_precision(
     assert (recall[k - 1], precision[k - 1]) in set(zip(curve.x, curve.y, strict=True)), "k is on the line"
 
 
-@pytest.mark.parametrize("page", ["ranked_images", "max_marginals", "lesson", "neighbours_lesson"])
+@pytest.mark.parametrize(
+    "page", ["ranked_images", "max_marginals", "lesson", "neighbours_lesson", "violated_lesson"]
+)
 def test_a_page_that_ends_early_still_has_its_menu(empty_home, started, open_page, page):
     """Nothing is trained yet, or the lesson's trainings go on."""
     app = open_page(page)
     assert not app.exception
     assert len(app.get("page_link")) == len(frame.PAGES)
+
+
+@pytest.mark.parametrize("name", frame.PAGES)
+def test_a_page_begins_with_the_guard(name):
+    """A deep link that is a server's first request runs the page alone: all that it does is to show itself."""
+    last = ast.parse((PAGES / f"{name}.py").read_text()).body[-1]
+    assert isinstance(last, ast.Expr)
+    assert ast.unparse(last).startswith(f"frame.show_page({name!r}, ")

@@ -72,10 +72,12 @@ def test_there_is_one_obvious_next_step(empty_home, started, open_page):
     assert kinds == {
         "Why optimise AP?": "primary",
         "Do neighbours help?": "secondary",
+        "What did these pairs mean?": "secondary",
+        "One ranking among n!": "secondary",
         "Train a method": "secondary",
         "Answer a model's questions": "secondary",
         "Look at the images": "secondary",
-        "What did these pairs mean?": "secondary",
+        "Put cars in order": "secondary",
     }
     next(button for button in app.button if button.label == "Why optimise AP?").click().run()
     assert app.title[0].value == "Why optimise AP?"

@@ -19,10 +19,9 @@ from ranking.datasets import Thumbnails
 from ranking.experiments.comparisons import comparisons
 from ranking.experiments.exports import shown
 from ranking.experiments.protocol import contenders_of
-from ranking.experiments.statistics import Interval
-from ranking.metrics import average_precision
+from ranking.intervals import Interval
 from ranking.reports import looks
-from ranking.reports.differences import differences, marks_of_folds, marks_of_test, measure_called
+from ranking.reports.differences import differences, marks_of_folds, marks_of_test
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
 from ranking.reports.report import report_html
@@ -194,12 +193,6 @@ def test_signs_say_on_which_side_and_how_sure(findings: Findings) -> None:
     ends = [(0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (0.0, 0.1)]
     signs = [marks_of_test([row._replace(test=Interval(0.0, *one))], "SVM") for one in ends]
     assert [list(one.values()) for one in signs] == [["△"], ["▽"], [], []]
-
-
-def test_precision_counts_places_that_a_drawn_set_lacks() -> None:
-    relevance, scores = np.array([1, 0, 1]), np.array([3.0, 2.0, 1.0])
-    assert measure_called("P@10")(relevance, scores) == pytest.approx(0.2)
-    assert measure_called("AP")(relevance, scores) == average_precision(relevance, scores)
 
 
 def test_a_part_of_an_experiment_is_told_as_a_part(store: Store, findings: Findings) -> None:

@@ -1,0 +1,245 @@
+"""What do Dask workers on this machine cost, against processes and threads of joblib, and what do shards save?
+
+    python benchmarks/cluster.py
+
+- An experiment (one query of the synthetic set of benchmarks/experiments.py, two folds, four methods) on two Dask
+  workers, by joblib on two processes and on two threads, in turn: seconds of each, medians. The workers and processes
+  are there and warm before. Cells are compared to the last bit; once more, one Dask worker is killed (-9) in the midst.
+- AP-SVM, NDCG-SVM and SVM, to a gap of 1%, on features that two workers made themselves, half of the rows each: how
+  much memory each worker took, as a share of the features, after training and at its peak; objective and seconds
+  against training here. SVM takes hundreds of rounds of cutting planes where it is not trained by coordinate descent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from experiments import images, material
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+from timing import machine, table
+
+from ranking import Query, make_method
+from ranking.cluster import connected, local_cluster
+from ranking.experiments.cell import Cell
+from ranking.experiments.cell_store import CellStore
+from ranking.experiments.cell_training import Trained
+from ranking.experiments.material import Bench, Material
+from ranking.experiments.on_cluster import on_cluster
+from ranking.experiments.plan import Path as CellPath
+from ranking.experiments.plan import Plan, plan_of
+from ranking.experiments.running import Check, Workers, on_this_computer, run_experiment
+from ranking.experiments.walking import OnCell, walk
+from ranking.methods.on_shards import fit_on_shards
+from ranking.optimise.shards import ShardedFeatures
+from ranking.run_settings import Protocol
+from ranking.types import ImageSet
+
+TOLERANCE = 1e-2  # of the trainings on shards
+TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 0.01}
+
+
+class Remembered:
+    """Cells and states of one path, in the memory of the process that walks it."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, bytes] = {}
+        self.cells: list[tuple[Cell, Trained]] = []
+
+    def state(self, key: str) -> bytes | None:
+        return self.states.get(key)
+
+    def keep_state(self, key: str, state: bytes) -> None:
+        self.states[key] = state
+
+    def drop_states(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            del self.states[key]
+
+    def keep(self, cell: Cell, trained: Trained) -> None:
+        self.cells.append((cell, trained))
+
+
+def walked(bench: Bench, path: CellPath, missing: Collection[str]) -> list[tuple[Cell, Trained]]:
+    keeper = Remembered()
+    with threadpool_limits(1):
+        walk(bench, path, missing, keeper, lambda cell, outcome: None)
+    return keeper.cells
+
+
+def by_processes(
+    material: Material,
+    paths: Sequence[CellPath],
+    missing: Collection[str],
+    store: CellStore,
+    on_cell: OnCell,
+    check: Check,
+) -> None:
+    """joblib with two processes, which share the features as files of memory; paths are kept when they are done."""
+    bench = Bench(material)
+    tasks = (delayed(walked)(bench, path, missing) for path in paths)
+    for cells in Parallel(n_jobs=2, return_as="generator_unordered")(tasks):
+        for cell, trained in cells:
+            store.keep(cell, trained)
+            on_cell(cell, trained.outcome)
+
+
+def numbers(store: CellStore) -> dict[str, tuple[object, bytes]]:
+    return {key: (one.measures, store.scores(key).tobytes()) for key, one in store.outcomes().items()}
+
+
+def timed(
+    plan: Plan,
+    given: Material,
+    workers: Workers,
+    on_cell: Callable[[int], None] = lambda done: None,
+) -> tuple[float, dict[str, tuple[object, bytes]]]:
+    """Seconds of an experiment with a new store, and its numbers."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = CellStore(Path(folder))
+        start = time.perf_counter()
+        run_experiment(plan, lambda: given, store, lambda one: on_cell(one.done), workers=workers)
+        return time.perf_counter() - start, numbers(store)
+
+
+def planned(image_set: ImageSet) -> Plan:
+    grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}
+    return plan_of(
+        Protocol(image_set.key, (("HOG", {}),), queries=("jump",), grids=grids, folds=2), image_set
+    )
+
+
+def experiment(rounds: int, seed: int, half: int) -> str:
+    image_set, features = images(seed, half)
+    plan = planned(image_set)
+    given = material(plan, image_set, features)
+    with local_cluster(2) as cluster:
+        contenders: dict[str, Workers] = {
+            "two processes of joblib": by_processes,
+            "two threads of joblib": on_this_computer,
+            "two Dask workers": on_cluster(cluster.scheduler_address),
+        }
+        seconds: dict[str, list[float]] = {name: [] for name in contenders}
+        found = {}
+        for turn in range(rounds + 1):
+            for name, workers in contenders.items():
+                took, found[name] = timed(plan, given, workers)
+                if turn:  # the first is to warm up
+                    seconds[name].append(took)
+
+        def kill(done: int) -> None:
+            if done == len(plan.validation) // 2:
+                os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
+
+        took, disturbed = timed(plan, given, contenders["two Dask workers"], kill)
+    first = statistics.median(seconds["two processes of joblib"])
+    alone = found["two threads of joblib"]
+    rows = [
+        [
+            name,
+            f"{statistics.median(one):.1f}",
+            f"{first / statistics.median(one):.2f}",
+            same(found[name], alone),
+        ]
+        for name, one in seconds.items()
+    ]
+    rows.append(
+        ["two Dask workers, one killed", f"{took:.1f}", f"{first / took:.2f}", same(disturbed, alone)]
+    )
+    return table([f"{len(alone)} trainings by", "seconds", "speed", "same numbers"], rows)
+
+
+def same(one: object, other: object) -> str:
+    return "yes" if one == other else "NO"
+
+
+def made(seed: int, n: int, d: int) -> np.ndarray:
+    """(n, d) float32 of length one; the first tenth of the rows has a pattern. Made in place, so as to fit twice."""
+    rows = np.random.default_rng(seed).standard_normal((n, d), dtype=np.float32)
+    rows[: n // 10, : d // 10] += np.float32(0.25)
+    for row in rows:
+        row /= np.linalg.norm(row)
+    return rows
+
+
+def memory() -> tuple[float, float]:
+    """MB that this process has now, and had at most so far."""
+    told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return tuple(float(told[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
+
+
+def shards(n: int, d: int, methods: Sequence[str]) -> str:
+    half, whole = n // 2, n * d * 4 / 2**20
+    relevance = np.tile(np.arange(half) < half // 10, 2).astype(int)
+    rows, taken = [], []
+    here = np.concatenate([made(seed, half, d) for seed in range(2)])
+    local = {}
+    for name in methods:
+        start = time.perf_counter()
+        one = make_method(name, C=TRAINED[name], tolerance=TOLERANCE).fit([Query(here, relevance)])
+        local[name] = time.perf_counter() - start, one.certificate
+    del here
+    with local_cluster(2) as cluster, connected(cluster.scheduler_address) as client:
+        warm = ShardedFeatures.dealt(client, made(0, 200, 5))
+        fit_on_shards(make_method("AP-SVM"), warm, np.arange(200) < 20)
+        before = client.run(memory)
+        places = sorted(before)
+        parts = [
+            client.submit(made, seed, half, d, workers=[place], pure=False)
+            for seed, place in enumerate(places)
+        ]
+        sharded = ShardedFeatures(client, parts)
+        for name in methods:
+            start = time.perf_counter()
+            found = fit_on_shards(
+                make_method(name, C=TRAINED[name], tolerance=TOLERANCE), sharded, relevance
+            ).certificate
+            took, known = time.perf_counter() - start, local[name][1]
+            meet = found.dual <= known.primal and known.dual <= found.primal
+            rows.append(
+                [
+                    name, f"{local[name][0]:.1f}", f"{took:.1f}", f"{found.relative_gap:.2%}",
+                    f"{abs(found.primal / known.primal - 1):.2%}", "yes" if meet and found.converged else "NO",
+                ]
+            )  # fmt: skip
+        after = client.run(memory)
+        for place in places:
+            now, most = after[place][0] - before[place][0], after[place][1] - before[place][0]
+            taken.append([place, f"{now:.0f}", f"{now / whole:.0%}", f"{most:.0f}", f"{most / whole:.0%}"])
+    header = ["method", "here, s", "on shards, s", "gap", "objectives differ by", "optimum within the gap"]
+    used = ["worker", "MB more after", "of the features", "MB more at the peak", "of the features"]
+    title = f"{n} x {d} features, {whole:.0f} MB"
+    return f"{title}\n{table(header, rows)}\n{table(used, taken)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--part", choices=["experiment", "shards"], help="one of the two alone")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--images", type=int, default=800, help="to learn from, and as many to test on")
+    parser.add_argument("--samples", type=int, default=60_000)
+    parser.add_argument("--features", type=int, default=2_000)
+    parser.add_argument(
+        "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="trained on shards"
+    )
+    options = parser.parse_args()
+    print(machine())
+    if options.part != "shards":
+        print(experiment(options.rounds, options.seed, options.images))
+    if options.part != "experiment":
+        print(shards(options.samples, options.features, options.methods))
+
+
+if __name__ == "__main__":
+    main()

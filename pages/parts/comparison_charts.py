@@ -1,0 +1,98 @@
+"""Several rankings of the same samples as charts: their precision-recall curves, and the scores of two of them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.parts.charts import MOST_POINTS, pr_steps
+from pages.parts.colours import GREEN, GREY, VERMILLION
+from pages.parts.label_looks import Look
+from ranking.comparison import Comparison
+from ranking.types import Ints
+
+
+def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> go.Figure:
+    """Precision by recall of each ranking, a line each, on one pair of axes."""
+    figure = go.Figure()
+    for ranked, name, look in zip(compared.rankings, names, looks, strict=True):
+        precision, recall = ranked.curve
+        x, y = pr_steps(precision, recall, len(recall))
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            name=html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
+            line={**look.line(3), "shape": "vh"},
+            hovertemplate="recall %{x:.3f}, precision %{y:.3f}<extra>" + html.escape(name) + "</extra>",
+        )
+    chance = np.count_nonzero(compared.relevance) / len(compared.relevance)
+    figure.add_hline(y=chance, line={"color": GREY, "width": 2, "dash": "dot"})
+    figure.add_annotation(
+        x=0, y=chance, xanchor="left", yanchor="top", text="by chance", showarrow=False, font={"size": 14}
+    )
+    figure.update_xaxes(title_text="recall", range=[0, 1.02])
+    figure.update_yaxes(title_text="precision", range=[0, 1.05])
+    return figure
+
+
+def drawn_points(relevance: Ints, places: Ints) -> Ints:
+    """The numbers of the samples that a scatter draws: all where there are few; else of each kind at most MOST_POINTS,
+    spread evenly by their places (n,) in one of the rankings, the first and the last among them."""
+    if len(relevance) <= 2 * MOST_POINTS:
+        return np.arange(len(relevance))
+    kept = []
+    for kind in (relevance == 0, relevance > 0):
+        of_kind = np.flatnonzero(kind)
+        of_kind = of_kind[np.argsort(places[of_kind])]
+        spread = np.linspace(0, len(of_kind) - 1, min(len(of_kind), MOST_POINTS)).round().astype(int)
+        kept.append(of_kind[spread])
+    return np.concatenate(kept)
+
+
+def scores_of_two(
+    compared: Comparison, one: int, other: int, names: Sequence[str], selected: int, ids: Sequence[str]
+) -> go.Figure:
+    """A point a sample: its scores in two rankings, the relevant ones above the others. selected: the number of the one
+    that is pointed at. ids: of all samples, which a click on a point tells."""
+    figure = go.Figure()
+    shown = drawn_points(compared.relevance, compared.places[one])
+    for name, relevant, colour, symbol in (
+        ("not relevant", False, VERMILLION, "x-thin-open"),
+        ("relevant", True, GREEN, "circle"),
+    ):
+        kind = shown[(compared.relevance[shown] > 0) == relevant]
+        figure.add_scatter(
+            x=compared.scores[one, kind],
+            y=compared.scores[other, kind],
+            mode="markers",
+            name=name,
+            marker={
+                "color": colour,
+                "symbol": symbol,
+                "size": 9,
+                "line": {"width": 2 if not relevant else 1},
+            },
+            customdata=[[ids[sample]] for sample in kind],
+            text=[f"ranks {compared.places[one, i]:,} and {compared.places[other, i]:,}" for i in kind],
+            hovertemplate="%{text}<br>scores %{x:.3g} and %{y:.3g}<extra>" + name + "</extra>",
+        )
+    figure.add_scatter(
+        x=[compared.scores[one, selected]],
+        y=[compared.scores[other, selected]],
+        mode="markers",
+        name="selected",
+        hoverinfo="skip",
+        marker={
+            "color": "rgba(0,0,0,0)",
+            "size": 20,
+            "symbol": "circle",
+            "line": {"color": GREY, "width": 4},
+        },
+    )
+    figure.update_xaxes(title_text=f"score by {html.escape(names[one])}")
+    figure.update_yaxes(title_text=f"score by {html.escape(names[other])}")
+    return figure

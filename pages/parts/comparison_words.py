@@ -1,0 +1,112 @@
+"""What a comparison says in words, all of it from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.parts.frame import escaped
+from ranking.comparison import Comparison
+from ranking.intervals import Interval, Redrawn
+from ranking.ranked import Ranking, first_mistake
+
+
+def verdict(names: Sequence[str], found: Redrawn) -> str:
+    """Which ranking has the highest AP, and over which others the interval of its lead lies above 0."""
+    values = found.values["AP"]
+    best = int(values.argmax())
+    equal = [names[i] for i, value in enumerate(values) if value == values[best]]
+    if len(equal) == len(names):
+        return f"All have the same AP, {values[best]:.3f}."
+    if len(equal) > 1:
+        return f"{listed(equal)} share the highest AP, {values[best]:.3f}."
+    others = [i for i in range(len(names)) if i != best]
+    sure = [names[i] for i in others if found.difference("AP", best, i).without_zero]
+    open_ = [names[i] for i in others if names[i] not in sure]
+    said = f"{names[best]} ranks best, AP {values[best]:.3f}"
+    if not open_:
+        return f"{said}. Its lead over {listed(sure)} is significant."
+    if not sure:
+        return f"{said}. Its lead over {listed(open_)} is not significant."
+    return f"{said}. Its lead over {listed(sure)} is significant, over {listed(open_)} it is not."
+
+
+def listed(names: Sequence[str]) -> str:
+    """
+    >>> listed(["SVM", "AP-SVM", "HOB-SVM"])
+    'SVM, AP-SVM and HOB-SVM'
+    """
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def first_wrong(ranked: Ranking) -> str:
+    """Where a ranking goes wrong for the first time."""
+    first = first_mistake(ranked.relevance)
+    return "no mistake" if first is None else f"first mistake at {first:,}"
+
+
+def of_interval(told: Interval) -> str:
+    """
+    >>> of_interval(Interval(0.5, 0.4, 0.61))
+    '0.500\xa0[0.400,\xa00.610]'
+    """
+    return _together(f"{told.value:.3f} [{told.low:.3f}, {told.high:.3f}]")
+
+
+def of_difference(told: Interval) -> str:
+    """
+    >>> of_difference(Interval(0.05, -0.01, 0.1))
+    '+0.050\xa0[−0.010,\xa0+0.100]'
+    """
+    return _together(f"{_signed(told.value)} [{_signed(told.low)}, {_signed(told.high)}]")
+
+
+def _together(text: str) -> str:
+    """On one line: a narrow table then moves sideways."""
+    return text.replace(" ", "\xa0")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "−")
+
+
+def of_rows(names: Sequence[str], compared: Comparison) -> str:
+    """What to notice in the rows: where each goes wrong for the first time, whatever the numbers are."""
+    firsts = [first_mistake(ranked.relevance) for ranked in compared.rankings]
+    placed = [(first, name) for first, name in zip(firsts, names, strict=True) if first is not None]
+    if not placed:
+        return "**Notice** that none of them ever puts a wrong image above a right one."
+    early = min(first for first, _ in placed)
+    which = [escaped(name) for first, name in placed if first == early]
+    verb = "goes" if len(which) == 1 else "go"
+    said = f"**Notice** the first mistake of each row: {listed(which)} {verb} wrong first, at rank {early:,}"
+    late = max(first for first, _ in placed)
+    if None in firsts:
+        clean = [escaped(name) for first, name in zip(firsts, names, strict=True) if first is None]
+        return f"{said}, {listed(clean)} never."
+    if late == early:
+        return f"{said}."
+    last = [escaped(name) for first, name in placed if first == late]
+    return f"{said}, {listed(last)} only at {late:,}."
+
+
+def of_gains(compared: Comparison, one: int, other: int, names: Sequence[str]) -> str:
+    """What the difference of AP between two rankings is made of."""
+    gains = compared.gains(one, other)
+    won, lost = gains[gains > 0], gains[gains < 0]
+    return (
+        f"AP of {escaped(names[other])} less that of {escaped(names[one])}: **{_signed(gains.sum())}** = "
+        f"{_signed(won.sum())} from {_images(len(won))} whose precision rose, {_signed(lost.sum())} from "
+        f"{_images(len(lost))} whose precision fell, of {_images(int((compared.relevance > 0).sum()))} in all."
+    )
+
+
+def _images(count: int) -> str:
+    return "1 relevant sample" if count == 1 else f"{count:,} relevant samples"
+
+
+def of_places(names: Sequence[str], compared: Comparison, sample: int) -> str:
+    """Where one sample stands in each ranking, from the best place to the worst."""
+    places = compared.places[:, sample]
+    order = sorted(range(len(names)), key=lambda i: int(places[i]))
+    return ", ".join(f"{escaped(names[i])} **{places[i]:,}**" for i in order)

@@ -1,0 +1,229 @@
+"""The lesson about inference: how to find one ranking among n!, on a handful of images and then on all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import factorial
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import (
+    address,
+    cache,
+    charts,
+    frame,
+    inference_charts,
+    inference_lesson_charts,
+    inference_words,
+    keys,
+    lessons,
+    sets,
+    tiles,
+)
+from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
+from pages.parts.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
+from pages.parts.strip import strip
+from ranking.inference_steps import Problem, trace_of
+from ranking.ranked import Ranking
+from ranking.run import Run
+from ranking.types import ImageSet, Ints
+
+LESSON = lessons.VIOLATED
+METHOD = LESSON.methods[0]
+STEPS = ("1 · The worst mistake", "2 · One at a time", "3 · Halve", "4 · Understood")
+SIZES = (10, 30, 100, 300, 1000)
+ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
+
+HEADLINES = (
+    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders. Which one should "
+    "training fear most?",
+    "Each irrelevant image finds its place by itself",
+    "No need to ask all: the middle one speaks for both halves",
+    r"One ranking among $n!$ costs about $|N|\log|P|$ looks",
+)
+
+
+def steps() -> None:
+    left, right = st.columns([5, 4], vertical_alignment="center")
+    with right:
+        chosen = lessons.choose_step(STEPS, keys.VIOLATED_STEP)
+    left.markdown(f"## {HEADLINES[chosen - 1]}")
+    run = LESSON.trained()[METHOD]
+    images = cache.image_set(run.settings["set"])
+    if chosen <= 2:
+        few = handful(images, cache.ranking(run, "test"))
+        problem = cache.inference_problem(few.token, few.scores, few.relevant, "ap")
+        (show_fear if chosen == 1 else show_each)(images, few, problem)
+    elif chosen == 3:
+        show_halves(run)
+    else:
+        show_understood(run)
+    lessons.offer_next(chosen, STEPS, keys.VIOLATED_STEP)
+    sets.prepare()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 1: the worst mistake
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
+    ranks = trace_of(problem, "select").ranks
+    rankings = inference_words.three(problem, ranks)
+    worth = {name: problem.value_of(found) for name, found in rankings.items()}
+    wide, narrow = st.columns([3, 2], gap="large")
+    with wide:
+        for name, found in rankings.items():
+            value = worth[name]
+            st.markdown(
+                f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**"
+            )
+            show_order(images, few, problem, found, name)
+    every = problem.interleavings()
+    values = [problem.value_of(one) for one in every]
+    figure = inference_lesson_charts.all_rankings(
+        [(one.score, one.loss) for one in values],
+        [(name, one.score, one.loss) for name, one in worth.items()],
+    )
+    with narrow:
+        alt = f"All {len(every)} patterns by score and loss. " + "; ".join(
+            f"{name}: {one.score:.3f} and {one.loss:.3f}" for name, one in worth.items()
+        )
+        charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
+    st.caption(
+        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, drawn as points. Training "
+        "wants the right ranking to beat every other one in score, by as much as its loss. **Notice** that the "
+        "one which comes closest to winning, or wins by most, is farthest up and right: it looks good to the "
+        f"model *and* is wrong. It gains {worth[VIOLATED].objective - worth[RIGHT].objective:.3f} on the right "
+        "one: so much is $\\xi$, what training pays."
+    )
+
+
+TITLES = {
+    RIGHT: "The right ranking R*",
+    PREDICTED: f"What {METHOD} says, by score",
+    VIOLATED: "The most violated ranking",
+}
+
+
+def show_order(images: ImageSet, few: Scores, problem: Problem, ranks: Ints, name: str) -> None:
+    """The handful as the interleaving ranks order it."""
+    assert few.rows is not None
+    order = problem.order_of(ranks)
+    listed = Ranking(
+        few.rows[order], few.relevant[order].astype(np.int64), -np.arange(len(order), dtype=float)
+    )
+    shown = tiles.pictures_of(images, cache.thumbnails(images.key), listed)
+    shown = [replace(tile, right=f"{few.scores[row]:+.2f}") for tile, row in zip(shown, order, strict=True)]
+    count = len(shown)
+    strip(shown, name=f"order {name}", label=f"{TITLES[name]}: {count} images", columns=count, narrow=4)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 2: one at a time
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
+    ranks = trace_of(problem, "greedy").ranks
+    names = [f"image {place + 1}, score {score:+.2f}" for place, score in enumerate(problem.irrelevant)]
+    figure = inference_lesson_charts.all_of_rank(problem, names)
+    wide, narrow = st.columns([3, 2], gap="large")
+    with wide:
+        told = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
+        charts.show(figure, keys.widget("f of each"), told, "f-of-each", height=400, top=8)
+    with narrow:
+        st.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
+        assert few.rows is not None
+        shown = tiles.sample_tiles(images, cache.thumbnails(images.key), few.rows[problem.negatives].tolist())
+        shown = [
+            replace(tile, left=f"{place}", right=f"rank {rank}", mark="irrelevant")
+            for place, (tile, rank) in enumerate(zip(shown, ranks, strict=True), start=1)
+        ]
+        strip(
+            shown, name="irrelevant ones", label="Irrelevant images with their best rank", columns=3, narrow=3
+        )
+        st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
+    tried, every = problem.values.size, len(problem.interleavings())
+    st.caption(
+        "Score and loss are sums over the irrelevant images: each adds $f_j(r_j)$, by how many relevant ones "
+        f"stand above it (Observation 3). **Notice** the large marks, the top of each curve: {tried} values "
+        f"instead of {every} patterns. And the best ranks, {', '.join(map(str, ranks))}, never fall (Observation "
+        "4): so choosing each by itself gives a ranking. With a million images that is still a million curves; "
+        "the next step saves most."
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 3: halve
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_halves(run: Run) -> None:
+    ranked = cache.ranking(run, "train")
+    given = Scores(ranked.scores, ranked.relevance > 0)
+    problem = cache.inference_problem(given.token, given.scores, given.relevant, "ap")
+    trace = cache.inference_trace(given.token, problem, "select")
+    count = len(trace.steps)
+    bound = address.bound(keys.LOOK, address.number(int, 0, count), 1)
+    done = int(st.slider("Medians that were looked at", 0, count, **bound))
+    figure = inference_charts.possible_ranks(problem, trace, done)
+    alt = inference_words.possible_alt(problem, trace, done)
+    charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
+    said = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
+    low, high = trace.bounds_after(done, problem.highest)
+    st.markdown(f"### {said}")
+    st.caption(
+        f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
+        "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
+        f"left and a floor for all to its right. Move the slider. **Notice** that {np.count_nonzero(low == high)} "
+        f"of {len(low)} are settled after {done} looks, and that {count} looks settle all: most irrelevant images "
+        "end below every relevant one, whole runs at once."
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 4: understood
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_understood(run: Run) -> None:
+    counts = counted()
+    figure = inference_lesson_charts.operations(SIZES, counts)
+    last = {name: values[-1] for name, values in counts.items()}
+    told = ", ".join(f"{name} {value:,}" for name, value in last.items())
+    alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {told}"
+    charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
+    st.caption(
+        "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
+        f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten "
+        "times the samples cost a hundred times as much; the others grow hardly faster than $|N|$. With "
+        f"{SIZES[-1]:,} samples: {told}. Training asks for the most violated ranking at every iteration."
+    )
+    with st.container(horizontal=True):
+        if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
+            st.switch_page(
+                "pages/most_violated.py",
+                query_params={keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train"},
+            )
+        frame.next_step("Measure it in milliseconds", "speed_lab", obvious=False)
+
+
+@st.cache_data(show_spinner="Counting operations …", max_entries=1)
+def counted() -> dict[str, list[int]]:
+    """Operations of each algorithm at SIZES, counted on sampled scores."""
+    found: dict[str, list[int]] = {name: [] for name in NAMES.values()}
+    random = np.random.default_rng(0)
+    for size in SIZES:
+        relevant = np.arange(size + size // ONE_IN) < size // ONE_IN
+        problem = Problem.of(random.normal(size=len(relevant)) + 2.0 * relevant, relevant)
+        for key, name in NAMES.items():
+            trace = trace_of(problem, key)
+            found[name].append(trace.comparisons + trace.derivatives + trace.counted)
+    return found
+
+
+frame.show_page(
+    "violated_lesson", "How training finds the mistake that it should fear most, and why so fast.", steps
+)

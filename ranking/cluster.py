@@ -1,0 +1,84 @@
+"""The workers of a Dask cluster: connected to, or an error that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
+
+CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer, and the first worker to be there
+CONTENT = 1  # goes up whenever what is sent to workers is read in another way
+LOOPBACK = "127.0.0.1"
+STARTED = "`dask scheduler --host localhost --no-dashboard` and `dask worker ADDRESS`"
+
+
+def content_here() -> int:
+    """What a worker says of the `ranking` that it has; it cannot say so where it has none."""
+    return CONTENT
+
+
+@contextmanager
+def local_cluster(workers: int, processes: bool = True) -> Iterator[LocalCluster]:
+    """A cluster on this machine that no other can reach: workers of one thread each, which end with it.
+
+    processes: each in its own, else all in this one. There is no dashboard, and what Dask serves beside it listens to
+    this machine alone, at a port that is free.
+    """
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=processes,
+        protocol="tcp",
+        host=LOOPBACK,
+        dashboard_address=f"{LOOPBACK}:0",
+        worker_dashboard_address=f"{LOOPBACK}:0",
+        scheduler_kwargs={"dashboard": False},
+    ) as running:
+        yield running
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Client]:
+    """A client of the scheduler at `address`, as "tcp://localhost:8786", closed at the end.
+
+    ValueError without the extra packages, a scheduler that answers, a worker, or the same `ranking` on all workers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ValueError(
+            f"a cluster needs dask and distributed, which are not installed ({error}); install them by "
+            "`pip install 'ranking-laboratory[cluster]'`, or leave the scheduler out"
+        ) from error
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(
+            f"expected a Dask scheduler at {address!r}, got {error}; start one by {STARTED}, or leave the scheduler out"
+        ) from error
+    with client:
+        _check_workers(client, address)
+        yield client
+
+
+def _check_workers(client: Client, address: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        told = set(client.run(content_here).values())
+    except TimeoutError as error:
+        raise ValueError(
+            f"the scheduler at {address!r} has no workers; start some by `dask worker {address}`"
+        ) from error
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"the workers at {address!r} have another `ranking` or none ({error}); install this one there"
+        ) from error
+    if told != {CONTENT}:
+        raise ValueError(
+            f"expected workers of version {CONTENT} at {address!r}, got {sorted(told)}; install this `ranking` there"
+        )

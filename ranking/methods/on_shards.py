@@ -1,0 +1,51 @@
+"""SVM, AP-SVM and NDCG-SVM trained on features whose rows lie in shards on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy.typing as npt
+
+from ranking.methods.linear import UnaryMethod
+from ranking.methods.svm import SVM
+from ranking.optimise import LinearRisk, cutting_plane
+from ranking.optimise.shards import ShardedBlock, ShardedFeatures
+from ranking.types import Floats, OnProgress, check_relevance
+
+M = TypeVar("M", bound=UnaryMethod)
+
+
+def fit_on_shards(
+    method: M, features: ShardedFeatures, relevance: npt.ArrayLike, on_progress: OnProgress | None = None
+) -> M:
+    """Learn from one query, the rows of `features` with their relevance (n,), by one-slack cutting planes; `method`.
+
+    The duality gap is recomputed in float64 where the rows lie: the certificate is that of `fit`. ValueError for a
+    method or a solver that reads samples one by one, or relevance without both kinds.
+    """
+    if not isinstance(method, UnaryMethod):
+        raise ValueError(
+            f"sharded features train SVM, AP-SVM or NDCG-SVM, got {getattr(method, 'name', method)!r}"
+        )
+    if isinstance(method, SVM) and method.solver == "coordinate descent":
+        raise ValueError(
+            "coordinate descent reads samples one by one; choose the solver 'cutting plane' or 'auto'"
+        )
+    relevant = check_relevance(relevance, len(features)) > 0
+    if relevant.all() or not relevant.any():
+        raise ValueError(
+            f"training needs relevant and irrelevant samples, got {relevant.sum()} of {len(relevant)} relevant"
+        )
+    risk = LinearRisk(features, method.C, lambda scores: method.cut(scores, relevant), method.scale)
+    method.solution = cutting_plane(risk, method.tolerance, method.max_iterations, on_progress)
+    return method
+
+
+def score_on_shards(method: UnaryMethod, features: ShardedFeatures) -> Floats:
+    """(n,) the score of every row, as `method.score` gives it; ValueError unless they are as many features."""
+    if features.shape[1] != method.columns:
+        raise ValueError(
+            f"{method.name} was trained on {method.columns} features, the shards have {features.shape[1]}"
+        )
+    assert method.solution is not None
+    return ShardedBlock(features, method.scale).exact_scores(method.solution.weights)

@@ -1,0 +1,245 @@
+"""The readable twins find what the compiled algorithms find, and tell truly how."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import reference
+
+from ranking.inference import most_violated_ranking
+from ranking.inference.bins import bin_grid, count, plan_ranks
+from ranking.inference.interleaving import Derivative
+from ranking.inference_steps import TRACED, Problem, Trace, bins_of, trace_of
+from ranking.losses import make_loss
+
+PAIRS = [
+    (loss, algorithm)
+    for loss in ("ap", "ndcg")
+    for algorithm in TRACED
+    if (loss, algorithm) != ("ndcg", "search")
+]
+SIZES = [(1, 1), (1, 6), (5, 1), (3, 8), (12, 40), (40, 12), (25, 300)]
+
+
+def drawn(
+    positives: int, negatives: int, seed: int, decimals: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and relevance; decimals: equal scores are many."""
+    random = np.random.default_rng(seed)
+    relevant = random.permutation(np.arange(positives + negatives) < positives)
+    scores = random.normal(size=len(relevant)) * 10.0 ** random.integers(-2, 2) + 0.5 * relevant
+    return (scores if decimals is None else scores.round(decimals)), relevant
+
+
+@pytest.mark.parametrize(("loss", "algorithm"), PAIRS)
+@pytest.mark.parametrize(("positives", "negatives"), SIZES)
+def test_ranks_are_those_of_the_compiled_algorithm(
+    loss: str, algorithm: str, positives: int, negatives: int
+) -> None:
+    for seed in range(12):
+        scores, relevant = drawn(positives, negatives, seed)
+        problem = Problem.of(scores, relevant, loss)
+        fast = most_violated_ranking(scores, relevant, loss, algorithm)
+        ranks = trace_of(problem, algorithm).ranks
+        given = fast.interleaving_ranks[np.argsort(-scores[~relevant], kind="stable")]
+        np.testing.assert_array_equal(ranks, given)
+        assert problem.value_of(ranks).loss == pytest.approx(fast.loss, abs=1e-12)
+        assert problem.value_of(ranks).objective == pytest.approx(fast.objective, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "algorithm"), PAIRS)
+@pytest.mark.parametrize("decimals", [0, 1])
+def test_equal_scores_cost_nothing(loss: str, algorithm: str, decimals: int) -> None:
+    for seed in range(12):
+        scores, relevant = drawn(7, 40, seed, decimals)
+        problem = Problem.of(scores, relevant, loss)
+        trace = trace_of(problem, algorithm)
+        fast = most_violated_ranking(scores, relevant, loss, "greedy")
+        assert problem.value_of(trace.ranks).objective == pytest.approx(fast.objective, rel=1e-9, abs=1e-12)
+        assert (np.diff(trace.ranks) >= 0).all()
+        assert_ends_where_it_says(trace, problem)
+
+
+@pytest.mark.parametrize("loss", ["ap", "ndcg"])
+def test_the_best_of_all_orders_is_found(loss: str) -> None:
+    for seed in range(6):
+        scores, relevant = drawn(3, 3, seed)
+        problem = Problem.of(scores, relevant, loss)
+        ranks = trace_of(problem, "select").ranks
+        order = tuple(problem.order_of(ranks).tolist())
+        found = reference.objective(order, scores, relevant, reference.LOSSES[loss])
+        assert found == pytest.approx(problem.value_of(ranks).objective)
+        best = reference.best_objective(
+            reference.interleavings(scores, relevant), scores, relevant, reference.LOSSES[loss]
+        )
+        assert found == pytest.approx(best)
+        listed = {tuple(problem.order_of(ranks).tolist()) for ranks in problem.interleavings()}
+        assert listed == set(reference.interleavings(scores, relevant))
+
+
+@pytest.mark.parametrize("loss", ["ap", "ndcg"])
+def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(loss: str) -> None:
+    scores, relevant = drawn(4, 6, 3)
+    problem = Problem.of(scores, relevant, loss)
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        ranks = np.sort(random.integers(1, problem.highest + 1, 6))
+        order = tuple(problem.order_of(ranks).tolist())
+        assert problem.values[np.arange(6), ranks - 1].sum() == pytest.approx(
+            reference.objective(order, scores, relevant, reference.LOSSES[loss])
+        )
+        told = problem.value_of(ranks)
+        assert told.loss == pytest.approx(
+            reference.LOSSES[loss](reference.places_of_relevant(order, relevant))
+        )
+        assert told.score + told.loss == told.objective
+    perfect = np.full(6, problem.highest)
+    assert problem.value_of(perfect).loss == 0.0
+
+
+def test_derivatives_are_differences_of_the_functions() -> None:
+    scores, relevant = drawn(6, 9, 1)
+    for loss in ("ap", "ndcg"):
+        problem = Problem.of(scores, relevant, loss)
+        for j in range(1, 10):
+            slopes = [problem.derivative(j, i, float(problem.irrelevant[j - 1])) for i in range(1, 7)]
+            np.testing.assert_allclose(np.diff(problem.values[j - 1]), np.array(slopes) * 2 / 54, atol=1e-12)
+            of_sample = problem.curve(j, float(problem.irrelevant[j - 1]))
+            np.testing.assert_allclose(of_sample, problem.values[j - 1], atol=1e-12)
+
+
+def test_the_prediction_maximises_the_score_alone() -> None:
+    for seed in range(5):
+        scores, relevant = drawn(4, 5, seed, decimals=1)
+        problem = Problem.of(scores, relevant)
+        by_score = problem.value_of(problem.ranks_by_score)
+        grid = np.stack(np.meshgrid(*[np.arange(1, 6)] * 5), -1).reshape(-1, 5)
+        rising = grid[(np.diff(grid, axis=1) >= 0).all(axis=1)]
+        assert by_score.score == pytest.approx(max(problem.value_of(ranks).score for ranks in rising))
+        order = problem.order_of(problem.ranks_by_score)
+        assert (np.diff(scores[order]) <= 0).all()
+
+
+def test_proposition_5_holds_where_it_is_claimed_and_no_further() -> None:
+    crossings = 0
+    for seed in range(20):
+        scores, relevant = drawn(9, 15, seed)
+        problem = Problem.of(scores, relevant)
+        for j in range(1, 16):
+            last = problem.unimodal_to(j)
+            assert last == min(10, j)
+            signs = np.sign(np.diff(problem.values[j - 1]))
+            assert (np.diff(signs[: last - 1]) <= 0).all()
+            crossings += bool((np.diff(signs) > 0).any())
+    assert crossings, "beyond it f is not unimodal, else the linear search there would be for nothing"
+    assert Problem.of(scores, relevant, "ndcg").unimodal_to(3) is None
+
+
+def assert_ends_where_it_says(trace: Trace, problem: Problem) -> None:
+    """Bounds only close, hold the ranks at any time, and meet at the end."""
+    low, high = trace.bounds_after(0, problem.highest)
+    assert (low == 1).all()
+    assert (high == problem.highest).all()
+    for number in range(1, len(trace.steps) + 1):
+        then_low, then_high = trace.bounds_after(number, problem.highest)
+        assert (then_low >= low).all()
+        assert (then_high <= high).all()
+        low, high = then_low, then_high
+    np.testing.assert_array_equal(low, trace.ranks)
+    np.testing.assert_array_equal(high, trace.ranks)
+
+
+@pytest.mark.parametrize(("loss", "algorithm"), PAIRS)
+def test_bounds_close_on_the_ranks(loss: str, algorithm: str) -> None:
+    for seed in range(4):
+        scores, relevant = drawn(9, 60, seed)
+        problem = Problem.of(scores, relevant, loss)
+        assert_ends_where_it_says(trace_of(problem, algorithm), problem)
+
+
+def test_operations_are_what_the_paper_says_of_them() -> None:
+    positives, negatives = 30, 400
+    scores, relevant = drawn(positives, negatives, 5)
+    problem = Problem.of(scores, relevant)
+    traces = {name: trace_of(problem, name) for name in TRACED}
+    assert traces["greedy"].derivatives == positives * negatives
+    assert traces["greedy"].comparisons == traces["search"].comparisons
+    assert negatives - 1 <= traces["greedy"].comparisons <= negatives * math.ceil(math.log2(negatives))
+    linear = positives * positives  # the first |P| samples: on from the mode, one by one
+    assert traces["search"].derivatives <= negatives * math.ceil(math.log2(positives + 1)) + linear
+    # Proposition 3: T_pos <= C'(p - 1) log(1 + n); on one level of the recursion ranks overlap in their ends only.
+    assert traces["select"].derivatives <= positives * math.ceil(math.log2(1 + negatives))
+    assert traces["buckets"].counted == positives + negatives
+    assert traces["buckets"].comparisons < traces["select"].comparisons
+    open_bins = sum(step.run.end - step.run.start for step in traces["buckets"].steps if step.what == "bin")
+    assert 0 < open_bins <= traces["buckets"].looked_at < traces["select"].comparisons
+    assert traces["select"].looked_at < traces["search"].looked_at == negatives
+
+
+def test_select_is_a_tree_of_halves() -> None:
+    scores, relevant = drawn(5, 31, 2)
+    trace = trace_of(Problem.of(scores, relevant), "select")
+    for step, depth in zip(trace.steps, trace.depths(), strict=True):
+        assert step.run.end - step.run.start <= 31 / 2**depth
+        assert step.place == (step.run.start + step.run.end) // 2
+        assert step.score == np.sort(scores[~relevant])[::-1][step.place]
+        assert len(step.probes) == step.run.high - step.run.low
+
+
+def test_bins_are_those_of_the_compiled_form() -> None:
+    for seed in range(8):
+        scores, relevant = drawn(6, 120, seed)
+        problem = Problem.of(scores, relevant)
+        bins, grid = bins_of(problem), bin_grid(scores)
+        assert bins is not None
+        assert grid is not None
+        bin_of = np.empty(len(scores), np.uint16)
+        counts, usable = count(scores, grid, bin_of)
+        assert usable
+        derivative = Derivative(problem.relevant, problem.half_gains, problem.steps)
+        _, plan, _ = plan_ranks(counts, bin_of[relevant], grid, derivative)
+        irrelevant = np.bincount(bin_of[~relevant], minlength=grid.bins)
+        np.testing.assert_array_equal(np.diff(bins.starts), irrelevant)
+        settled = {number for number in range(grid.bins) if plan.entry[number] > 0 and irrelevant[number]}
+        edges = [step for step in trace_of(problem, "buckets").steps if step.what == "edge"]
+        low, high = Trace("", tuple(edges), np.zeros(120)).bounds_after(len(edges), problem.highest)
+        for number in range(grid.bins):
+            inside = slice(bins.starts[number], bins.starts[number + 1])
+            if irrelevant[number]:
+                assert (set(low[inside]) == set(high[inside])) == (number in settled)
+
+
+def test_scores_that_no_grid_can_tell_apart_are_left_to_select() -> None:
+    trace = trace_of(Problem.of([1.0, 1.0, 1.0], [True, False, False]), "buckets")
+    assert trace.algorithm == "select"
+    assert trace.ranks.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "relevant", "message"),
+    [
+        ([[1.0]], [True], r"must be \(n,\) and as long, got \(1, 1\) and \(1,\)"),
+        ([1.0, np.nan], [True, False], "scores must be finite"),
+        ([1.0, 2.0], [True, True], "needs both kinds of samples, 2 of 2 are relevant"),
+    ],
+)
+def test_what_is_no_problem_says_so(scores: list[float], relevant: list[bool], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Problem.of(scores, relevant)
+
+
+def test_too_many_interleavings_are_not_listed() -> None:
+    with pytest.raises(ValueError, match="184,756 interleavings are too many to list; at most 10,000"):
+        Problem.of(np.arange(20.0), np.arange(20) < 10).interleavings()
+
+
+def test_unknown_algorithms_and_losses_without_search_say_so() -> None:
+    problem = Problem.of([1.0, 2.0], [True, False], make_loss("ndcg"))
+    with pytest.raises(ValueError, match="choose one of: greedy, search, select, buckets"):
+        trace_of(problem, "quicksort")
+    with pytest.raises(
+        ValueError, match="search needs the unimodality of the average precision, the loss is ndcg"
+    ):
+        trace_of(problem, "search")

@@ -1,0 +1,156 @@
+"""Timing studies: what is timed, that all answer the same calls, and how the figures come about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ranking import make_method, timing_studies
+from ranking.run_settings import TimingSettings
+from ranking.timing_studies import (
+    BINARY,
+    COMPETITORS,
+    MOST_CALLS,
+    NEGATIVE,
+    POSITIVE,
+    SAMPLES,
+    TABLE,
+    TimingOutcome,
+    recorded,
+    sizes,
+    synthetic,
+    thinned,
+    time_inference,
+)
+
+SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Iterator[TimingOutcome]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing_studies, "SHARES", (0.5, 1.0))
+        yield time_inference(SMALL)
+
+
+def test_every_size_is_timed_for_both_losses_by_all_competitors(outcome: TimingOutcome) -> None:
+    assert [(one.varied, one.positives, one.negatives) for one in outcome.points] == 2 * sizes(0.05)
+    for point in outcome.points:
+        assert [one.name for one in point.timed] == [BINARY, *COMPETITORS[point.loss]]
+        assert len({one.calls for one in point.timed[1:]}) == 1, "all answer the same calls"
+        for one in point.timed:
+            assert one.mean > 0
+            assert one.total == pytest.approx(one.calls * one.mean)
+    assert outcome.machine == timing_studies.machine()
+
+
+def test_sizes_are_those_of_the_paper() -> None:
+    found = sizes(1.0)
+    assert found[0] == (TABLE, 227, 3120)
+    by_axis = {
+        axis: [(p, n) for varied, p, n in found if varied == axis] for axis in (SAMPLES, NEGATIVE, POSITIVE)
+    }
+    assert all(n == 10 * p for p, n in by_axis[SAMPLES])
+    assert sum(by_axis[SAMPLES][-1]) == pytest.approx(3347, abs=11)
+    assert {p for p, _ in by_axis[NEGATIVE]} == {227}
+    assert by_axis[NEGATIVE][-1][1] == 3120
+    assert {n for _, n in by_axis[POSITIVE]} == {200}
+    assert by_axis[POSITIVE][-1][0] == 227
+
+
+def test_calls_are_those_of_a_whole_training() -> None:
+    query = synthetic(8, 40, 10, seed=0)
+    heard: list[float] = []
+    method, calls = recorded("AP-SVM", query, heard.append, 0.3)
+    assert (calls[0] == 0).all(), "training begins with weights 0"
+    assert len(calls) >= method.certificate.iterations
+    assert set(heard) == {0.3}
+    count = len(calls)
+    method.cut(calls[0], query.relevance > 0)
+    assert len(calls) == count, "what is timed later is not recorded"
+    again = make_method("AP-SVM", **timing_studies.TRAINING).fit([query])
+    np.testing.assert_array_equal(method.weights, again.weights)
+
+
+def test_medians_over_rounds_are_summed_over_calls() -> None:
+    times = np.array([[1.0, 2.0], [3.0, 2.0], [1.0, 9.0]])
+    found = timing_studies._summed("select", 10, times)
+    assert found == ("select", 10, 15.0, 1.5, 0.5)
+
+
+def test_many_calls_are_thinned_from_the_first_to_the_last() -> None:
+    calls = [np.array([float(number)]) for number in range(3 * MOST_CALLS)]
+    kept = list(thinned(calls))
+    assert len(kept) == MOST_CALLS
+    assert (kept[0], kept[-1]) == (calls[0], calls[-1])
+    assert len(list(thinned(calls[:5]))) == 5
+
+
+def test_samples_are_drawn_by_the_seed() -> None:
+    first, again, other = (synthetic(5, 20, 4, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.features, again.features)
+    assert not np.array_equal(first.features, other.features)
+    assert first.relevance.sum() == 5
+
+
+def test_algorithms_that_disagree_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = timing_studies.most_violated_ranking
+
+    def worse(scores, relevant, loss, algorithm):
+        found = plain(scores, relevant, loss, algorithm)
+        return (
+            found
+            if algorithm != "select"
+            else type(found)(found.coefficients, 0.0, found.interleaving_ranks, -1.0)
+        )
+
+    monkeypatch.setattr(timing_studies, "most_violated_ranking", worse)
+    with pytest.raises(
+        ArithmeticError, match="the algorithms disagree, so their times mean nothing: greedy "
+    ):
+        time_inference(SMALL)
+
+
+def test_what_listens_can_stop_it() -> None:
+    heard = []
+
+    def stop(what: str, done: float, total: int) -> None:
+        heard.append((what, done, total))
+        if done > 1:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        time_inference(SMALL, on_step=stop)
+    assert heard[0][0] == "AP-SVM, 11 relevant and 156 irrelevant samples"
+    assert heard[-1][1] < 1.5
+    assert heard[-1][2] == 2 * len(sizes(1.0))
+
+
+def test_an_outcome_comes_back_from_json(outcome: TimingOutcome) -> None:
+    assert TimingOutcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+    for wrong in ({}, {"machine": "x", "points": [{"loss": "ap"}]}, {"machine": "x", "points": 3}):
+        with pytest.raises(ValueError, match="no outcome that can be read"):
+            TimingOutcome.from_json(wrong)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"share": 2}, r"share must be a number from 0.05 to 1, got 2"),
+        ({"share": "all"}, "share must be a number"),
+        ({"rounds": 0}, "rounds must be a whole number from 1 to 1,000, got 0"),
+        ({"dimensions": 2.5}, "dimensions must be a whole number from 1 to 100,000, got 2.5"),
+        ({"seed": "x"}, "seed must be a whole number"),
+        ({"size": 3}, "the settings of a timing have an unknown size"),
+    ],
+)
+def test_settings_that_time_nothing_say_so(told: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TimingSettings.from_json(told)
+
+
+def test_settings_come_back_from_json() -> None:
+    assert TimingSettings.from_json(json.loads(json.dumps(SMALL.to_json()))) == SMALL
