@@ -127,12 +127,24 @@ def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
     graph = graph_in_use(protocol, contenders)
     splits = splits_of(image_set, protocol.folds, protocol.seed)
     check_queries(image_set, splits, queries)
+    _check_places(protocol.measure, splits)
     samples = {
         (fold, leaning): _samples(protocol, image_set, split, graph if leaning else None)
         for fold, split in splits.all.items()
         for leaning in (False, True)
     }
     return Plan(protocol, tuple(queries), tuple(contenders), graph, splits, samples)
+
+
+def _check_places(measure: str, splits: Splits) -> None:
+    """ValueError where a fold has fewer samples than precision at k looks at."""
+    if not measure.startswith("P@"):
+        return
+    least = min(len(split.held) for split in splits.all.values() if len(split.held))
+    if least < int(measure[2:]):
+        raise ValueError(
+            f"{measure} needs {measure[2:]} samples in each fold, one has {least}; choose another, or fewer folds"
+        )
 
 
 def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str | None) -> str:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tiny_actions import images, planned
 
 from ranking.experiments.protocol import contenders_of, graph_in_use, part_of_protocol
 from ranking.run_settings import ExperimentSettings, Protocol
@@ -97,3 +98,9 @@ def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise() 
     assert ap.beginning(point) is None
     assert graph_in_use(Protocol("abc", HOG, methods), [hob]) == "same image"
     assert graph_in_use(Protocol("abc", HOG), contenders_of(Protocol("abc", HOG, (("SVM", {}),)))[:1]) is None
+
+
+def test_precision_at_more_places_than_a_fold_has_is_refused() -> None:
+    assert planned(images(60), measure="P@10").protocol.measure == "P@10"
+    with pytest.raises(ValueError, match=r"P@50 needs 50 samples in each fold, one has 1\d; choose another"):
+        planned(images(60), measure="P@50")
