@@ -102,5 +102,5 @@ def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise() 
 
 def test_precision_at_more_places_than_a_fold_has_is_refused() -> None:
     assert planned(images(60), measure="P@10").protocol.measure == "P@10"
-    with pytest.raises(ValueError, match=r"P@50 needs 50 samples in each fold, one has 1\d; choose another"):
+    with pytest.raises(ValueError, match=r"P@50 needs 50 samples in each fold, one has \d\d; choose another"):
         planned(images(60), measure="P@50")
