@@ -103,7 +103,7 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
         f"{len(rows)} pictures in order hold {total} pairs, which all have to fit. **Notice** that colour and "
         f"brightness leave {' and '.join(str(total - count) for _, count in told)} of them unexplained. Colourful is "
         "the mean saturation of a picture's points, bright the mean of their values. Of fifty sequences that were "
-        "drawn this is the one of which both tell least, turned around too: each explains nearly half of its pairs."
+        "drawn this is the one of which both tell least, turned around too."
     )
 
 

@@ -86,7 +86,7 @@ def study_orders(
 
 def by_subsequence_length(bench: Bench) -> list[Curve]:
     """Fig. 4a: each ranker alone, beside all of them and beside RankSVM."""
-    method = bench.fit("Training MidRank")
+    method = bench.fit("Training MidRank", fusion=FUSIONS[0])
     test, lengths = bench.test, method.lengths
     rankings = method.rankings(test.sequences)
     alone = [bench.judged(test, orders) for orders in rankings.orders]

@@ -69,7 +69,7 @@ class Drawing:
         label="Pairs that are known",
         help="0: the whole order of the training images is known, and sequences are drawn from it. Else only so many "
         "pairs of training images are known, drawn at random, and training sequences are chains of pairs, by "
-        "transitivity. Test sequences are as without.",
+        "transitivity, as long as these make them. Test sequences are as without.",
         minimum=0,
         maximum=1_000_000,
         advanced=True,
@@ -113,14 +113,19 @@ def draw_sequences(
 
     features: (n, d) of the samples, as `ranking.features.load_features` gives them. Samples whose number is unknown are
     in no pool. Grades are the dense ranks of the numbers known in the whole set, from 0, so that they mean the same in
-    both splits; the highest goes first. Every sequence has two different grades at least, for without there is no order
-    to learn or to measure: those that have not are drawn again, and whole groups that have not are left out.
+    both splits; of chains of pairs, how long a chain can follow. The highest goes first. Every sequence has two different
+    grades at least, for without there is no order to learn or to measure: those that have not are drawn again, and whole
+    groups that have not are left out.
 
     ValueError for another criterion, features of other samples, and where a split has too few samples, groups or
     different numbers.
     """
     drawing = drawing or Drawing()
     check_settings(drawing)
+    if drawing.pairs and drawing.of == GROUPS:
+        raise ValueError(
+            "pairs are drawn across groups; draw any samples instead of whole groups, or set pairs to 0"
+        )
     numbers = image_set.numbers_of(criterion)
     if features.ndim != 2 or len(features) != len(image_set):
         raise ValueError(

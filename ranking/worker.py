@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
-from ranking.jobs import LOCK_VARIABLE, waits_for
+from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, waits_for
 from ranking.run import ENDED, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
@@ -109,7 +109,10 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", said_of_cancelled(store.run(run.id)), None
         traceback.print_exc()
-        return "failed", with_last_gap(run, reason_of(error)), None
+        reason = reason_of(error)
+        if run.model_file.exists():
+            reason = WEIGHTS_ALONE.format(reason)
+        return "failed", with_last_gap(run, reason), None
     if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, "cancelled; the best weights so far were kept"), result
     return "finished", "", result
@@ -343,7 +346,10 @@ class _SoFar:
         now = time.monotonic()
         if now - self._written >= SO_FAR_SECONDS:
             self._written = now
-            _write_whole(self._file, lambda path: _save_scores(path, scores))
+            with contextlib.suppress(
+                OSError
+            ):  # a view for another page; on a full disk training goes on without
+                _write_whole(self._file, lambda path: _save_scores(path, scores))
 
 
 def _save_scores(file: Path, scores: Floats) -> None:

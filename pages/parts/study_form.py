@@ -23,7 +23,11 @@ TESTS = {"representation": 200}
 FEW_SUBSEQUENCES = {"representation": 2_000}
 OWN = "MidRank"
 # Settings of MidRank that a study gives itself; and always its lengths, and what the form asks for by another name.
-VARIED = {"fusion": {"fusion"}, "representation": {"representation"}, "number of trees": {"trees"}}
+VARIED = {
+    **{study: {"fusion"} for study in ("subsequence length", "fusion", "test length", "time")},
+    "representation": {"representation"},
+    "number of trees": {"trees"},
+}
 NOT_ASKED = {"shortest", "longest", "subsequences"}
 FIRST, OF = keys.setting("study", "drawing", "first"), keys.setting("study", "drawing", "of")
 LENGTH, TRAINED, TESTED, DRAWN, SEED = (

@@ -38,6 +38,7 @@ from ranking.types import (
 FUSIONS = ("weighted votes", "winner takes all", "best length")
 FOLDS = 3  # of the training sequences, where one length is to be chosen
 MOST_JUDGED = 300  # held-out sequences of a fold
+AT_ONCE = 5  # of them; between those training can be stopped
 
 
 class LengthRanker(NamedTuple):
@@ -223,26 +224,30 @@ class MidRank(OrderMethod):
 
         Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others.
         A length that could order no held-out sequence is not chosen, unless none could: then it is the shortest, and
-        so it is where training is stopped, which it can be at any time: these trainings report, too.
+        so it is where training is stopped, which it can be between any few sequences: these trainings report, too.
         """
         generator = np.random.default_rng(self.seed)
         fold = generator.permutation(len(sequences)) % FOLDS
         sums, counts = np.zeros(len(self.lengths)), np.zeros(len(self.lengths))
         for number in range(FOLDS):
             rest = sequences.part(np.flatnonzero(fold != number))
-            judged = sequences.part(np.flatnonzero(fold == number)[:MOST_JUDGED])
-            if not has_order(rest):  # of one sequence nothing is left
+            held = np.flatnonzero(fold == number)[:MOST_JUDGED]
+            if not has_order(rest) or not len(held):  # of one sequence nothing is left
                 continue
             other = replace(self, fusion="weighted votes", shortest=self.lengths[0], longest=self.lengths[-1])
             if not reports.stopped:
                 other.fit(rest, reports.again)
             if reports.stopped:
                 return self.lengths[0]
-            for taus in taus_of(judged, other.rankings(judged)):
-                for length, tau in zip(other.lengths, taus.tolist(), strict=True):
-                    if length in self.lengths and not np.isnan(tau):
-                        place = self.lengths.index(length)
-                        sums[place], counts[place] = sums[place] + tau, counts[place] + 1
+            for few in np.array_split(held, -(-len(held) // AT_ONCE)):
+                if reports.asked_to_stop():
+                    return self.lengths[0]
+                judged = sequences.part(few)
+                for taus in taus_of(judged, other.rankings(judged)):
+                    for length, tau in zip(other.lengths, taus.tolist(), strict=True):
+                        if length in self.lengths and not np.isnan(tau):
+                            place = self.lengths.index(length)
+                            sums[place], counts[place] = sums[place] + tau, counts[place] + 1
         means = np.divide(sums, counts, out=np.full(len(sums), -np.inf), where=counts > 0)
         return self.lengths[int(np.argmax(means))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from ranking.types import OnProgress, ProgressEvent, StopTraining
@@ -35,6 +36,13 @@ class RoundReports:
             raise StopTraining
         if self.event is not None:
             self._tell(self.event)
+
+    def asked_to_stop(self) -> bool:
+        """Whether training shall end, where nothing is told for long: the last event, once more, may stop it."""
+        if not self.stopped and self.event is not None:
+            with suppress(StopTraining):
+                self._tell(self.event)
+        return self.stopped
 
     def _tell(self, event: ProgressEvent) -> None:
         if self.on_progress is None:
