@@ -113,9 +113,9 @@ def draw_sequences(
 
     features: (n, d) of the samples, as `ranking.features.load_features` gives them. Samples whose number is unknown are
     in no pool. Grades are the dense ranks of the numbers known in the whole set, from 0, so that they mean the same in
-    both splits; of chains of pairs, how long a chain can follow. The highest goes first. Every sequence has two different
-    grades at least, for without there is no order to learn or to measure: those that have not are drawn again, and whole
-    groups that have not are left out.
+    both splits; of chains of pairs, how long a chain can follow. The highest goes first. Every sequence has two
+    different grades at least, for without there is no order to learn or to measure: those that have not are drawn
+    again, and whole groups that have not are left out.
 
     ValueError for another criterion, features of other samples, and where a split has too few samples, groups or
     different numbers.
