@@ -382,7 +382,7 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda told: told["settings"].update(warm_start=5), "warm_start must be str, got 5"),
     (lambda told: told["settings"].update(warm_start=""), "warm_start must be the id of a run"),
     (lambda told: told["settings"].update(graph="friends"), "graph must be one of same image, .*'friends'"),
-    (lambda told: told["settings"].update(graph=5), "graph must be str, got 5"),
+    (lambda told: told["settings"].update(graph=5), "graph must be a text, got 5"),
     (lambda told: told["settings"].update(method="SVM"), "AP-SVM|no setting"),
     (lambda told: told.update(note=json.loads("[" * 20 + "]" * 20)), "at most 12 levels deep"),
 ]

@@ -24,14 +24,16 @@ SECTIONS = {
         "image_sets": "Image sets",
         "train": "Train",
         "ranked_images": "Ranked images",
-        "max_marginals": "Max-marginals",
-        "sample_graph": "Sample graph",
     },
     "Lessons": {
         "lesson": "Why optimise AP?",
         "neighbours_lesson": "Do neighbours help?",
         "pairs_lesson": "What did these pairs mean?",
         "violated_lesson": "One ranking among n!",
+    },
+    "Neighbours": {
+        "max_marginals": "Max-marginals",
+        "sample_graph": "Sample graph",
     },
     "Side by side": {
         "compare": "Compare",

@@ -183,6 +183,7 @@ def test_the_sample_graph_by_keys_alone(visit: Visit, filled: Laboratory) -> Non
     page.get_by_role("heading", name="Max-marginals", level=1).wait_for()
     ready(page)
     assert sample_of(page) == ids[0]
+    page.get_by_role("button", name="Neighbours").click()
     page.get_by_role("link", name="Sample graph").click()
     page.get_by_role("heading", name="Sample graph", level=1).wait_for()
     ready(page)
@@ -235,6 +236,7 @@ def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(IS_SHOWN, arg=scheme)
+        page.wait_for_timeout(300)  # colours change by and by
         ready(page)
         found = page.evaluate(CONTRASTS)
         assert len(found) > 8
