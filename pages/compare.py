@@ -15,7 +15,6 @@ from pages.parts import (
     compared_two,
     comparison_charts,
     comparison_export,
-    comparison_words,
     figures_file,
     frame,
     keys,
@@ -29,6 +28,7 @@ from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from pages.parts.rows import Row, rows
 from ranking.ranked import first_mistake
+from ranking.reports import comparison_words
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown
 FOLLOWED = {"one": "The selected one", "all": "All shown"}
@@ -174,7 +174,7 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
     thumbnails = cache.thumbnails(shown.images.key)
     notes = ["\n".join(shown.notes_of(number)) for number in range(len(shown.runs))]
     headline = f"“{shown.query}” on {shown.images.title}, {shown.split}"
-    figures = [(curves, compared_measures.CURVES.replace("**", ""))]
+    figures = [(curves, comparison_words.CURVES.replace("**", ""))]
     files = {
         "Rows as PNG": (
             lambda: comparison_export.picture(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,20 @@ from ranking.experiments.tables import Row, Table, Value
 from ranking.spreadsheets import guarded
 
 NOT_THERE = "–"
+Marks = Mapping[tuple[str, str], str]  # signs by column and row of a table
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "−": r"$-$",
     "–": "--",
+    "\xa0": "~",
+    "“": "``",
+    "”": "''",
+    "△": r"$\bigtriangleup$",  # signs of significance; those that stay with Holm's correction are doubled, for
+    "▽": r"$\bigtriangledown$",  # LaTeX has no filled ones of its own
+    "▲": r"$\bigtriangleup\!\bigtriangleup$",
+    "▼": r"$\bigtriangledown\!\bigtriangledown$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
@@ -68,11 +76,16 @@ def cells_csv(results: Results) -> str:
 
 def write_parquet(results: Results, file: Path) -> None:
     """`cell_rows` as a Parquet file, there whole or not at all."""
+    write_rows(cell_rows(results), file)
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """Rows with equal columns as a Parquet file, there whole or not at all."""
     import pyarrow  # only now: nothing else needs it
     from pyarrow import parquet
 
     partial = file.with_name(f"partial-{file.name}")
-    parquet.write_table(pyarrow.Table.from_pylist(cell_rows(results)), partial)
+    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), partial)
     os.replace(partial, file)
 
 
@@ -95,8 +108,9 @@ def plain(table: Table) -> str:
     return "\n".join([table.title, *drawn, *([table.note] if table.note else [])])
 
 
-def latex(table: Table) -> str:
-    r"""A table as LaTeX that needs no package, its best values bold.
+def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
+    r"""A table as LaTeX that needs no package, its best values bold. marks: signs beside values, by column and row,
+    which `told` explains.
 
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
@@ -110,11 +124,13 @@ def latex(table: Table) -> str:
     \end{tabular}
     \end{table}
     """
-    caption = f"{table.title}. {table.note}" if table.note else table.title
-    body = [
-        " & ".join([escaped(row.name), *_marked(row, r"\textbf{{{}}}", escaped)]) + r" \\"
-        for row in table.rows
-    ]
+    caption = ". ".join(part.rstrip(".") for part in (table.title, told, table.note) if part)
+    signs = [[(marks or {}).get((column, row.name), "") for column in table.columns] for row in table.rows]
+    body = []
+    for row, of_row in zip(table.rows, signs, strict=True):
+        cells = _marked(row, r"\textbf{{{}}}", escaped)
+        signed = [f"{cell} {escaped(sign)}".rstrip() for cell, sign in zip(cells, of_row, strict=True)]
+        body.append(" & ".join([escaped(row.name), *signed]) + r" \\")
     return "\n".join(
         [
             r"\begin{table}",

@@ -17,7 +17,7 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
     ranked, looks = findings.rankings(query, fold), looks_of(findings.results.contenders)
     if not ranked:
         return None
-    rows = [_row(findings.images, name, one, looks[name], album) for name, one in ranked.items()]
+    rows = [ranked_row(findings.images, name, one, looks[name], album) for name, one in ranked.items()]
     what = f"{query}, {split_words(fold)}: first {TOP} samples by each method"
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
 
@@ -33,19 +33,28 @@ def value_words(ranked: Ranking) -> str:
     return f"AP {ranked.average_precision:.3f}" if ranked.positives else "nothing relevant"
 
 
-def _row(images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album) -> Markup:
+def ranked_row(
+    images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album, top: int = TOP
+) -> Markup:
+    """The `top` samples of one ranking, the first mistake with a border of its own."""
     told = f"{value_words(ranked)}, {mistake_words(ranked)}" if ranked.positives else value_words(ranked)
     head = element(
         "div", element("b", name), element("br"), told, class_="head", style=f"border-color:{look.colour}"
     )
-    tiles = [_tile(images, ranked, place, album) for place in range(min(TOP, len(ranked)))]
+    first = first_mistake(ranked.relevance)
+    tiles = [
+        _tile(images, ranked, place, album, place + 1 == first) for place in range(min(top, len(ranked)))
+    ]
     return element("div", head, element("div", *tiles, class_="tiles"), class_="row")
 
 
-def _tile(images: ImageSet, ranked: Ranking, place: int, album: Album) -> Markup:
+def _tile(images: ImageSet, ranked: Ranking, place: int, album: Album, first: bool) -> Markup:
     row, relevant = int(ranked.samples[place]), bool(ranked.relevance[place])
     judged, sign = ("relevant", "✓") if relevant else ("wrong", "✗")
     name = str(images.image_names[images.image_of[row]])
-    alt = f"place {place + 1}, {judged}, image {name}"
-    foot = element("span", f"{place + 1} {sign}", class_="place", aria_hidden="true")
-    return element("div", album.picture(row, alt), foot, class_=f"tile {judged}", title=alt)
+    alt = f"place {place + 1}, {judged}{', the first mistake' if first else ''}, image {name}"
+    foot = element(
+        "span", f"{place + 1} {sign}{' first' if first else ''}", class_="place", aria_hidden="true"
+    )
+    kind = f"tile {judged}{' first' if first else ''}"
+    return element("div", album.picture(row, alt), foot, class_=kind, title=alt)

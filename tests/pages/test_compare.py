@@ -11,13 +11,14 @@ import pytest
 from filled_home import Laboratory, copy_home, train_here, train_settings
 from PIL import Image
 
-from pages.parts import cache, compared_runs, comparison_export, comparison_words, method_looks
+from pages.parts import cache, compared_runs, comparison_export, method_looks
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from ranking import jobs
 from ranking.comparison import Comparison
 from ranking.intervals import redrawn
 from ranking.metrics import average_precision, ndcg, precision_at_k
 from ranking.ranked import first_mistake
+from ranking.reports import comparison_words
 from ranking.store import Store
 
 QUERY = "playing instrument"
