@@ -11,10 +11,11 @@ from typing import Any
 
 from ranking.experiments.protocol import MEASURES
 from ranking.experiments.results import Results
-from ranking.experiments.tables import Row, Table, Value
+from ranking.experiments.tables import Row, Table, Value, turned
 from ranking.spreadsheets import guarded
 
 NOT_THERE = "–"
+MOST_ACROSS = 7  # columns of a LaTeX table
 Marks = Mapping[tuple[str, str], str]  # signs by column and row of a table
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -110,7 +111,7 @@ def plain(table: Table) -> str:
 
 def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
     r"""A table as LaTeX that needs no package, its best values bold. marks: signs beside values, by column and row,
-    which `told` explains.
+    which `told` explains. More than MOST_ACROSS columns stand as rows, for a page is higher than wide.
 
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
@@ -125,11 +126,14 @@ def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
     \end{table}
     """
     caption = ". ".join(part.rstrip(".") for part in (table.title, told, table.note) if part)
-    signs = [[(marks or {}).get((column, row.name), "") for column in table.columns] for row in table.rows]
+    signs, heads = marks or {}, [escaped(column) for column in table.columns]
+    if len(table.columns) > MOST_ACROSS:
+        table, signs = turned(table), {(row, column): sign for (column, row), sign in signs.items()}
+        heads = [_broken(column) for column in table.columns]
     body = []
-    for row, of_row in zip(table.rows, signs, strict=True):
-        cells = _marked(row, r"\textbf{{{}}}", escaped)
-        signed = [f"{cell} {escaped(sign)}".rstrip() for cell, sign in zip(cells, of_row, strict=True)]
+    for row in table.rows:
+        cells = zip(table.columns, _marked(row, r"\textbf{{{}}}", escaped), strict=True)
+        signed = [f"{cell} {escaped(signs.get((column, row.name), ''))}".rstrip() for column, cell in cells]
         body.append(" & ".join([escaped(row.name), *signed]) + r" \\")
     return "\n".join(
         [
@@ -137,7 +141,7 @@ def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
             rf"\caption{{{escaped(caption)}}}",
             rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
             r"\hline",
-            " & ".join(["", *map(escaped, table.columns)]) + r" \\",
+            " & ".join(["", *heads]) + r" \\",
             r"\hline",
             *body,
             r"\hline",
@@ -145,6 +149,18 @@ def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
             r"\end{table}",
         ]
     )
+
+
+def _broken(head: str) -> str:
+    r"""A head of several lines, a word each.
+
+    >>> print(_broken("AP-SVM − SVM"))
+    \begin{tabular}{@{}r@{}}AP-SVM\\$-$~SVM\end{tabular}
+    """
+    lines = [escaped(word) for word in head.replace("− ", "−\xa0").split(" ")]
+    if len(lines) == 1:
+        return lines[0]
+    return r"\begin{tabular}{@{}r@{}}" + r"\\".join(lines) + r"\end{tabular}"
 
 
 def escaped(text: str) -> str:

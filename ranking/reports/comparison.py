@@ -12,7 +12,7 @@ from ranking.comparison import most
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
 from ranking.reports.figures import Figure, figure_svg
-from ranking.reports.galleries import ranked_row
+from ranking.reports.galleries import ranked_row, tiles_of
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
 from ranking.reports.pictures import Album, Crops
@@ -144,7 +144,7 @@ def _gains(shown: Compared, one: int, other: int, album: Album) -> Markup:
     parts = []
     for head, numbers in (("Give most", most(gains, MOVERS)), ("Take most", most(-gains, MOVERS))):
         tiles = [_mover(shown, one, other, int(number), float(gains[number]), album) for number in numbers]
-        drawn = element("div", *tiles, class_="tiles") if tiles else element("p", "No sample does.")
+        drawn = tiles_of(tiles, MOVERS) if tiles else element("p", "No sample does.")
         parts.append(element("div", element("div", element("b", head), class_="head"), drawn, class_="row"))
     said = comparison_words.of_gains(shown.compared, one, other, shown.names)
     return page.section(
@@ -165,7 +165,7 @@ def _mover(shown: Compared, one: int, other: int, number: int, gain: float, albu
     name = str(shown.images.image_names[shown.images.image_of[row]])
     worth = f"{gain:+.3f}".replace("0.", ".").replace("-", "−")
     alt = f"rank {before} with {shown.names[one]}, {after} with {shown.names[other]}, {worth} of AP, image {name}"
-    foot = element("span", f"{before}→{after} {worth}", class_="place", aria_hidden="true")
+    foot = element("span", f"{before}→{after} {worth}", class_="place two", aria_hidden="true")
     return element("div", album.picture(row, alt), foot, class_="tile relevant", title=alt)
 
 

@@ -91,7 +91,15 @@ def recipe(store: Store, shown: Compared) -> str:
         },
         "not_recreated": _lacking(row, source, asked, shown.runs),
     }
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    lines = [f" {json.dumps(name)}: {_written(value)}" for name, value in told.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _written(value: Any) -> str:
+    """JSON with a line for each entry of a list, which is short enough to read and to print."""
+    if isinstance(value, list) and value:
+        return "[\n  " + ",\n  ".join(json.dumps(one, ensure_ascii=False) for one in value) + "\n ]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def source_of(store: Store, row: ImageSetRow) -> ImportSettings | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ranking.ranked import Ranking, first_mistake
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.looks import Look, looks_of
@@ -10,6 +12,7 @@ from ranking.reports.pictures import Album
 from ranking.types import ImageSet
 
 TOP = 8  # samples a row, as in Fig. 1
+ACROSS = 10  # pictures beside each other at most
 
 
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
@@ -33,6 +36,11 @@ def value_words(ranked: Ranking) -> str:
     return f"AP {ranked.average_precision:.3f}" if ranked.positives else "nothing relevant"
 
 
+def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
+    """Pictures in rows of so many; on a phone fewer."""
+    return element("div", *tiles, class_="tiles", style=f"--columns:{columns}")
+
+
 def ranked_row(
     images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album, top: int = TOP
 ) -> Markup:
@@ -45,7 +53,7 @@ def ranked_row(
     tiles = [
         _tile(images, ranked, place, album, place + 1 == first) for place in range(min(top, len(ranked)))
     ]
-    return element("div", head, element("div", *tiles, class_="tiles"), class_="row")
+    return element("div", head, tiles_of(tiles, min(top, ACROSS)), class_="row")
 
 
 def _tile(images: ImageSet, ranked: Ranking, place: int, album: Album, first: bool) -> Markup:

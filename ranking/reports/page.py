@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ranking.reports.markup import Markup, element, joined
 
+MOST_READABLE = 6  # columns of a table whose letters need not be small to fit a printed page
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
@@ -61,7 +62,8 @@ def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]
     drawn = element(
         "table", element("thead", element("tr", element("td"), *columns)), element("tbody", *lines)
     )
-    return element("div", drawn, class_="wide", tabindex="0", role="region", aria_label=label)
+    look = "wide many" if len(heads) > MOST_READABLE else "wide"
+    return element("div", drawn, class_=look, tabindex="0", role="region", aria_label=label)
 
 
 def files(contents: Mapping[str, str]) -> Markup:

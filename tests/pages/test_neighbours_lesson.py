@@ -308,3 +308,9 @@ def test_the_sum_says_what_ap_says(precision, words):
         f"Of 3 relevant people neighbours lift 2 and lower 1; AP goes from {precision[0]:.3f} to {precision[1]:.3f}: "
         f"here they {words} the whole."
     )
+
+
+def test_the_lesson_is_one_file_to_hand_out(taught, open_page):
+    text = every_step(open_page("neighbours_lesson", neighbours_step="2", strength="0.5"), keys.NEIGHBOURS_STEP, 4)
+    assert "Strength of the neighbours: <b>0.5</b>" in text
+    assert text.count('class="whole"') == 2, "the scenes of steps 2 and 3"

@@ -254,10 +254,15 @@ def test_the_command_says_what_is_no_experiment(
         assert main(["report", experiment, "-o", str(tmp_path / "x.html"), "--home", str(store.home)]) == 1
         return capsys.readouterr().err
 
-    assert said("no/where").startswith("expected the id of an experiment or a JSON file, got 'no/where'")
+    assert said("no/where").startswith(
+        "expected the id of an experiment or of a training, or a JSON file, got 'no/where'"
+    )
     training = store.create_run("train", {})
     store.end_run(training.id, "failed", "it was none")
-    assert said(training.id).startswith(f"run {training.id} is a training, expected an experiment")
+    assert said(training.id).startswith("a comparison is of 2 to 4 trainings, got 1")
+    imported = store.create_run("import", {})
+    store.end_run(imported.id, "failed", "it was none")
+    assert said(imported.id).startswith(f"run {imported.id} is a import, expected an experiment")
     other = tmp_path / "other.json"
     other.write_text(json.dumps({**run.settings, "seed": 7}))
     assert said(str(other)).startswith("nothing of this experiment is in this home yet")
