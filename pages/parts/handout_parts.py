@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # they note themselves by what is here
     from pages.parts.film import Frame, Strip
     from pages.parts.picture import Box
 
+FEWEST_ACROSS = 6  # pictures beside each other: on paper fewer would be too large
 KINDS = {"relevant": "relevant", "irrelevant": "wrong", None: "plain"}
 
 
@@ -60,7 +61,7 @@ def row(
                 class_=kind,
             )
         )
-    return element("div", tiles_of(shown, columns), role="group", aria_label=label)
+    return element("div", tiles_of(shown, max(FEWEST_ACROSS, columns)), role="group", aria_label=label)
 
 
 def whole(src: str, size: tuple[int, int], boxes: Sequence[Box], alt: str) -> Markup:

@@ -74,7 +74,7 @@ def metric(label: str, value: str, **looks: Any) -> None:
 
 def setting(label: str, value: str) -> None:
     """What a person has set where it matters for what follows; the widget itself shows it on the page."""
-    noted.note(lambda: element("p", f"{label}: ", element("b", value), class_="note"))
+    noted.note(lambda: element("p", f"{label}: ", element("b", value), class_="note set"))
 
 
 # ---------------------------------------------------------------------------------------------------------

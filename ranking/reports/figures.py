@@ -16,7 +16,7 @@ from ranking.reports.marks import DASHES, annotation, bars, colour_of, plain, sc
 from ranking.reports.markup import Markup, element
 
 WIDTH, LEFT, RIGHT, TOP, FOOT = 640.0, 74.0, 14.0, 22.0, 52.0
-LOWEST, HIGHEST = 190.0, 400.0
+LOWEST, HIGHEST = 160.0, 400.0
 
 Figure = Mapping[str, Any]
 
@@ -80,12 +80,16 @@ def _frame(across: Axis, up: Axis) -> Markup:
     for y, text in up.ticks():
         parts.append(element("line", x1=across.start, x2=across.end, y1=y, y2=y, class_="guide"))
         parts.append(element("text", plain(text), x=across.start - 8, y=y + 5, text_anchor="end"))
-    right = -np.inf
-    for x, text in sorted(across.ticks()):
+    right, ticks = -np.inf, sorted(across.ticks())
+    crowded = sum(9.0 * len(plain(text)) for _, text in ticks) > across.end - across.start
+    letter, small = (3.3, "font-size:12px") if crowded else (4.3, None)
+    for x, text in ticks:
         parts.append(element("line", x1=x, x2=x, y1=up.start, y2=up.start + 5, class_="guide"))
-        half = 4.3 * len(plain(text))
+        half = letter * len(plain(text))
         if x - half > right:  # texts never lie on each other
-            parts.append(element("text", plain(text), x=x, y=up.start + 20, text_anchor="middle"))
+            parts.append(
+                element("text", plain(text), x=x, y=up.start + 20, text_anchor="middle", style=small)
+            )
             right = x + half + 4
     middle = (across.start + across.end) / 2
     parts.append(

@@ -67,14 +67,15 @@ SIZES = {size + side for size in ("big", "Big", "bigg", "Bigg") for side in ("",
     "left",
     "right",
 }
+FENCES = set("()[]|‖{}")
 ACCENTS = {"hat": "^", "bar": "¯", "tilde": "~"}
 
 
 def formula(tex: str) -> Markup:
     r"""The formula; ValueError that names the first command that is not known here.
 
-    >>> formula(r"|P|_2")
-    '<math><mo>|</mo><mi>P</mi><msub><mo>|</mo><mn>2</mn></msub></math>'
+    >>> formula(r"w_2 + \xi")
+    '<math><msub><mi>w</mi><mn>2</mn></msub><mo>+</mo><mi>ξ</mi></math>'
     >>> formula(r"\tfrac12 \heart")
     Traceback (most recent call last):
     ValueError: no formula here may say \heart, in: \tfrac12 \heart; draw it in ranking/reports/mathematics.py
@@ -157,12 +158,19 @@ def _atom(tokens: _Tokens, digits: int = 99) -> Markup | None:
         while len(token) < digits and re.fullmatch(r"[0-9.]", tokens.peek()):
             token += tokens.next()
         return element("mn", token)
+    if token in FENCES:
+        return _fence(token)
     return element("mi" if token.isalpha() else "mo", token.replace("-", "−").replace("*", "∗"))
+
+
+def _fence(sign: str) -> Markup:
+    r"""A bracket or bar as high as a letter; those that are asked for `\bigl` and the like grow with what they hold."""
+    return element("mo", sign, stretchy="false", lspace="0", rspace="0")
 
 
 def _command(name: str, tokens: _Tokens) -> Markup | None:
     if name in SIZES or name == "displaystyle":
-        return None
+        return element("mo", tokens.next()) if name in SIZES and tokens.peek() in FENCES else None
     if name in ("frac", "tfrac", "dfrac"):
         style = {"frac": None, "tfrac": "false", "dfrac": "true"}[name]
         drawn = element("mfrac", _argument(tokens), _argument(tokens))
@@ -177,6 +185,8 @@ def _command(name: str, tokens: _Tokens) -> Markup | None:
         return element("mspace", width=SPACES[name])
     if name in NAMES:
         return element("mi", NAMES[name])
+    if SIGNS.get(name) in FENCES:
+        return _fence(SIGNS[name])
     if name in LARGE | SIGNS:
         return element("mo", (LARGE | SIGNS)[name])
     raise ValueError(
@@ -191,4 +201,4 @@ def _plain(tokens: _Tokens) -> str:
     letters = []
     while (token := tokens.next_letter()) != "}":
         letters.append(token.removeprefix("\\"))
-    return "".join(letters)
+    return "".join(letters).replace(" ", "\xa0")  # blanks at its ends would be lost

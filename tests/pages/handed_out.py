@@ -39,7 +39,15 @@ def hand_out(app):
 def look_over(text):
     """The tags of a file in which nothing runs, nothing is of another host, and nothing is left as markdown or TeX."""
     found = Tags(text)
-    assert {tag for tag, _ in found.tags} & {"script", "iframe", "object", "embed", "form", "base", "link"} == set()
+    assert {tag for tag, _ in found.tags} & {
+        "script",
+        "iframe",
+        "object",
+        "embed",
+        "form",
+        "base",
+        "link",
+    } == set()
     for tag, attributes in found.tags:
         assert not [name for name in attributes if name.startswith("on")], tag
         links = [attributes[name] for name in ("href", "src", "xlink:href") if attributes.get(name)]
