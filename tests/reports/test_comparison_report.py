@@ -1,4 +1,4 @@
-"""The report of a comparison: its numbers, its pictures, its recipe, and that nothing of a stranger's comes alive in it."""
+"""The report of a comparison: its numbers, pictures and recipe, and that nothing of a stranger's comes alive in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hostile_set import CLASSES, SCRIPT, TITLE, fill
 from pyarrow import parquet
 from test_report import Page
 
-from ranking import worker
+from ranking import jobs, worker
 from ranking.__main__ import main
 from ranking.comparison import most
 from ranking.datasets import Thumbnails, ready_made_folder
@@ -57,8 +57,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def runs(store: Store) -> list[Run]:
     [row] = store.image_sets()
+    by_chance = trained(store, row.key, QUERY, "SVM", C=1e-4)
+    scores = np.load(by_chance.scores_file)  # these patches are easy: somebody has to be wrong
+    np.save(by_chance.scores_file, np.random.default_rng(0).permutation(scores))
     return [
-        trained(store, row.key, QUERY, "SVM", C=1e-4),
+        by_chance,
         trained(store, row.key, QUERY, "AP-SVM", name=f"mine {SCRIPT}", C=10.0),
         trained(store, row.key, QUERY, "HOB-SVM"),
     ]
@@ -111,7 +114,8 @@ def test_it_says_who_is_best_and_by_how_much(written: str, shown: Compared, runs
     for number, run in enumerate(runs):
         rows = shown.images.test
         value = average_precision(shown.images.relevance(QUERY)[rows], np.load(run.scores_file)[rows])
-        assert value == shown.found.values["AP"][number] == pytest.approx(run.result["test"]["AP"])
+        assert value == shown.found.values["AP"][number]
+        assert not number or value == pytest.approx(run.result["test"]["AP"])
         told = shown.found.interval("AP", number)
         assert comparison_words.of_interval(told) in text
         if number:
@@ -164,20 +168,16 @@ def test_the_recipe_names_what_it_cannot_make(store: Store, shown: Compared, wri
     assert "bring the same files" in lacking
 
 
-def test_drawn_sets_are_made_again_from_their_settings_and_files_are_not(
-    store: Store, tmp_path: Path
-) -> None:
-    row = store.image_sets()[0]
-    for source, settings, known in (
-        ("Timeline cars", {"images": 40}, True),
-        ("PASCAL VOC", {"folder": "/x"}, False),
-    ):
+def test_drawn_sets_are_made_again_from_their_settings_and_files_are_not(tmp_path: Path) -> None:
+    fill(tmp_path / "home", tmp_path / "set")
+    store = Store(tmp_path / "home")
+    [row] = store.image_sets()
+    for source, settings in (("PASCAL VOC", {"folder": "/x"}), ("Timeline cars", {"images": 40})):
         run = store.create_run("import", {"source": source, "source_settings": settings})
         store.end_run(run.id, "finished", result={"key": row.key})
         made = source_of(store, row)
-        assert (made is not None and made.source_settings == settings) == known
-        store.end_run(run.id, "finished")
-        store.delete_run(run.id)
+        assert (made is not None) == (source == "Timeline cars")
+        assert made is None or made.source_settings == settings
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,14 @@ def test_the_command_writes_all_files_by_ids_and_by_the_recipe(
     assert "got 'x'" in capsys.readouterr().err
 
 
-def test_another_home_makes_the_same_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_home_makes_the_same_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def here_and_now(store: Store, kind: str, told: dict[str, Any]) -> Run:
+        asked = TrainSettings.from_json(told)
+        return trained(store, asked.set, asked.query, asked.method, **asked.method_settings)
+
+    monkeypatch.setattr(jobs, "start_once", here_and_now)
     folder = ready_made_folder()
     assert folder is not None
     here = Store(tmp_path / "here")
