@@ -61,8 +61,6 @@ def _tile(images: ImageSet, ranked: Ranking, place: int, album: Album, first: bo
     judged, sign = ("relevant", "✓") if relevant else ("wrong", "✗")
     name = str(images.image_names[images.image_of[row]])
     alt = f"place {place + 1}, {judged}{', the first mistake' if first else ''}, image {name}"
-    foot = element(
-        "span", f"{place + 1} {sign}{' first' if first else ''}", class_="place", aria_hidden="true"
-    )
+    foot = element("span", f"{place + 1} {sign}", class_="place", aria_hidden="true")
     kind = f"tile {judged}{' first' if first else ''}"
     return element("div", album.picture(row, alt), foot, class_=kind, title=alt)
