@@ -77,7 +77,7 @@ def _along(trace: Figure, name: str) -> list[Any]:
 def _frame(across: Axis, up: Axis) -> Markup:
     """Guides, what they stand for, and the names of the axes."""
     parts = []
-    for y, text in up.ticks():
+    for y, text in up.ticks() if up.told.get("visible", True) else ():
         parts.append(element("line", x1=across.start, x2=across.end, y1=y, y2=y, class_="guide"))
         parts.append(element("text", plain(text), x=across.start - 8, y=y + 5, text_anchor="end"))
     right, ticks = -np.inf, sorted(across.ticks())

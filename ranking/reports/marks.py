@@ -165,7 +165,7 @@ def bars(trace: Mapping[str, Any], across: Axis, up: Axis, place: int, beside: i
     left = middles - width * beside / 2 + width * place
     from_, to = _linear(along, left), _linear(along, left + width)
     foot, top = high.at(base), high.at(base + lengths)
-    colours = _each(colour_of(trace), len(lengths))
+    colours = _each(trace.get("marker", {}).get("color", colour_of(trace)), len(lengths))
     striped = bool(trace.get("marker", {}).get("pattern", {}).get("shape"))
     boxes = [_box(*box, lying) for box in zip(from_, to, foot, top, strict=True)]
     parts = [

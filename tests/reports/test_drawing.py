@@ -56,7 +56,7 @@ def test_bars_stand_on_nought_beside_each_other() -> None:
 
 
 def test_what_is_not_drawn_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="got pie on x; draw it in ranking/reports/figures.py"):
+    with pytest.raises(ValueError, match="got pie on x; draw it in"):
         figure_svg({"data": [{"type": "pie"}]}, "")
     with pytest.raises(ValueError, match=r"may say \\heart"):
         formula(r"\heart")
