@@ -183,6 +183,7 @@ MENU = "place of the menu"
 MENU_ROW = "row of the menu"  # kept free for the end of the page's run by a fragment that will draw it again
 PAGE_RUNS = "page runs"  # whether the page itself runs, and draws its menu at its end
 PAGE_SHOWN = "page that is shown"
+HANDOUT = "way through a lesson for a file to hand out"
 PAGE_DONE = "page that was last shown to its end"
 TOGETHER = "selected together"  # name of the address: ids
 GRID_TOLD = "selection that a grid was told"
