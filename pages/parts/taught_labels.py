@@ -14,9 +14,9 @@ from pages.parts import cache
 from pages.parts.picture import data_url
 from ranking.asking import closest_maxima, precisions
 from ranking.datasets.label_scenes.source import LabelScenes
-from ranking.lookahead import NO, YES, Asker, Position
+from ranking.lookahead import Asker, Position
 from ranking.methods.label_prediction import LabelPrediction
-from ranking.types import Bools, Floats, Ints
+from ranking.types import Bools, Certificate, Floats, Ints
 
 FILE = Path(__file__).parents[2] / "data" / "labels_lesson.npz"
 AGAIN = "make it again with: python data/labels_lesson.py"
@@ -30,7 +30,7 @@ class Taught:
     """M test scenes, `scenes` (M,) by their numbers, with labels (M, L); predictions of both models without answers.
 
     k is the number of labels of each scene, as the paper evaluates. seed: which scenes are drawn. learnt: from how many
-    others the models have learnt. gaps: the relative duality gap of each training.
+    others the models have learnt. gap: the relative duality gap of the training that is further from its optimum.
     """
 
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Taught:
     predictions: dict[str, LabelPrediction]
     seed: int
     learnt: int
-    gaps: dict[str, float]
+    gap: float
 
     def asker(self, model: str, row: int) -> Asker:
         """A model in conversation about one scene, which asks as the paper does."""
@@ -108,8 +108,10 @@ def _taught(file: str) -> Taught:
             name: LabelPrediction(scores, *star, given[1], given[0])
             for name, scores, star in zip((OWN, RIVAL), unary, ((core, interactions), nothing), strict=True)
         }
-        gaps = {name: one["relative_gap"] for name, one in told["certificates"].items()}
-        return Taught(tuple(told["names"]), scenes, labels, predictions, told["seed"], told["learnt"], gaps)
+        gaps = [Certificate(**one).relative_gap for one in told["certificates"].values()]
+        return Taught(
+            tuple(told["names"]), scenes, labels, predictions, told["seed"], told["learnt"], max(gaps)
+        )
     except (KeyError, TypeError) as error:
         raise ValueError(f"data/{FILE.name} lacks something ({error}); {AGAIN}") from error
 
@@ -161,19 +163,30 @@ def _picture(file: str, row: int) -> str:
     return data_url(drawn.data, "image/jpeg")
 
 
-def with_answer(one: Taught, asker: Asker, label: int, said: bool) -> tuple[Ints, Ints]:
-    """(L,) the labels from the top before and after one answer."""
-    nothing = one.told({})
-    then = nothing.after(label, YES if said else NO)
-    before, after = (asker.order(asker.scores(position), position) for position in (nothing, then))
-    return before, after
+def closest(asker: Asker, position: Position) -> Ints:
+    """The labels that can still be either, the next question first, the surest last; none where all is settled."""
+    difference = asker.given(position.answers[None]).max_marginals.difference[0]
+    order = asker.in_order_of_urgency(position)
+    return order[np.isfinite(difference[order])]
+
+
+def strongest(ties: list[tuple[int, float]], most: int) -> list[tuple[int, float]]:
+    """The `most` ties that are strongest, in the order of `ties`.
+
+    >>> strongest([(4, 0.3), (2, 0.1), (7, -0.2)], 2)
+    [(4, 0.3), (7, -0.2)]
+    """
+    least = sorted((abs(weight) for _, weight in ties), reverse=True)[:most][-1]
+    return [tie for tie in ties if abs(tie[1]) >= least]
 
 
 def overtakings(before: Ints, after: Ints, answered: int) -> int:
     """How many pairs of other labels change their order.
 
-    >>> overtakings(np.array([0, 1, 2]), np.array([1, 2, 0]), 0), overtakings(np.array([0, 1, 2]), np.array([1, 0, 2]), 2)
-    (0, 1)
+    >>> overtakings(np.array([0, 1, 2]), np.array([1, 2, 0]), 0)
+    0
+    >>> overtakings(np.array([0, 1, 2]), np.array([1, 0, 2]), 2)
+    1
     """
     place = np.argsort(after)[before[before != answered]]
     return int(np.count_nonzero(np.triu(place[:, None] > place[None, :], 1)))
