@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import (
     address,
@@ -18,17 +19,16 @@ from pages.parts import (
     taught_labels,
     taught_words,
 )
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.picture import picture
 from pages.parts.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
 from ranking.datasets.action_figures.paint import SIZE
 from ranking.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked labels", "2 · One answer", "3 · Which question", "4 · Understood")
-HEIGHT = 470  # of charts with a row a label
+HEIGHT = 410  # of charts: a projector shows a step whole
 CLOSEST = 10  # labels whose maxima are shown
 MOST_TIES = 6
-NOT_ASKED, SAID_YES, SAID_NO = "not asked", "yes", "no"
+ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 
 def steps() -> None:
@@ -42,9 +42,15 @@ def steps() -> None:
         headline.markdown("## What is a question worth?")
         show_worth(one)
     else:
-        row = read_scene()
-        [show_ranked, show_answer, show_question][chosen - 1](one, row, headline)
-    lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
+        [show_ranked, show_answer, show_question][chosen - 1](one, read_scene(), headline)
+
+
+def notice(chosen: int, said: str) -> None:
+    """The caption of a step, and the way to the next one beside it: a projector shows both."""
+    left, onward = st.columns([5, 1], vertical_alignment="center")
+    left.caption(said)
+    with onward:
+        lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -62,11 +68,7 @@ def read_scene() -> int:
     return known[address.read(keys.SCENE, address.one_of(list(known)), "A")]
 
 
-def show_scene(one: Taught, row: int) -> None:
-    """The picture, and the choice among those of the lesson."""
-    shows = ", ".join(one.names[label] for label in np.flatnonzero(one.labels[row]))
-    source = taught_labels.picture_of(one, row)
-    picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget("drawn scene"))
+def choose_scene() -> None:
     known = list(letters())
     st.segmented_control(
         "Scene",
@@ -78,32 +80,38 @@ def show_scene(one: Taught, row: int) -> None:
     )
 
 
+def show_scene(one: Taught, row: int) -> None:
+    shows = ", ".join(one.names[label] for label in np.flatnonzero(one.labels[row]))
+    source = taught_labels.picture_of(one, row)
+    picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget("drawn scene"))
+
+
 # ---------------------------------------------------------------------------------------------------------
 # 1: ranked labels
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_ranked(one: Taught, row: int, headline: st.delta_generator.DeltaGenerator) -> None:
-    k, count = int(one.labels[row].sum()), len(one.names)
-    headline.markdown(f"## {count} labels, best first: what does this picture show?")
+def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
+    k = int(one.labels[row].sum())
+    headline.markdown(f"## {len(one.names)} labels, best first: what does this picture show?")
     asker, nothing = one.asker(OWN, row), one.told({})
     scores = asker.scores(nothing)
     order = asker.order(scores, nothing)
     right = int(one.labels[row][order[:k]].sum())
     left, wide = st.columns([2, 3], gap="large")
     with left:
+        choose_scene()
         show_scene(one, row)
-        st.metric(
-            f"Right among the first {k}", f"{right} of {k}", f"precision {right / k:.3f}", delta_color="off"
-        )
     with wide:
+        st.markdown(f"### {right} of the first {k} are right: precision {right / k:.3f}")
         figure = taught_charts.ranked(one.names, order, scores, one.labels[row], k)
         alt = taught_words.listed(one, row, order, k)
-        charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 30, top=8)
-    st.caption(
+        charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT, top=8)
+    notice(
+        1,
         rf"{OWN} chooses the {k} labels that are best *together*: $\max_t\,t^\top s+t^\top Ft$. $s$ is what the pixels "
         "say of each label, $F$ which labels go with which; how many labels there are, it is told. **Notice** "
-        f"{taught_words.first_mistakes(one, row, order, k)}"
+        f"{taught_words.first_mistakes(one, row, order, k)}",
     )
 
 
@@ -112,26 +120,25 @@ def show_ranked(one: Taught, row: int, headline: st.delta_generator.DeltaGenerat
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_answer(one: Taught, row: int, headline: st.delta_generator.DeltaGenerator) -> None:
+def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
+    with st.container(horizontal=True, gap="large"):
+        choose_scene()
+        label, said = choose_answer(one, row)
     left, middle, right = st.columns([4, 5, 5], gap="medium")
     with left:
         show_scene(one, row)
-        label, said = choose_answer(one, row)
-    name = one.names[label]
-    if said is None:
-        headline.markdown(f"## Is there “{name}”? Give an answer, and look who moves")
+        show_ties(one, label)
     told = {}
     for column, model in ((middle, OWN), (right, RIVAL)):
         with column:
             told[model] = show_moves(one, row, model, label, said)
-    if said is not None:
-        headline.markdown(
-            f"## “{name}”: {SAID_YES if said else SAID_NO}. Others overtake each other {told[OWN]:,} times with {OWN}, "
-            f"{told[RIVAL]:,} with {RIVAL}"
-        )
-    with left:
-        show_ties(one, label)
-    st.caption(taught_words.notice_answer(one, row, label, said))
+    name = one.names[label]
+    headline.markdown(
+        f"## Is there “{name}”? Answer, and look who moves"
+        if said is None
+        else f"## “{name}”: {'yes' if said else 'no'}. Overtakings: {OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}"
+    )
+    notice(2, taught_words.notice_answer(one, row, label, said))
 
 
 def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
@@ -147,18 +154,10 @@ def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
         **bound,
     )
     label = one.names.index(str(name))
-    answers = {NOT_ASKED: None, SAID_YES: True, SAID_NO: False}
-    truth = SAID_YES if one.labels[row, label] else SAID_NO
-    bound = address.bound(keys.TOLD, address.one_of(list(answers)), truth)
-    said = st.segmented_control(
-        "Answer",
-        list(answers),
-        required=True,
-        help=f"The truth: {truth}.",
-        label_visibility="collapsed",
-        **bound,
-    )
-    return label, answers[str(said)]
+    truth = "yes" if one.labels[row, label] else "no"
+    bound = address.bound(keys.TOLD, address.one_of(list(ANSWERS)), truth)
+    said = st.segmented_control("Answer", list(ANSWERS), required=True, help=f"The truth: {truth}.", **bound)
+    return label, ANSWERS[str(said)]
 
 
 def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None) -> int:
@@ -170,19 +169,18 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
     k = int(one.labels[row].sum())
     figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
-    overtaken = taught_labels.overtakings(before, after, label)
     alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
-    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT + 40, top=26)
-    return overtaken
+    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT, top=26)
+    return taught_labels.overtakings(before, after, label)
 
 
 def show_ties(one: Taught, label: int) -> None:
     found = taught_labels.strongest(one.ties(label), MOST_TIES)
     st.markdown(f"**“{one.names[label]}” draws in and pushes out**: its $F$")
-    said = ", ".join(f"{one.names[other]} {weight:+.3f}" for other, weight in found)
+    said = ", ".join(f"{one.names[other]} {taught_charts.signed(weight)}" for other, weight in found)
     alt = f"Interactions of {one.names[label]}: {said}"
     figure = taught_charts.ties(one.names, found)
-    charts.show(figure, keys.widget("ties"), alt, "ties", height=50 + 24 * len(found), top=4)
+    charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(found), top=4)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -190,10 +188,11 @@ def show_ties(one: Taught, label: int) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_question(one: Taught, row: int, headline: st.delta_generator.DeltaGenerator) -> None:
+def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
     asker, truth = one.asker(OWN, row), one.labels[row]
     left, wide = st.columns([2, 3], gap="large")
     with left:
+        choose_scene()
         show_scene(one, row)
         bound = address.bound(keys.ASKED, address.number(int, 0, QUESTIONS), 0)
         done = int(st.slider("Questions that the truth has answered", 0, QUESTIONS, **bound))
@@ -202,27 +201,21 @@ def show_question(one: Taught, row: int, headline: st.delta_generator.DeltaGener
     found = asker.given(position.answers[None]).max_marginals
     inside, outside = found.inside[0], found.outside[0]
     open_ = taught_labels.closest(asker, position)
-    with left:
-        listed = ", ".join(
-            f"{one.names[label]} {RELEVANT_GLYPH if truth[label] else IRRELEVANT_GLYPH}" for label in asked
-        )
-        st.markdown(f"**Precision {precisions[-1]:.3f}**" + (f" · answered: {listed}" if asked else ""))
+    with wide:
+        st.markdown(f"### Precision {precisions[-1]:.3f}{taught_words.answered(one, row, asked)}")
     if not len(open_):
         headline.markdown("## Nothing is left to ask: the answers settle every label")
-        st.caption("As many labels were answered with yes as the picture has: no other can be among them.")
+        notice(3, "As many labels were answered with yes as the picture has: no other can be among them.")
         return
-    label = int(open_[0])
+    label, surest = int(open_[0]), int(open_[-1])
     headline.markdown(f"## Why ask for “{one.names[label]}”? There the two best answers are closest")
     with wide:
         shown = [int(other) for other in open_[:CLOSEST]]
         figure = taught_charts.maxima(one.names, shown, inside, outside)
-        alt = "; ".join(
-            f"{one.names[other]}: {inside[other]:.4f} with it, {outside[other]:.4f} without"
-            for other in shown
-        )
+        alt = taught_words.maxima(one, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 40, top=8)
         st.markdown(taught_words.with_and_without(one, asker, position, label))
-    st.caption(taught_words.notice_question(one, label, int(open_[-1]), inside, outside))
+    notice(3, taught_words.notice_question(one, label, surest, inside, outside))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -239,7 +232,7 @@ def show_worth(one: Taught) -> None:
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
         alt = f"Precision by the number of questions. {taught_words.from_to(found)}"
-        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=430, top=8)
+        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
     with narrow:
         st.markdown(f"### {taught_words.summed_up(found)}")
         st.markdown(taught_words.table(found))

@@ -86,6 +86,14 @@ def choose_scale() -> float:
     )
 
 
+def address_of(run: Run) -> dict[str, str] | None:
+    """What the address says of the ranking that a training asked for last; None where its method asks for none."""
+    loss = runs.loss_of(run)
+    if loss not in LOSSES:
+        return None
+    return {keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train", keys.LOSS: loss}
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Of a model
 # ---------------------------------------------------------------------------------------------------------

@@ -18,10 +18,9 @@ from pages.parts.colours import (
     RELEVANT_GLYPH,
     VERMILLION,
 )
-from pages.parts.label_words import signed
 from ranking.types import Bools, Floats, Ints
 
-BELOW = 5  # places that are shown after the top k
+BELOW = 3  # places that are shown after the top k
 FONT = {"size": 15}
 HATCHED = {"shape": "/", "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.5)", "size": 7}
 INSIDE, OUTSIDE = "best value with it among the k", "best value without it"
@@ -125,6 +124,15 @@ def _among_others(order: Ints, answered: int) -> Ints:
     return place
 
 
+def signed(weight: float) -> str:
+    """An interaction with its sign, a real minus.
+
+    >>> signed(0.0447), signed(-0.0002)
+    ('+0.045', '−0.000')
+    """
+    return f"{weight:+.3f}".replace("-", "−")
+
+
 def ties(names: Sequence[str], found: Sequence[tuple[int, float]]) -> go.Figure:
     """Interactions of one label, (other label, F), from the top."""
     rows = np.arange(len(found))[::-1]
@@ -135,6 +143,7 @@ def ties(names: Sequence[str], found: Sequence[tuple[int, float]]) -> go.Figure:
         y=rows,
         orientation="h",
         text=[signed(weight) for weight in values],
+        textfont=FONT,
         textposition="outside",
         cliponaxis=False,
         marker={
@@ -146,7 +155,7 @@ def ties(names: Sequence[str], found: Sequence[tuple[int, float]]) -> go.Figure:
     reach = 1.9 * max(1e-9, *map(abs, values))
     low = -reach if min(values) < 0 else -0.1 * reach
     high = reach if max(values) > 0 else 0.1 * reach
-    figure.update_xaxes(range=[low, high], tickvals=[0], zeroline=True, zerolinecolor=GREY, zerolinewidth=2)
+    figure.update_xaxes(range=[low, high], tickvals=[], zeroline=True, zerolinecolor=GREY, zerolinewidth=2)
     figure.update_yaxes(
         tickvals=rows,
         ticktext=[html.escape(names[label]) for label, _ in found],

@@ -59,15 +59,29 @@ def notice_answer(one: Taught, row: int, label: int, said: bool | None) -> str:
     if said is None:
         return f"{key} **Notice** that nothing moves yet. Answer, and see what the two models make of it."
     truth = "so it is" if one.labels[row, label] == said else "which is not so: see what a wrong answer does"
-    reach = [(one.names[other], weight) for other, weight in strongest(one.ties(label), 2)]
-    ties = " and ".join(
-        f"{'draws in' if weight > 0 else 'pushes out'} “{name}”" for name, weight in reach if weight
-    )
+    reach = strongest(one.ties(label), 2)
+    drawn = [
+        f"{verb} {quoted(names)}"
+        for verb, sign in (("draws in", 1), ("pushes out", -1))
+        if (names := [one.names[other] for other, weight in reach if sign * weight > 0])
+    ]
     return (
-        f"{key} **Notice** the crossing lines of {OWN}: “{one.names[label]}” {ties or 'has no ties'}, "
+        f"{key} **Notice** the crossing lines of {OWN}: “{one.names[label]}” {' and '.join(drawn)}, "
         f"and those move others. {RIVAL}'s lines never cross but for the answered one: it scores each label by itself, "
         f"$F=0$. The answer: “{one.names[label]}”, {'yes' if said else 'no'}, {truth}."
     )
+
+
+def answered(one: Taught, row: int, asked: Sequence[int]) -> str:
+    """What the truth has answered, after something else that is said; nothing where nothing was asked."""
+    truth = one.labels[row]
+    said = [f"{one.names[i]} {RELEVANT_GLYPH if truth[i] else IRRELEVANT_GLYPH}" for i in asked]
+    return f" after {', '.join(said)}" if said else ""
+
+
+def maxima(one: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
+    """The two maxima of labels."""
+    return "; ".join(f"{one.names[i]}: {inside[i]:.4f} with it, {outside[i]:.4f} without" for i in shown)
 
 
 def with_and_without(one: Taught, asker: Asker, position: Position, label: int) -> str:
@@ -88,8 +102,20 @@ def notice_question(one: Taught, label: int, surest: int, inside: Floats, outsid
     return (
         r"For each label the best value that $t^\top s+t^\top Ft$ has with it among the $k$, and without it; one of "
         "the two is always the very best value of all. Far apart: the model is sure. **Notice** the short line: "
-        f"“{one.names[label]}” differs by only {near:.4f}, “{one.names[surest]}”, the surest, by {far:.4f}. Where the "
-        "model hardly cares an answer tells most. Move the slider: each answer moves all lines."
+        f"“{one.names[label]}” differs by only {near:.4f}, “{one.names[surest]}”, the surest, by {far:.4f}: where the "
+        f"model hardly cares an answer tells most.{together(one, label, inside, outside)}"
+    )
+
+
+def together(one: Taught, label: int, inside: Floats, outside: Floats) -> str:
+    """Which labels share the distance of the asked one, for the two best answers differ by all of them."""
+    distance = np.abs(inside - outside)
+    same = np.flatnonzero(np.isfinite(distance) & np.isclose(distance, distance[label], rtol=1e-9, atol=0.0))
+    others = [one.names[i] for i in same if i != label]
+    if not others:
+        return ""
+    return (
+        f" {quoted(others)} change sides with it, so their lines are as long; of equals the first is asked."
     )
 
 
@@ -139,7 +165,7 @@ def notice_worth(one: Taught, found: Mapping[str, Floats]) -> str:
     well, badly = (100 * float((found[name][-1] - found[name][0]).mean()) for name in (OWN, BY_CHANCE))
     images = found[OWN].shape[1]
     return (
-        "Precision at $k$, where the scene has $k$ labels and the model is told so; answered labels are right. "
+        "BEP: precision at $k$, where the scene has $k$ labels and the model is told so; answered labels are right. "
         f"**Notice** what interactions add: {OWN} is ahead by {' and '.join(said)}, and what it is worth to ask "
         f"well: {well:.1f} points by {QUESTIONS} answers, {badly:.1f} where the labels are asked for by chance. Means "
         f"over {images} drawn scenes after one training on {one.learnt} others; intervals of 95% over scenes, not "
