@@ -24,9 +24,9 @@ from pages.parts.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, 
 from ranking.datasets.action_figures.paint import SIZE
 from ranking.fold_curves import FoldCurve
 
-STEPS = ("1 · Ranked labels", "2 · One answer", "3 · Which question", "4 · Understood")
-HEIGHT = 410  # of charts: a projector shows a step whole
-CLOSEST = 10  # labels whose maxima are shown
+STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Understood")
+HEIGHT = 360  # of charts: a projector shows a step whole
+CLOSEST = 8  # labels whose maxima are shown
 MOST_TIES = 6
 ANSWERS = {"not asked": None, "yes": True, "no": False}
 
@@ -93,25 +93,24 @@ def show_scene(one: Taught, row: int) -> None:
 
 def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
     k = int(one.labels[row].sum())
-    headline.markdown(f"## {len(one.names)} labels, best first: what does this picture show?")
     asker, nothing = one.asker(OWN, row), one.told({})
     scores = asker.scores(nothing)
     order = asker.order(scores, nothing)
     right = int(one.labels[row][order[:k]].sum())
-    left, wide = st.columns([2, 3], gap="large")
+    headline.markdown(f"## {right} of the first {k} labels are right: precision {right / k:.3f}")
+    left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene()
         show_scene(one, row)
     with wide:
-        st.markdown(f"### {right} of the first {k} are right: precision {right / k:.3f}")
         figure = taught_charts.ranked(one.names, order, scores, one.labels[row], k)
         alt = taught_words.listed(one, row, order, k)
-        charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT, top=8)
+        charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     notice(
         1,
-        rf"{OWN} chooses the {k} labels that are best *together*: $\max_t\,t^\top s+t^\top Ft$. $s$ is what the pixels "
-        "say of each label, $F$ which labels go with which; how many labels there are, it is told. **Notice** "
-        f"{taught_words.first_mistakes(one, row, order, k)}",
+        rf"{OWN} chooses, of {len(one.names)} labels, the {k} that are best *together*: $\max_t\,t^\top s+t^\top Ft$. "
+        "$s$ is what the pixels say of each label, $F$ which labels go with which; how many labels there are, it is "
+        f"told. **Notice** {taught_words.first_mistakes(one, row, order, k)}",
     )
 
 
@@ -124,7 +123,7 @@ def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
     with st.container(horizontal=True, gap="large"):
         choose_scene()
         label, said = choose_answer(one, row)
-    left, middle, right = st.columns([4, 5, 5], gap="medium")
+    left, middle, right = st.columns([3, 5, 5], gap="medium")
     with left:
         show_scene(one, row)
         show_ties(one, label)
@@ -170,7 +169,7 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
     k = int(one.labels[row].sum())
     figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
     alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
-    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT, top=26)
+    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 10, top=22)
     return taught_labels.overtakings(before, after, label)
 
 
@@ -190,10 +189,11 @@ def show_ties(one: Taught, label: int) -> None:
 
 def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
     asker, truth = one.asker(OWN, row), one.labels[row]
-    left, wide = st.columns([2, 3], gap="large")
+    left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene()
         show_scene(one, row)
+    with wide:
         bound = address.bound(keys.ASKED, address.number(int, 0, QUESTIONS), 0)
         done = int(st.slider("Questions that the truth has answered", 0, QUESTIONS, **bound))
     asked, precisions = asker.play(one.told({}), truth, done)
@@ -201,19 +201,19 @@ def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
     found = asker.given(position.answers[None]).max_marginals
     inside, outside = found.inside[0], found.outside[0]
     open_ = taught_labels.closest(asker, position)
-    with wide:
-        st.markdown(f"### Precision {precisions[-1]:.3f}{taught_words.answered(one, row, asked)}")
+    with left:
+        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
     if not len(open_):
         headline.markdown("## Nothing is left to ask: the answers settle every label")
         notice(3, "As many labels were answered with yes as the picture has: no other can be among them.")
         return
     label, surest = int(open_[0]), int(open_[-1])
-    headline.markdown(f"## Why ask for “{one.names[label]}”? There the two best answers are closest")
+    headline.markdown(f"## Why “{one.names[label]}”? Its two best values are closest")
     with wide:
         shown = [int(other) for other in open_[:CLOSEST]]
         figure = taught_charts.maxima(one.names, shown, inside, outside)
         alt = taught_words.maxima(one, shown, inside, outside)
-        charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 40, top=8)
+        charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 50, top=8)
         st.markdown(taught_words.with_and_without(one, asker, position, label))
     notice(3, taught_words.notice_question(one, label, surest, inside, outside))
 
