@@ -47,7 +47,7 @@ def steps() -> None:
 
 def notice(chosen: int, said: str) -> None:
     """The caption of a step, and the way to the next one beside it: a projector shows both."""
-    left, onward = st.columns([5, 1], vertical_alignment="center")
+    left, onward = st.columns([5, 1])
     left.caption(said)
     with onward:
         lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
@@ -169,13 +169,13 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
     k = int(one.labels[row].sum())
     figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
     alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
-    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 10, top=22)
+    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
     return taught_labels.overtakings(before, after, label)
 
 
 def show_ties(one: Taught, label: int) -> None:
     found = taught_labels.strongest(one.ties(label), MOST_TIES)
-    st.markdown(f"**“{one.names[label]}” draws in and pushes out**: its $F$")
+    st.markdown(f"**$F$ of “{one.names[label]}”**")
     said = ", ".join(f"{one.names[other]} {taught_charts.signed(weight)}" for other, weight in found)
     alt = f"Interactions of {one.names[label]}: {said}"
     figure = taught_charts.ties(one.names, found)
@@ -213,7 +213,7 @@ def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
         shown = [int(other) for other in open_[:CLOSEST]]
         figure = taught_charts.maxima(one.names, shown, inside, outside)
         alt = taught_words.maxima(one, shown, inside, outside)
-        charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 50, top=8)
+        charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
         st.markdown(taught_words.with_and_without(one, asker, position, label))
     notice(3, taught_words.notice_question(one, label, surest, inside, outside))
 

@@ -53,9 +53,7 @@ def moved(one: Taught, before: Ints, after: Ints, answered: int, k: int) -> str:
 
 def notice_answer(one: Taught, row: int, label: int, said: bool | None) -> str:
     """What to see in the two rankings beside each other."""
-    key = (
-        "Dotted: the label that is answered. Blue and whole: up among the others; vermilion and broken: down."
-    )
+    key = "Dotted: the answered label. Blue: up among the others; broken: down."
     if said is None:
         return f"{key} **Notice** that nothing moves yet. Answer, and see what the two models make of it."
     truth = "so it is" if one.labels[row, label] == said else "which is not so: see what a wrong answer does"
@@ -66,9 +64,8 @@ def notice_answer(one: Taught, row: int, label: int, said: bool | None) -> str:
         if (names := [one.names[other] for other, weight in reach if sign * weight > 0])
     ]
     return (
-        f"{key} **Notice** the crossing lines of {OWN}: “{one.names[label]}” {' and '.join(drawn)}, "
-        f"and those move others. {RIVAL}'s lines never cross but for the answered one: it scores each label by itself, "
-        f"$F=0$. The answer: “{one.names[label]}”, {'yes' if said else 'no'}, {truth}."
+        f"{key} **Notice** the crossings of {OWN}: “{one.names[label]}” {' and '.join(drawn)}, and those move others. "
+        f"{RIVAL} has $F=0$: no two others ever cross. “{one.names[label]}”, {'yes' if said else 'no'}: {truth}."
     )
 
 
@@ -88,19 +85,21 @@ def with_and_without(one: Taught, asker: Asker, position: Position, label: int) 
     """The two best sets of labels, with a label and without it, by what they have that the other has not."""
     answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
     inside, outside = asker.given(answers).best.members
-    sides = []
-    for title, own, other in (("With", inside, outside), ("Without", outside, inside)):
-        names = [one.names[i] for i in np.flatnonzero(own & ~other) if i != label]
-        also = f" also {quoted(names)}" if names else " nothing else that the other lacks"
-        sides.append(f"**{title} “{one.names[label]}”** the best answer has{also}.")
-    return " ".join(sides)
+    also, instead = (
+        [one.names[i] for i in np.flatnonzero(own & ~other) if i != label]
+        for own, other in ((inside, outside), (outside, inside))
+    )
+    return (
+        f"**With “{one.names[label]}”** the best {int(inside.sum())} hold {'also ' + quoted(also) if also else 'just it'}; "
+        f"**without**, {quoted(instead)} instead."
+    )
 
 
 def notice_question(one: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:
     """The distance of the asked label's maxima beside that of the surest one."""
     near, far = (abs(float(inside[i] - outside[i])) for i in (label, surest))
     return (
-        r"For each label the best value that $t^\top s+t^\top Ft$ has with it among the $k$, and without it; one of "
+        r"The best $t^\top s+t^\top Ft$ with each label among the $k$ and without it; one of "
         "the two is always the very best value of all. Far apart: the model is sure. **Notice** the short line: "
         f"“{one.names[label]}” differs by only {near:.4f}, “{one.names[surest]}”, the surest, by {far:.4f}: where the "
         f"model hardly cares an answer tells most.{together(one, label, inside, outside)}"
@@ -114,9 +113,12 @@ def together(one: Taught, label: int, inside: Floats, outside: Floats) -> str:
     others = [one.names[i] for i in same if i != label]
     if not others:
         return ""
-    return (
-        f" {quoted(others)} change sides with it, so their lines are as long; of equals the first is asked."
+    them = (
+        "changes sides with it, so its line is"
+        if len(others) == 1
+        else "change sides with it, so their lines are"
     )
+    return f" {quoted(others)} {them} as long; of equals the first is asked."
 
 
 def from_to(found: Mapping[str, Floats]) -> str:
