@@ -95,7 +95,7 @@ def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
     k = int(one.labels[row].sum())
     asker, nothing = one.asker(OWN, row), one.told({})
     scores = asker.scores(nothing)
-    order = asker.order(scores, nothing)
+    order = taught_labels.ranked(asker, nothing)
     right = int(one.labels[row][order[:k]].sum())
     headline.markdown(f"## {right} of the first {k} labels are right: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
@@ -163,7 +163,7 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
     """A model's ranking before and after the answer; returns how often others overtake each other."""
     asker, nothing = one.asker(model, row), one.told({})
     position = nothing if said is None else one.told({label: said})
-    before, after = (asker.order(asker.scores(at), at) for at in (nothing, position))
+    before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
     precision = [asker.precision(one.labels[row], asker.scores(at), at) for at in (nothing, position)]
     st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
     k = int(one.labels[row].sum())

@@ -22,6 +22,7 @@ FILE = Path(__file__).parents[2] / "data" / "labels_lesson.npz"
 AGAIN = "make it again with: python data/labels_lesson.py"
 OWN, RIVAL = "C-star", "Independent"  # the two methods of the file, in its order
 QUESTIONS = 10
+DIGITS = 9  # of a score: beyond them is rounding
 CHOSEN, ANY = 3, 3  # scenes of the lesson: chosen ones, and the first that come
 
 
@@ -161,6 +162,12 @@ def _picture(file: str, row: int) -> str:
     if shows != one.labels[row].tolist():
         raise ValueError(f"data/{FILE.name} is of scenes that are drawn otherwise now; {AGAIN}")
     return data_url(drawn.data, "image/jpeg")
+
+
+def ranked(asker: Asker, position: Position) -> Ints:
+    """(L,) the labels from the top. Labels that change sides together have equal scores but for rounding, which shall
+    not order them: of equals the one that scores more by itself comes first."""
+    return asker.order(np.round(asker.scores(position), DIGITS), position)
 
 
 def closest(asker: Asker, position: Position) -> Ints:

@@ -90,8 +90,8 @@ def with_and_without(one: Taught, asker: Asker, position: Position, label: int) 
         for own, other in ((inside, outside), (outside, inside))
     )
     return (
-        f"**With “{one.names[label]}”** the best {int(inside.sum())} hold {'also ' + quoted(also) if also else 'just it'}; "
-        f"**without**, {quoted(instead)} instead."
+        f"**With “{one.names[label]}”** the best {int(inside.sum())} hold "
+        f"{'also ' + quoted(also) if also else 'just it'}; **without**, {quoted(instead)} instead."
     )
 
 
@@ -118,7 +118,7 @@ def together(one: Taught, label: int, inside: Floats, outside: Floats) -> str:
         if len(others) == 1
         else "change sides with it, so their lines are"
     )
-    return f" {quoted(others)} {them} as long; of equals the first is asked."
+    return f" {quoted(others)} {them} as long; of equals one is asked."
 
 
 def from_to(found: Mapping[str, Floats]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +84,7 @@ def test_the_command_writes_what_the_methods_say(tmp_path, monkeypatch):
     command = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(command)
     monkeypatch.setattr(command, "default_names", lambda _: ["Colour"])
-    made = command.measured(images=50, min_images=10, max_iterations=5)
+    made = command.measured(images=50, min_images=10, max_iterations=2)
     np.savez_compressed(tmp_path / "few.npz", **made)
     monkeypatch.setattr(taught_labels, "FILE", tmp_path / "few.npz")
     one = taught_labels.taught()
@@ -93,7 +93,7 @@ def test_the_command_writes_what_the_methods_say(tmp_path, monkeypatch):
     assert [*told["certificates"]] == list(command.METHODS)
     assert one.learnt + len(one.scenes) == 50
     source = make_source("Label scenes")
-    for row, scene in enumerate(one.scenes):
+    for row, scene in enumerate(one.scenes[:3]):
         drawn = source.record(int(scene))
         assert drawn.test
         assert [name in drawn.boxes[0].classes for name in one.names] == one.labels[row].tolist()
@@ -117,7 +117,8 @@ def test_scenes_are_drawn_as_the_source_draws_them(stored):
         record = source.record(int(stored["scenes"][row]))
         shows = [stored["names"][i] for i in np.flatnonzero(stored["labels"][row])]
         assert set(shows) == set(record.boxes[0].classes) & set(stored["names"])
-    assert source.record(3).name == [item.name for item in make_source("Label scenes", images=4).records()][3]
+    third = next(islice(source.records(), 3, None))
+    assert (third.name, third.data) == (source.record(3).name, source.record(3).data)
 
 
 def test_a_file_of_other_scenes_or_of_none_says_how_to_make_it_again(
@@ -181,20 +182,21 @@ def test_an_answer_moves_the_others_as_the_definition_says_and_none_of_the_indep
     answered = {"inside": (label,)} if answer == "yes" else {"outside": (label,)}
     crossings = []
     for model in (0, 1):
-        before, after = gaps(stored, model, row), gaps(stored, model, row, **answered)
-        others = [i for i in range(len(before)) if i != label]
-        clear = [
-            (i, j)
-            for i, j in combinations(others, 2)
-            if min(abs(before[i] - before[j]), abs(after[i] - after[j])) > 1e-9
+        # Labels that change sides together have equal scores, which the score of a label by itself orders.
+        keys = [
+            [
+                (round(gap, 9), by_itself)
+                for gap, by_itself in zip(found, stored["unary"][model][row], strict=True)
+            ]
+            for found in (gaps(stored, model, row), gaps(stored, model, row, **answered))
         ]
-        tied = len(others) * (len(others) - 1) // 2 - len(clear)
-        crossings.append((sum((before[i] > before[j]) != (after[i] > after[j]) for i, j in clear), tied))
-    shown = text[text.index("Overtakings: ") :].split("\n")[0]
-    own, rival = (int(part.split()[-1]) for part in shown.split(","))
-    assert crossings[0][0] <= own <= sum(crossings[0])
-    assert crossings[0][0] > 20
-    assert rival == crossings[1][0] == 0
+        others = [i for i in range(len(keys[0])) if i != label]
+        crossings.append(
+            sum((keys[0][i] > keys[0][j]) != (keys[1][i] > keys[1][j]) for i, j in combinations(others, 2))
+        )
+    assert f"Overtakings: {OWN} {crossings[0]}, {RIVAL} {crossings[1]}" in text
+    assert crossings[0] > 10
+    assert crossings[1] == 0
     own_after = best_value(stored, 0, row, **answered)[1]
     precision = np.mean([stored["labels"][row, i] for i in own_after])
     assert f"→ {precision:.3f}" in text
@@ -292,10 +294,9 @@ def test_next_goes_through_all_steps_and_on_to_label_questions(open_page):
 
 def test_every_scene_and_the_end_of_all_questions_are_shown(open_page):
     for letter in "ABCDEF":
-        for step in "123":
-            app = open_page("labels_lesson", label_scene=letter, labels_step=step, questions_answered="10")
-            assert not app.exception
-            assert not app.error
+        app = open_page("labels_lesson", label_scene=letter, labels_step="3", questions_answered="10")
+        assert not app.exception
+        assert not app.error
 
 
 def test_what_the_address_gets_wrong_is_said(open_page):
