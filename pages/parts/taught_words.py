@@ -82,17 +82,16 @@ def maxima(one: Taught, shown: Sequence[int], inside: Floats, outside: Floats) -
 
 
 def with_and_without(one: Taught, asker: Asker, position: Position, label: int) -> str:
-    """The two best sets of labels, with a label and without it, by what they have that the other has not."""
+    """What each of the two best sets of labels, with a label and without it, has that the other has not."""
     answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
     inside, outside = asker.given(answers).best.members
     also, instead = (
         [one.names[i] for i in np.flatnonzero(own & ~other) if i != label]
         for own, other in ((inside, outside), (outside, inside))
     )
-    return (
-        f"**With “{one.names[label]}”** the best {int(inside.sum())} hold "
-        f"{'also ' + quoted(also) if also else 'just it'}; **without**, {quoted(instead)} instead."
-    )
+    brought = quoted(also) if also else "nothing else"
+    k = int(inside.sum())
+    return f"**“{one.names[label]}” in** brings {brought} into the best {k}; **out**, {quoted(instead)}."
 
 
 def notice_question(one: Taught, label: int, surest: int, inside: Floats, outside: Floats) -> str:

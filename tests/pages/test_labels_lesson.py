@@ -255,8 +255,9 @@ def test_the_asked_label_has_the_closest_maxima(stored, open_page, done):
     with_it = best_value(stored, 0, row, (*inside, label), outside)[1]
     without = best_value(stored, 0, row, inside, (*outside, label))[1]
     also, instead = (sorted(one - other - {label}) for one, other in ((with_it, without), (without, with_it)))
-    assert f"{taught_words.quoted([names[i] for i in instead])} instead" in text
-    assert ("hold just it" in text) == (not also)
+    brought = taught_words.quoted([names[i] for i in also]) if also else "nothing else"
+    assert f"brings {brought} into the best" in text
+    assert f"**out**, {taught_words.quoted([names[i] for i in instead])}." in text
 
 
 def test_curves_begin_and_end_as_the_definition_says(stored, open_page):
