@@ -158,7 +158,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     if (asked := inference_scores.address_of(run)) is not None:
         st.page_link(
             "pages/most_violated.py",
-            label="The most violated ranking that its training asked for",
+            label="Most violated ranking by its scores",
             icon=":material/priority_high:",
             query_params=address.changed(**asked),
         )

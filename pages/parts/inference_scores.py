@@ -87,7 +87,7 @@ def choose_scale() -> float:
 
 
 def address_of(run: Run) -> dict[str, str] | None:
-    """What the address says of the ranking that a training asked for last; None where its method asks for none."""
+    """The address of the most violated ranking by what a training has scored; None where its method asks for none."""
     loss = runs.loss_of(run)
     if loss not in LOSSES:
         return None

@@ -233,7 +233,11 @@ def test_other_methods_have_no_such_way(laboratory, open_page):
 
 def links_to_it(app):
     """Links to the page from within another; those of the menu have its name."""
-    return [link.proto for link in app.get("page_link") if "that its training asked for" in link.proto.label]
+    return [
+        link.proto
+        for link in app.get("page_link")
+        if "Most violated ranking by its scores" in link.proto.label
+    ]
 
 
 def parsed(query):
