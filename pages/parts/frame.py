@@ -30,6 +30,7 @@ SECTIONS = {
         "neighbours_lesson": "Do neighbours help?",
         "pairs_lesson": "What did these pairs mean?",
         "violated_lesson": "One ranking among n!",
+        "labels_lesson": "Labels that ask",
     },
     "Neighbours": {
         "max_marginals": "Max-marginals",
