@@ -11,6 +11,7 @@ from pages.parts import (
     asking_charts,
     charts,
     frame,
+    handouts,
     keys,
     label_looks,
     label_models,
@@ -39,16 +40,17 @@ def steps() -> None:
     with left:
         headline = st.container()
     if chosen == 4:
-        headline.markdown("## What is a question worth?")
+        handouts.headline("What is a question worth?", headline)
         show_worth(one)
     else:
         [show_ranked, show_answer, show_question][chosen - 1](one, read_scene(), headline)
+    handouts.offer(keys.LABELS_STEP, STEPS)
 
 
 def notice(chosen: int, said: str) -> None:
     """The caption of a step, and the way to the next one beside it: a projector shows both."""
     left, onward = st.columns([5, 1])
-    left.caption(said)
+    handouts.caption(said, left)
     with onward:
         lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
 
@@ -70,7 +72,7 @@ def read_scene() -> int:
 
 def choose_scene() -> None:
     known = list(letters())
-    st.segmented_control(
+    letter = st.segmented_control(
         "Scene",
         known,
         required=True,
@@ -78,6 +80,7 @@ def choose_scene() -> None:
         "first test scenes as they come.",
         **address.bound(keys.SCENE, address.one_of(known), known[0]),
     )
+    handouts.setting("Scene", str(letter))
 
 
 def show_scene(one: Taught, row: int) -> None:
@@ -97,7 +100,7 @@ def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
     scores = asker.scores(nothing)
     order = taught_labels.ranked(asker, nothing)
     right = int(one.labels[row][order[:k]].sum())
-    headline.markdown(f"## {right} of the first {k} labels are right: precision {right / k:.3f}")
+    handouts.headline(f"{right} of the first {k} labels are right: precision {right / k:.3f}", headline)
     left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene()
@@ -132,10 +135,11 @@ def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
         with column:
             told[model] = show_moves(one, row, model, label, said)
     name = one.names[label]
-    headline.markdown(
-        f"## Is there “{name}”? Answer, and look who moves"
+    handouts.headline(
+        f"Is there “{name}”? Answer, and look who moves"
         if said is None
-        else f"## “{name}”: {'yes' if said else 'no'}. Overtakings: {OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}"
+        else f"“{name}”: {'yes' if said else 'no'}. Overtakings: {OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}",
+        headline,
     )
     notice(2, taught_words.notice_answer(one, row, label, said))
 
@@ -156,6 +160,7 @@ def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
     truth = "yes" if one.labels[row, label] else "no"
     bound = address.bound(keys.TOLD, address.one_of(list(ANSWERS)), truth)
     said = st.segmented_control("Answer", list(ANSWERS), required=True, help=f"The truth: {truth}.", **bound)
+    handouts.setting(f"The picture shows “{name}”", str(said))
     return label, ANSWERS[str(said)]
 
 
@@ -165,7 +170,7 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
     position = nothing if said is None else one.told({label: said})
     before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
     precision = [asker.precision(one.labels[row], asker.scores(at), at) for at in (nothing, position)]
-    st.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
+    handouts.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
     k = int(one.labels[row].sum())
     figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
     alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
@@ -175,7 +180,7 @@ def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None)
 
 def show_ties(one: Taught, label: int) -> None:
     found = taught_labels.strongest(one.ties(label), MOST_TIES)
-    st.markdown(f"**$F$ of “{one.names[label]}”**")
+    handouts.markdown(f"**$F$ of “{one.names[label]}”**")
     said = ", ".join(f"{one.names[other]} {taught_charts.signed(weight)}" for other, weight in found)
     alt = f"Interactions of {one.names[label]}: {said}"
     figure = taught_charts.ties(one.names, found)
@@ -196,25 +201,26 @@ def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
     with wide:
         bound = address.bound(keys.ASKED, address.number(int, 0, QUESTIONS), 0)
         done = int(st.slider("Questions that the truth has answered", 0, QUESTIONS, **bound))
+        handouts.setting("Questions that the truth has answered", str(done))
     asked, precisions = asker.play(one.told({}), truth, done)
     position = one.told({label: bool(truth[label]) for label in asked})
     found = asker.given(position.answers[None]).max_marginals
     inside, outside = found.inside[0], found.outside[0]
     open_ = taught_labels.closest(asker, position)
     with left:
-        st.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
+        handouts.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
     if not len(open_):
-        headline.markdown("## Nothing is left to ask: the answers settle every label")
+        handouts.headline("Nothing is left to ask: the answers settle every label", headline)
         notice(3, "As many labels were answered with yes as the picture has: no other can be among them.")
         return
     label, surest = int(open_[0]), int(open_[-1])
-    headline.markdown(f"## Why “{one.names[label]}”? Its two best values are closest")
+    handouts.headline(f"Why “{one.names[label]}”? Its two best values are closest", headline)
     with wide:
         shown = [int(other) for other in open_[:CLOSEST]]
         figure = taught_charts.maxima(one.names, shown, inside, outside)
         alt = taught_words.maxima(one, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
-        st.markdown(taught_words.with_and_without(one, asker, position, label))
+        handouts.markdown(taught_words.with_and_without(one, asker, position, label))
     notice(3, taught_words.notice_question(one, label, surest, inside, outside))
 
 
@@ -234,9 +240,9 @@ def show_worth(one: Taught) -> None:
         alt = f"Precision by the number of questions. {taught_words.from_to(found)}"
         charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
     with narrow:
-        st.markdown(f"### {taught_words.summed_up(found)}")
-        st.markdown(taught_words.table(found))
-    st.caption(taught_words.notice_worth(one, found))
+        handouts.markdown(f"### {taught_words.summed_up(found)}")
+        handouts.markdown(taught_words.table(found))
+    handouts.caption(taught_words.notice_worth(one, found))
     with st.container(horizontal=True):
         frame.next_step("Answer its questions yourself", "label_questions")
         frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)

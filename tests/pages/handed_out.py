@@ -59,15 +59,15 @@ def look_over(text):
     return found
 
 
-def every_step(app, step, count):
-    """The file of a lesson that is shown at its second step, which has `count` steps, pictures and charts, and the
-    captions of the page."""
+def every_step(app, step, count, pictures=8):
+    """The file of a lesson that is shown at its second step, which has `count` steps, that many pictures at least,
+    charts, and the captions of the page."""
     assert not app.exception
     shown = [one.value for one in app.caption[1:]]  # but for the purpose of the page
     text = hand_out(app)
     found = look_over(text)
     assert found.count("h2") == count
-    assert found.count("img") >= 8
+    assert found.count("img") + found.count("svg", "whole") >= pictures
     assert found.count("svg", "chart wide-chart") >= 1
     assert dict(app.query_params).get(step) in ("2", ["2"]), "the page stands where it stood"
     begun = [re.split(r"[*$\\]", one)[0].strip() for one in shown]

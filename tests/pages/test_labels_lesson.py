@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from handed_out import every_step
 from test_lesson import said
 
-from pages.parts import frame, label_models, taught_charts, taught_labels, taught_words
+from pages.parts import frame, keys, label_models, taught_charts, taught_labels, taught_words
 from pages.parts.label_models import OWN as OWN_METHOD
 from pages.parts.taught_labels import BY_CHANCE, CHOSEN, FILE, OWN, QUESTIONS, RIVAL
 from ranking import method_class
@@ -324,3 +325,9 @@ def test_it_stands_among_the_lessons_and_on_the_start_page(open_page):
 
 def test_hostile_names_are_escaped_in_charts():
     assert taught_charts.marked("<b>x", True) == "✓ &lt;b&gt;x"
+
+
+def test_every_step_is_handed_out_as_it_is_set(open_page):
+    text = every_step(open_page("labels_lesson", labels_step="2", scene="B"), keys.LABELS_STEP, 4, pictures=3)
+    assert "Scene: <b>B</b>" in text
+    assert "Questions that the truth has answered: <b>0</b>" in text
