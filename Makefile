@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench
+.PHONY: demo test lint bench figures
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/streamlit run app.py $(ARGUMENTS)
@@ -32,6 +32,9 @@ $(VENV)/test.stamp: $(VENV)/demo.stamp
 $(VENV)/bench.stamp: $(VENV)/demo.stamp
 	$(INSTALL) -e '.[benchmarks]'
 	touch $@
+
+figures: $(VENV)/demo.stamp
+	$(BIN)/python benchmarks/first_screen.py --folder $(VENV)/figures
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py
