@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from ranking.datasets import Thumbnails
 from ranking.ranked import Ranking
 
 FIRST, WRONG = 8, 3  # places a row, and next wrong ones
 SIDE, GAP, EDGE = 122, 10, 24
-HEAD, LABEL, FOOT = 62, 262, 34  # heights of a title and of the numbers; width of what stands before a row
+HEAD, LABEL, FOOT = 64, 296, 38  # heights of a title and of the numbers; width of what stands before a row
 GROUND, PAPER, INK, FAINT, RED, GREEN = "#f6f8fa", "#ffffff", "#1f2328", "#59636e", "#c0392b", "#1a7f37"
 WIDTH = 2 * EDGE + LABEL + (FIRST + WRONG) * (SIDE + GAP) + 6 * GAP
 QUALITY = 78
@@ -48,7 +48,7 @@ def save(parts: Sequence[Part], file: Path) -> None:
     sheet = Image.new("RGB", (WIDTH, height), GROUND)
     pen, y = ImageDraw.Draw(sheet), EDGE
     for part in parts:
-        pen.text((EDGE, y + 8), part.title, INK, ImageFont.load_default(32))
+        pen.text((EDGE, y + 8), part.title, INK, ImageFont.load_default(36))
         y += HEAD
         for row in part.rows:
             _draw(sheet, pen, y, row)
@@ -68,8 +68,8 @@ def places(relevance: np.ndarray) -> tuple[list[int], list[int]]:
 
 
 def _draw(sheet: Image.Image, pen: ImageDraw.ImageDraw, y: int, row: Row) -> None:
-    pen.text((EDGE, y + 14), row.method, INK, ImageFont.load_default(32))
-    pen.multiline_text((EDGE, y + 58), row.told, FAINT, ImageFont.load_default(24), spacing=8)
+    pen.text((EDGE, y + 14), row.method, INK, ImageFont.load_default(34))
+    pen.multiline_text((EDGE, y + 58), row.told, FAINT, ImageFont.load_default(28), spacing=8)
     first, wrong = places(row.ranking.relevance)
     x = EDGE + LABEL
     for place in first:
@@ -86,15 +86,15 @@ def _draw(sheet: Image.Image, pen: ImageDraw.ImageDraw, y: int, row: Row) -> Non
 def _tile(sheet: Image.Image, pen: ImageDraw.ImageDraw, x: int, y: int, row: Row, place: int) -> None:
     right = bool(row.ranking.relevance[place])
     picture = Image.open(io.BytesIO(row.crops.crop(int(row.ranking.samples[place])))).convert("RGB")
-    picture.thumbnail((SIDE, SIDE))
+    picture = ImageOps.contain(picture, (SIDE, SIDE), Image.Resampling.BICUBIC)
     pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], fill=PAPER)
     sheet.paste(picture, (x + (SIDE - picture.width) // 2, y + (SIDE - picture.height) // 2))
     colour, size = (GREEN, 2) if right else (RED, 6)
     pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], outline=colour, width=size)
     pen.text(
-        (x + SIDE / 2 - 12, y + SIDE + 4), str(place + 1), colour, ImageFont.load_default(22), anchor="ma"
+        (x + SIDE / 2 - 14, y + SIDE + 4), str(place + 1), colour, ImageFont.load_default(22), anchor="ma"
     )
-    _mark(pen, x + SIDE // 2 + 14, y + SIDE + 8, right, colour)
+    _mark(pen, x + SIDE // 2 + 16, y + SIDE + 10, right, colour)
 
 
 def _mark(pen: ImageDraw.ImageDraw, x: int, y: int, right: bool, colour: str) -> None:
