@@ -27,9 +27,9 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
-from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.datasets.webp import is_animated, webp_size
+from ranking.text import counted, listed, readable
 from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 
 MAX_BYTES = 50 * 2**20

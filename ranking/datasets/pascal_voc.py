@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from ranking.datasets.common_settings import seed_of, share_of_test
-from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, plain
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
 from ranking.datasets.voc_folder import VocFolder, open_voc_folder
 from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
+from ranking.intake.files import IMAGE_SUFFIXES, INSIDE, plain
 from ranking.settings import setting
+from ranking.text import counted, listed, readable
 from ranking.types import Problem, SourceBox, SourceImage
 
 ANNOTATION_LEFT_OUT = "annotation left out"

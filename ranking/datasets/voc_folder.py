@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, MAX_NAME, image_name, plain, refusal
-from ranking.datasets.text import readable
+from ranking.intake.files import IMAGE_SUFFIXES, INSIDE, MAX_NAME, image_name, plain, refusal
+from ranking.text import readable
 from ranking.types import Problem
 
 MAX_LIST_BYTES = 16 * 2**20

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ranking.datasets.files import image_name
 from ranking.datasets.splits import drawn
-from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.voc_folder import UnusableList, VocFolder
+from ranking.intake.files import image_name
+from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
 LABEL = re.compile(r"\s+[-+]?[01]$")

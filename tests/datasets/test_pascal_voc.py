@@ -9,7 +9,7 @@ import pytest
 from voc_tree import VocTree, person, two_images, voc_object
 
 from ranking.datasets import build_image_set, make_source, voc_folder
-from ranking.datasets.files import image_name
+from ranking.intake.files import image_name
 from ranking.types import Problem
 
 
