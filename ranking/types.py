@@ -395,6 +395,14 @@ class SourceBox:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
+class LateFile(Protocol):
+    """A file that is read when its image is decoded, such as `ranking.intake.FileInTree`; reports call it `shown`."""
+
+    @property
+    def shown(self) -> str: ...
+    def read(self, limit: int, what: str = ...) -> bytes: ...
+
+
 @dataclass(frozen=True)
 class SourceImage:
     """One image as a source tells it. `data` is a file to read or the bytes of one, not yet trusted.
@@ -405,7 +413,7 @@ class SourceImage:
     """
 
     name: str
-    data: Path | bytes
+    data: Path | bytes | LateFile
     boxes: tuple[SourceBox, ...]
     test: bool = False
     size: tuple[int, int] | None = None

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import io
 import math
+import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -29,13 +30,15 @@ from PIL import Image, UnidentifiedImageError
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.datasets.webp import is_animated, webp_size
+from ranking.intake import Limits, Unusable
+from ranking.intake.limits import variable
 from ranking.text import counted, listed, readable
-from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.types import ImageSet, LateFile, OnCount, Problem, Source, SourceBox, SourceImage
 
-MAX_BYTES = 50 * 2**20
-MAX_PIXELS = 50_000_000
 EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
+DEFAULT_LIMITS = Limits()
+IMAGE_FILE = "an image file"
 LEFT_OUT = "image left out"
 BOX_LEFT_OUT = "box left out"
 MAX_NUMBER = float(np.finfo(np.float32).max)
@@ -61,10 +64,16 @@ def build_image_set(
     """
     problems: list[Problem] = []
     empty: list[str] = []
+    limits, started = Limits.from_environment(), time.monotonic()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        for outcome in _outcomes(_once_each(source.records())):
+        for outcome in _outcomes(_once_each(source.records()), limits):
+            if time.monotonic() - started > limits.seconds:
+                raise ValueError(
+                    f"the import took more than {limits.seconds:,} seconds; bring fewer images, or set "
+                    f"{variable('seconds')}"
+                )
             problems += outcome.problems
             if outcome.image is not None:
                 writer.add(outcome.image)
@@ -112,19 +121,19 @@ def _once_each(told: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | 
             seen.add(item.name)
 
 
-def _outcomes(told: Iterable[SourceImage | Problem]) -> Iterator[Outcome]:
+def _outcomes(told: Iterable[SourceImage | Problem], limits: Limits) -> Iterator[Outcome]:
     """`check` of each, in order; a few images are decoded ahead in threads."""
     waiting: deque[Future[Outcome]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:
         for item in told:
-            waiting.append(pool.submit(check, item))
+            waiting.append(pool.submit(check, item, limits))
             if len(waiting) > 2 * THREADS:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def check(told: SourceImage | Problem) -> Outcome:
+def check(told: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     """Decode and verify one image and its boxes; what is wrong becomes rows of the report."""
     if isinstance(told, Problem):
         return Outcome([told])
@@ -133,8 +142,8 @@ def check(told: SourceImage | Problem) -> Outcome:
     file = _file(told)
     try:
         _check_features(told)
-        data = _read(told.data)
-        picture, extension = _decode(data)
+        data = _read(told.data, limits.image_bytes)
+        picture, extension = _decode(data, limits.pixels)
         _check_size(told, picture)
     except Unusable as error:
         return Outcome([Problem(file, error.expected, readable(error.came), LEFT_OUT)], name=told.name)
@@ -155,42 +164,39 @@ def check(told: SourceImage | Problem) -> Outcome:
     return Outcome(problems, image, told.name)
 
 
-class Unusable(Exception):
-    """Why an image cannot be used: the two middle columns of its row in the report."""
-
-    def __init__(self, expected: str, came: str) -> None:
-        super().__init__(expected, came)
-        self.expected, self.came = expected, came
-
-
 def _file(record: SourceImage) -> str:
-    return readable(record.data.name if isinstance(record.data, Path) else record.name)
+    data = record.data
+    if isinstance(data, bytes):
+        return readable(record.name)
+    return readable(data.name) if isinstance(data, Path) else data.shown
 
 
-def _read(data: Path | bytes) -> bytes:
-    expected = f"an image file of at most {MAX_BYTES / 2**20:g} MB"
+def _read(data: Path | bytes | LateFile, most: int) -> bytes:
+    if not isinstance(data, bytes | Path):
+        return data.read(most, IMAGE_FILE)
+    expected = f"{IMAGE_FILE} of at most {most / 2**20:g} MB"
     if isinstance(data, Path):
         try:
             if not data.is_file():  # also keeps pipes and devices from being opened
                 raise Unusable(expected, "no such file" if not data.exists() else "not a regular file")
             with data.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
+                data = file.read(most + 1)
         except OSError as error:
             raise Unusable(expected, error.strerror or "cannot be read") from error
-    if len(data) > MAX_BYTES:
+    if len(data) > most:
         raise Unusable(expected, "a larger file")
     return data
 
 
-def _decode(data: bytes) -> tuple[Image.Image, str]:
+def _decode(data: bytes, most: int) -> tuple[Image.Image, str]:
     """The picture as RGB and the file extension of its true format, whatever its name says."""
     expected = "an intact JPEG, PNG or WebP image"
-    _check_pixels(webp_size(data) or (0, 0))
+    _check_pixels(webp_size(data) or (0, 0), most)
     if is_animated(data):
         raise Unusable("a picture that stands still", "an animated WebP")
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as picture:
-            _check_pixels(picture.size)
+            _check_pixels(picture.size, most)
             if picture.mode.startswith(("I", "F")):  # Pillow would cut all levels above 255 to white
                 raise Unusable("8 bits a channel", f"more of them (Pillow's mode {picture.mode})")
             return picture.convert("RGB"), EXTENSIONS[picture.format or ""]
@@ -199,15 +205,15 @@ def _decode(data: bytes) -> tuple[Image.Image, str]:
     except UnidentifiedImageError as error:
         raise Unusable(expected, "another kind of file" if data else "an empty file") from error
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", str(error).partition(",")[0]) from error
+        raise Unusable(f"an image of at most {most:,} pixels", str(error).partition(",")[0]) from error
     except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
         raise Unusable(expected, f"{type(error).__name__}: {error}") from error
 
 
-def _check_pixels(size: tuple[int, int]) -> None:
+def _check_pixels(size: tuple[int, int], most: int) -> None:
     width, height = size
-    if width * height > MAX_PIXELS:
-        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", f"{width} x {height} pixels")
+    if width * height > most:
+        raise Unusable(f"an image of at most {most:,} pixels", f"{width} x {height} pixels")
 
 
 def _check_features(told: SourceImage) -> None:

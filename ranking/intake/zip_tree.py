@@ -100,7 +100,7 @@ class _Guarded:
 def _open(file: BinaryIO, limits: Limits) -> zipfile.ZipFile:
     guarded = _Guarded(file, limits.entries)
     try:
-        opened = zipfile.ZipFile(guarded)  # type: ignore[call-overload]  # it needs read, seek and tell
+        opened = zipfile.ZipFile(guarded)  # it needs read, seek and tell
     except (zipfile.BadZipFile, NotImplementedError, OverflowError, struct.error) as error:
         raise ValueError(f"it cannot be read as a ZIP file ({error})") from error
     guarded.opening = False

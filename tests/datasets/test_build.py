@@ -142,7 +142,7 @@ def test_an_unusable_image_is_a_row_and_the_rest_is_kept(tmp_path, data, expecte
 
 
 def test_too_many_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "MAX_BYTES", 2**20)
+    monkeypatch.setenv("RANKING_INTAKE_IMAGE_BYTES", str(2**20))
     large = tmp_path / "large.png"
     large.write_bytes(encoded() + bytes(2**20))
     for told in (image("large", data=large), image("large", data=large.read_bytes())):

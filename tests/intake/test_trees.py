@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
@@ -331,8 +332,8 @@ def test_mutated_zip_files_are_read_or_refused_in_words(tmp_path):
     good = zipped(tmp_path / "x.zip", FILES).read_bytes()
     random = np.random.default_rng(0)
     path = tmp_path / "mutated.zip"
-    read = 0
-    for _ in range(400):
+    read, said = 0, set()
+    for _ in range(200):
         data = bytearray(good)
         for place in random.integers(len(data), size=random.integers(1, 8)):
             data[place] = random.integers(256)
@@ -340,14 +341,13 @@ def test_mutated_zip_files_are_read_or_refused_in_words(tmp_path):
         try:
             tree = ZipTree(path)
         except ValueError as error:
-            assert "cannot be imported" in str(error) or "cannot be read" in str(error)
+            said.add(str(error).removeprefix(str(path))[:15])
             continue
         for name in tree.names:
-            try:
+            with contextlib.suppress(Unusable):
                 read += len(tree.read(name, 10_000)) > 0
-            except Unusable:
-                pass
-    assert read > 100
+    assert read > 50
+    assert said == {" cannot be impo"}
 
 
 def test_fifty_thousand_entries(tmp_path, monkeypatch):
