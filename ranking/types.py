@@ -384,6 +384,7 @@ class Method(Protocol):
 class SourceBox:
     """One annotated box as a source tells it: a box in pixels, None for the whole image, and the classes it shows.
 
+    `relative` boxes are in shares of the image's width and height instead, 0 to 1.
     `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
     `numbers` are what criteria such as "year" measure of it; NaN, or nothing said, where that is unknown.
     """
@@ -393,6 +394,7 @@ class SourceBox:
     group: str | None = None  # None: the image is the group
     number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
     numbers: Mapping[str, float] = field(default_factory=dict)
+    relative: bool = False
 
 
 class LateFile(Protocol):

@@ -39,8 +39,15 @@ class FileTree(ABC):
     problems: tuple[Problem, ...]
 
     @abstractmethod
+    def head(self, name: str, size: int) -> bytes:
+        """The first `size` bytes of a file, or all; Unusable where there is none, or it cannot be read."""
+
     def read(self, name: str, limit: int, what: str = "a file") -> bytes:
-        """All bytes of a file; Unusable where there is none, it cannot be read, or has more than `limit` bytes."""
+        """All bytes of a file; Unusable also where it has more than `limit` bytes."""
+        data = self.head(name, limit + 1)
+        if len(data) > limit:
+            raise Unusable(f"{what} of at most {limit / 2**20:g} MB", "a larger file")
+        return data
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
         """The file of that name, to be read later; reports call it `shown`."""
@@ -112,8 +119,8 @@ class Below(FileTree):
         }
         self.problems = ()
 
-    def read(self, name: str, limit: int, what: str = "a file") -> bytes:
-        return self._tree.read(self._prefix + name, limit, what)
+    def head(self, name: str, size: int) -> bytes:
+        return self._tree.head(self._prefix + name, size)
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
         return self._tree.file(self._prefix + name, name if shown is None else shown)

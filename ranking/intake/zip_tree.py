@@ -54,7 +54,7 @@ class ZipTree(FileTree):
         self.closed = {}
         self.problems = (*_rows(refused), *packed_again(self.names))
 
-    def read(self, name: str, limit: int, what: str = "a file") -> bytes:
+    def head(self, name: str, size: int) -> bytes:
         entry = self._entries.get(name)
         if entry is None or entry.is_dir():
             raise Unusable(INSIDE, NOTHING)
@@ -62,19 +62,16 @@ class ZipTree(FileTree):
             raise Unusable(
                 "files stored or deflated, without a password", "encrypted, or compressed otherwise"
             )
-        if entry.file_size > limit:
-            raise Unusable(f"{what} of at most {limit / 2**20:g} MB", "a larger file")
+        intact = "an intact entry of the ZIP file"
         try:
             with self._zip.open(entry) as file:
-                data = file.read(limit + 1)  # no more than the entry's size is ever expanded
+                data = file.read(size)  # no more is ever expanded, nor more than the entry claims to have
         except OSError as error:
             raise Unusable("a file that can be read", plain(error)) from error
         except DAMAGED as error:
-            raise Unusable(
-                "an intact entry of the ZIP file", readable(str(error)) or "it ends early"
-            ) from error
-        if len(data) != entry.file_size:
-            raise Unusable("an intact entry of the ZIP file", "it ends early")
+            raise Unusable(intact, readable(str(error)) or "it ends early") from error
+        if len(data) < min(size, entry.file_size):
+            raise Unusable(intact, "it ends early")
         return data
 
 
