@@ -238,11 +238,11 @@ def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels 
     if box.box is None:
         return (0, 0, *size), None
     expected = "a box inside the image, {} x {}".format(*size)
-    came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in box.box)
-    if not all(map(math.isfinite, box.box)):
-        return None, Problem(file, "a box of finite numbers", came, BOX_LEFT_OUT)
     scale = (*size, *size) if box.relative else (1, 1, 1, 1)
     edges = [edge * factor for edge, factor in zip(box.box, scale, strict=True)]
+    came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in edges)
+    if not all(map(math.isfinite, box.box)):
+        return None, Problem(file, "a box of finite numbers", came, BOX_LEFT_OUT)
     left, top, right, bottom = (float(round(edge)) if math.isfinite(edge) else edge for edge in edges)
     if right <= left or bottom <= top:
         return None, Problem(file, "a box with left < right and top < bottom", came, BOX_LEFT_OUT)

@@ -144,7 +144,7 @@ def part_told(name: str) -> str | None:
     return words[-1] if words else part_of(name)
 
 
-def testing(parts: Sequence[str | None], share: float, seed: int) -> tuple[list[bool], list[Problem]]:
+def which_test(parts: Sequence[str | None], share: float, seed: int) -> tuple[list[bool], list[Problem]]:
     """Which of the images test, by the part of each; and a row where that had to be drawn.
 
     Those of "test" do where others are there too, else those of "val"; where neither helps, `share` of all is drawn.

@@ -11,7 +11,7 @@ from ranking.intake import FileTree, Unusable
 from ranking.intake.tree import base, suffix
 from ranking.text import readable
 
-MAX_BYTES = 2**20
+MAX_BYTES = 2**18
 LINES = ("classes.txt", "obj.names", "classes.names")
 KEY = re.compile(r"^names[ \t]*:[ \t]*(.*)$", re.MULTILINE)
 ITEM = re.compile(r"[ \t]*-[ \t]+(\S.*)|[ \t]+['\"]?(\d{1,6})['\"]?[ \t]*:[ \t]*(\S.*)")
