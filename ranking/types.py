@@ -411,7 +411,8 @@ class SourceImage:
 
     `size` is the width and height that the annotation claims, where it claims any: boxes drawn on an image
     of another size cannot be trusted. `features` describe the image where the source has them, and then all its
-    images, by as many numbers each.
+    images, by as many numbers each. `upright`: where nothing else tells, boxes are on the picture as its EXIF
+    orientation turns it, not as it is stored.
     """
 
     name: str
@@ -420,6 +421,7 @@ class SourceImage:
     test: bool = False
     size: tuple[int, int] | None = None
     features: tuple[float, ...] | None = None
+    upright: bool = False
 
 
 @dataclass(frozen=True)

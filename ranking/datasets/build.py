@@ -2,19 +2,17 @@
 
 Decided here, once for all sources:
 
-- Bytes and pixels are capped before anything is decoded; only JPEG, PNG and WebP are decoded.
 - A box is rounded to whole pixels. Partly outside its image: clipped and reported. Not finite, inverted, less
   than a pixel or wholly outside: left out and reported.
 - An image whose annotation claims another size is left out: its boxes were drawn on something else.
 - An image without a usable box has no sample and is left out; one row counts all of these.
-- Pixels are taken as they are stored: an EXIF rotation is not applied, as boxes are drawn on stored pixels.
+- What is decoded, how an image is turned, and what is stored of it: see decoding.py.
 - The second image of one name is left out and reported.
 - A box with a number that is infinite, or too large for a float32, is left out and reported; NaN means unknown.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import time
 import warnings
@@ -25,20 +23,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
-from ranking.datasets.webp import is_animated, webp_size
 from ranking.intake import Limits, Unusable
 from ranking.intake.limits import variable
 from ranking.text import counted, listed, readable
-from ranking.types import ImageSet, LateFile, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 
-EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
 DEFAULT_LIMITS = Limits()
-IMAGE_FILE = "an image file"
 LEFT_OUT = "image left out"
 BOX_LEFT_OUT = "box left out"
 MAX_NUMBER = float(np.finfo(np.float32).max)
@@ -142,8 +138,8 @@ def check(told: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outco
     file = _file(told)
     try:
         _check_features(told)
-        data = _read(told.data, limits.image_bytes)
-        picture, extension = _decode(data, limits.pixels)
+        decoded = decode(told, limits)
+        picture = decoded.picture
         _check_size(told, picture)
     except Unusable as error:
         return Outcome([Problem(file, error.expected, readable(error.came), LEFT_OUT)], name=told.name)
@@ -160,7 +156,7 @@ def check(told: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outco
     # A small picture that is its own box, as each digit is, need not be encoded twice.
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
     small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
-    image = CheckedImage(told, data, extension, picture.size, boxes, crops, small)
+    image = CheckedImage(told, decoded, picture.size, boxes, crops, small)
     return Outcome(problems, image, told.name)
 
 
@@ -169,51 +165,6 @@ def _file(record: SourceImage) -> str:
     if isinstance(data, bytes):
         return readable(record.name)
     return readable(data.name) if isinstance(data, Path) else data.shown
-
-
-def _read(data: Path | bytes | LateFile, most: int) -> bytes:
-    if not isinstance(data, bytes | Path):
-        return data.read(most, IMAGE_FILE)
-    expected = f"{IMAGE_FILE} of at most {most / 2**20:g} MB"
-    if isinstance(data, Path):
-        try:
-            if not data.is_file():  # also keeps pipes and devices from being opened
-                raise Unusable(expected, "no such file" if not data.exists() else "not a regular file")
-            with data.open("rb") as file:
-                data = file.read(most + 1)
-        except OSError as error:
-            raise Unusable(expected, error.strerror or "cannot be read") from error
-    if len(data) > most:
-        raise Unusable(expected, "a larger file")
-    return data
-
-
-def _decode(data: bytes, most: int) -> tuple[Image.Image, str]:
-    """The picture as RGB and the file extension of its true format, whatever its name says."""
-    expected = "an intact JPEG, PNG or WebP image"
-    _check_pixels(webp_size(data) or (0, 0), most)
-    if is_animated(data):
-        raise Unusable("a picture that stands still", "an animated WebP")
-    try:
-        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as picture:
-            _check_pixels(picture.size, most)
-            if picture.mode.startswith(("I", "F")):  # Pillow would cut all levels above 255 to white
-                raise Unusable("8 bits a channel", f"more of them (Pillow's mode {picture.mode})")
-            return picture.convert("RGB"), EXTENSIONS[picture.format or ""]
-    except (Unusable, MemoryError):
-        raise
-    except UnidentifiedImageError as error:
-        raise Unusable(expected, "another kind of file" if data else "an empty file") from error
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise Unusable(f"an image of at most {most:,} pixels", str(error).partition(",")[0]) from error
-    except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
-        raise Unusable(expected, f"{type(error).__name__}: {error}") from error
-
-
-def _check_pixels(size: tuple[int, int], most: int) -> None:
-    width, height = size
-    if width * height > most:
-        raise Unusable(f"an image of at most {most:,} pixels", f"{width} x {height} pixels")
 
 
 def _check_features(told: SourceImage) -> None:

@@ -16,7 +16,6 @@ from ranking.datasets.tree_source import (
     called,
     is_image,
     shared_folder,
-    which_test,
 )
 from ranking.intake import FileTree, Recognised
 from ranking.intake.tree import parent
@@ -64,7 +63,7 @@ class ClassFolders(TreeSource):
         told, outside = self._images
         yield from self._tree.problems
         yield from outside.rows()
-        tested, rows = which_test([image.part for image in told], self.test_share, self.seed)
+        tested, rows = self._which_test([image.part for image in told])
         yield from rows
         names = called([image.name for image in told])
         for image, test in zip(told, tested, strict=True):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from ranking.datasets.image_names import ImageNames
 from ranking.datasets.json_file import as_number, brief, read_json
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_told, which_test
+from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_told
 from ranking.intake import FileTree, Limits, Recognised, Unusable
 from ranking.intake.tree import parent, suffix
 from ranking.settings import setting
@@ -87,9 +87,7 @@ class Coco(TreeSource):
             yield Problem(counted(told.crowds, "box"), "boxes of single objects", "iscrowd 1", done)
         found, missing = self._found
         yield from missing.rows()
-        tested, rows = which_test(
-            [part_told(told.images[key].file) for key in found], self.test_share, self.seed
-        )
+        tested, rows = self._which_test([part_told(told.images[key].file) for key in found])
         yield from rows
         names = called(list(found.values()))
         for (key, name), test in zip(found.items(), tested, strict=True):

@@ -40,8 +40,16 @@ class TreeSource(ABC):
         label="Folder or ZIP file",
         help="A folder or ZIP file on the computer that runs this app. Nothing outside of it is read.",
     )
+    split: str = setting(
+        "as named",
+        label="Split",
+        help="Which images test. As named: those in folders, or of files, that are called test, else val. Draw: some "
+        "of all.",
+        choices=("as named", "draw"),
+        advanced=True,
+    )
     test_share: float = share_of_test(
-        0.4, "How many images are drawn for the test where no part is named for testing.", advanced=True
+        0.4, "How many images are drawn for the test where none are named for it.", advanced=True
     )
     seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
 
@@ -55,6 +63,22 @@ class TreeSource(ABC):
 
     def title(self) -> str:
         return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name
+
+    def _which_test(self, parts: Sequence[str | None]) -> tuple[list[bool], list[Problem]]:
+        """Which of the images test, by the part of each; and a row where that had to be drawn.
+
+        Those of "test" do where others are there too, else those of "val"; where neither helps, a share of all.
+        """
+        found = set(parts)
+        chosen = next((part for part in ("test", "val") if part in found and found != {part}), None)
+        tested = drawn(len(parts), self.test_share, self.seed).tolist()
+        if self.split == "draw":
+            return tested, []
+        if chosen is not None:
+            return [part == chosen for part in parts], []
+        named = listed(sorted(part for part in found if part is not None)) or "none"
+        done = f"{self.test_share:.0%} of {counted(len(parts), 'image')} drawn for the test, seed {self.seed}"
+        return tested, [Problem("parts", "a part for training and one for testing", named, done)]
 
     @cached_property
     def _tree(self) -> FileTree:
@@ -142,18 +166,3 @@ def part_told(name: str) -> str | None:
     """
     words = [PARTS[word] for word in re.findall("[a-z]+", stem(name).lower()) if word in PARTS]
     return words[-1] if words else part_of(name)
-
-
-def which_test(parts: Sequence[str | None], share: float, seed: int) -> tuple[list[bool], list[Problem]]:
-    """Which of the images test, by the part of each; and a row where that had to be drawn.
-
-    Those of "test" do where others are there too, else those of "val"; where neither helps, `share` of all is drawn.
-    """
-    found = set(parts)
-    chosen = next((part for part in ("test", "val") if part in found and found != {part}), None)
-    if chosen is not None:
-        return [part == chosen for part in parts], []
-    named = listed(sorted(part for part in found if part is not None)) or "none"
-    done = f"{share:.0%} of {counted(len(parts), 'image')} drawn for the test, seed {seed}"
-    row = Problem("parts", "a part for training and one for testing", named, done)
-    return drawn(len(parts), share, seed).tolist(), [row]

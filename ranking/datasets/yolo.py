@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of, which_test
+from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of
 from ranking.datasets.yolo_names import Names, names_file, read_names
 from ranking.intake import FileTree, Recognised, Unusable
 from ranking.intake.tree import suffix
@@ -57,14 +57,14 @@ class Yolo(TreeSource):
         names, pose, rows = self._names
         yield from rows
         yield from self._without_image()
-        tested, rows = which_test([part_of(name) for name in self._images], self.test_share, self.seed)
+        tested, rows = self._which_test([part_of(name) for name in self._images])
         yield from rows
         shown = called(self._images)
         for name, test in zip(self._images, tested, strict=True):
             problems = Grouped()
             boxes = self._boxes(self._labels.get(name), names, pose, problems)
             yield from problems.rows()
-            yield SourceImage(shown[name], self._tree.file(name), boxes, test)
+            yield SourceImage(shown[name], self._tree.file(name), boxes, test, upright=True)
 
     @cached_property
     def _images(self) -> list[str]:

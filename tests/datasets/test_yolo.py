@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brought import build, lay, rows, some_yolo
+from brought import build, lay, photograph, rows, some_yolo
+from PIL import Image
 from zipped import zip_of
 
 from ranking.datasets.detection import detect
@@ -155,6 +156,15 @@ def test_hostile_yaml_takes_no_time():
     for text in (" " * 2**18 + '"', "[" * 2**18, "'" * 2**18, "a " * 2**17 + '"', "\n- a" * 2**16):
         yaml_names("names: [" + text)
         yaml_names("names:\n- " + text)
+
+
+def test_shares_are_of_the_picture_as_it_is_shown(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    files = {"classes.txt": "cat", "images/1.jpg": photograph(exif=exif), "labels/1.txt": "0 .5 .25 1 .5"}
+    image_set, _ = build("YOLO", lay(tmp_path / "x", files))
+    assert image_set.image_sizes.tolist() == [[30, 40]]
+    assert image_set.boxes.tolist() == [[0, 0, 30, 20]]
 
 
 def test_nothing_of_yolo(tmp_path):
