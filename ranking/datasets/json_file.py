@@ -8,16 +8,21 @@ from typing import Any
 
 from ranking.intake import FileTree, Limits, Unusable
 
+MOST_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
 Hook = Callable[[dict[str, Any]], Any]
 
 
 def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = None) -> Any:
     """What the file holds; `hook` is given each object as soon as it is read, and gives what is kept of it.
 
-    Unusable where it is too large or cannot be read, and for what is nested deeper than the parser goes. NaN and
+    Unusable where it is too large, has too many parts or cannot be read, and for what is nested deeper than the parser
+    goes. NaN and
     Infinity are numbers, as many tools write them.
     """
     data = tree.read(name, limits.json_bytes, "JSON")
+    parts = data.count(b"[") + data.count(b"{")
+    if parts > MOST_PARTS:
+        raise Unusable(f"JSON of at most {MOST_PARTS:,} lists and objects", f"{parts:,}")
     try:
         return json.loads(data.decode("utf-8-sig"), object_hook=hook)
     except UnicodeDecodeError as error:

@@ -23,7 +23,7 @@ class Limits:
     name_length: int = 1_000  # characters of a file's whole name in the tree
     image_bytes: int = 50 * 2**20  # of one image file
     pixels: int = 50_000_000  # of one image, by its header; Pillow itself refuses more than 89 million
-    json_bytes: int = 64 * 2**20  # of one file of annotations, which takes up to twenty times that in memory
+    json_bytes: int = 64 * 2**20  # of one file of annotations, which takes up to fifteen times that in memory
     seconds: int = 3_600  # that reading the source may take in all
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ import pytest
 from brought import box, build, coco, lay, rows, some_coco
 from zipped import zip_of
 
+from ranking.datasets import json_file
 from ranking.datasets.detection import detect
 from ranking.intake import open_tree
 
@@ -227,6 +228,15 @@ def test_a_file_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_JSON_BYTES", "100")
     with pytest.raises(ValueError, match=r"expected JSON of at most .* MB, got a larger file"):
         build("COCO", some_coco(tmp_path / "x"))
+
+
+def test_a_file_of_too_many_parts_is_not_parsed(tmp_path, monkeypatch):
+    monkeypatch.setattr(json_file.json, "loads", lambda *_, **__: pytest.fail("parsed"))
+    content = b'{"images": [' + b"[]," * 2_000_000
+    with pytest.raises(
+        ValueError, match="expected JSON of at most 2,000,000 lists and objects, got 2,000,002"
+    ):
+        build("COCO", lay(tmp_path / "x", {"a.json": content, "1.jpg": b""}))
 
 
 def test_one_bad_file_of_two_is_a_row(tmp_path):
