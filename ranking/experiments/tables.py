@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ranking.experiments.results import Results
+from ranking.experiments.results import Results, higher
 
 Value = float | str | None  # None: not there yet
 AVERAGE = "Average"
@@ -95,8 +95,8 @@ def _by_query(
 
 
 def _best(column: tuple[float | None, ...]) -> list[bool]:
-    """Which values of a column are its highest; none of a column that is not whole, or has a NaN."""
+    """Which values of a column are its highest, but for rounding; none of a column that is not whole, or has a NaN."""
     known = [value for value in column if value is not None]
     if len(known) < len(column) or any(map(math.isnan, known)):
         return [False] * len(column)
-    return [value == max(known) for value in known]
+    return [not higher(max(known), value) for value in known]
