@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ranking.experiments.protocol import BEGUN_BY
 from ranking.experiments.results import Results, higher
 
 Value = float | str | None  # None: not there yet
@@ -55,7 +56,13 @@ def seconds_table(results: Results) -> Table:
     """How long the trainings of each query and method took together, in seconds of one core."""
     table = _by_query(results, "Seconds of training, all settings and folds", results.seconds)
     rows = tuple(Row(row.name, row.values, (False,) * len(row.best)) for row in table.rows)
-    return Table(table.title, table.columns, rows)
+    begun = [one.name for one in results.contenders if any(map(one.beginning, one.points))]
+    note = (
+        f"Each training of {' and '.join(begun)} without that of {BEGUN_BY} that it begins with."
+        if begun
+        else ""
+    )
+    return Table(table.title, table.columns, rows, note)
 
 
 def chosen_table(results: Results) -> Table:

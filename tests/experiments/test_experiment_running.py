@@ -151,6 +151,12 @@ def test_tables_are_those_of_the_paper(results: Results) -> None:
     assert chosen_table(results).rows[0].values[0] in ("C = 1", "C = 10")
     total = sum(one.seconds for place, one in results.outcomes.items() if place[:2] == ("run", "SVM"))
     assert seconds_table(results).rows[0].values[1] == pytest.approx(total)
+    assert (
+        seconds_table(results).note
+        == "Each training of HOAP-SVM without that of HOB-SVM that it begins with."
+    )
+    alone = replace(results, contenders=results.contenders[:3])
+    assert seconds_table(alone).note == ""
 
 
 def test_trainings_that_did_not_converge_are_said(results: Results) -> None:
