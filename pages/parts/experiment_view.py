@@ -12,7 +12,7 @@ from pages.parts.frame import escaped, in_place
 from pages.parts.strip import strip
 from ranking.experiments.comparisons import SIGNIFICANT
 from ranking.experiments.exports import cells_csv, shown
-from ranking.experiments.tables import chosen_table, test_table, validation_table
+from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
 from ranking.ranked import first_mistake
 from ranking.reports.differences import (
     marks_of_folds,
@@ -134,7 +134,10 @@ def show_settings(findings: Findings, query: str) -> None:
             "better one."
         )
     st.markdown(as_markdown(experiment_tables.all_of_them(findings.results)))
-    st.caption("Seconds of training, all settings and folds and the test. Trainings ran beside each other.")
+    st.caption(
+        "Seconds of training, all settings and folds and the test. Trainings ran beside each other. "
+        f"{escaped(seconds_table(findings.results).note)}"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
