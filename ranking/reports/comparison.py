@@ -12,10 +12,10 @@ from ranking.comparison import most
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
 from ranking.reports.figures import Figure, figure_svg
-from ranking.reports.galleries import ranked_row, tiles_of
+from ranking.reports.galleries import ranked_row
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
-from ranking.reports.pictures import Album, Crops
+from ranking.reports.pictures import Album, Crops, tiles_of
 from ranking.reports.prose import inline, prose
 from ranking.types import Floats
 
