@@ -90,6 +90,11 @@ class JobQueue(Database):
         with self.change() as database:
             self._enter(database, run_id)
 
+    def leave(self, run_id: str) -> None:
+        """Give a ticket back before the worker has ended; what has none gives nothing back."""
+        with self.change() as database:
+            database.execute("delete from ticket where run = ?", (run_id,))
+
     def waits_for(self, run_id: str, places: int, of_one_room: int) -> int:
         """How many others must end before it is the turn of a run of this home; 0 where it works, or has no ticket."""
         with self.read() as database:

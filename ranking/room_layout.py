@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOMS = "rooms"
@@ -45,6 +45,30 @@ def server_of(home: Path) -> Path:
 def has_quotas(home: Path) -> bool:
     """Whether a home is the room of a visitor, who may have so much."""
     return is_room(home) and home.name != BUNDLED
+
+
+def check_source(home: Path, texts: Iterable[str]) -> None:
+    """ValueError where one of what a person typed is a path into the home of the server whose room `home` is, or to a
+    folder that it lies in: there are the pictures of others."""
+    if not has_quotas(home):
+        return
+    server = server_of(home).resolve()
+    for text in texts:
+        path = _resolved(text)
+        if path is not None and (path.is_relative_to(server) or server.is_relative_to(path)):
+            raise ValueError(
+                f"{text[:200]!r} is, or holds, the folder in which this server keeps the work of its visitors; type "
+                "the path of a folder or file elsewhere"
+            )
+
+
+def _resolved(text: str) -> Path | None:
+    """The file or folder that a text names; None where it names none."""
+    try:
+        path = Path(text.strip()).expanduser().resolve()
+        return path if path.exists() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def lenders_of(home: Path) -> Iterator[Path]:

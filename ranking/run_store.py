@@ -185,6 +185,7 @@ class RunStore:
                 " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
                 (state, reason, written, time.time(), run_id),
             ).rowcount
+        self.queue.leave(run_id)  # its worker may take a moment to end
         return changed == 1
 
     # ------------------------------------------------------------------- what people call and delete
@@ -278,7 +279,7 @@ class LentRuns(RunStore):
     def found(self, run_id: str) -> Run | None:
         """The run of that id; None where there is none that can be looked at."""
         row = self._row(run_id)
-        seen = row is not None and row["readable"] and row["deleted"] is None and row["kind"] != "import"
+        seen = row is not None and row["readable"] and row["deleted"] is None
         return self._as_run(row) if seen and row is not None else None
 
     def ended(self, kind: Kind | None, set_key: str | None) -> list[Run]:

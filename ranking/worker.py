@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
+from ranking.room_layout import check_source
 from ranking.run import ENDED, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
@@ -133,6 +134,7 @@ def _converged(result: Result) -> bool:
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
     settings = ImportSettings.from_json(run.settings)
+    check_source(store.home, (text for text in settings.source_settings.values() if isinstance(text, str)))
     report.progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
 

@@ -135,6 +135,14 @@ def test_of_many_that_claim_at_once_as_many_work_as_there_are_places(hall: Hall)
     assert sum(hall.claim(name, run) == 0 for name, run in asked) == 2
 
 
+def test_a_run_that_has_ended_gives_its_place_up_though_its_worker_lives_on(hall: Hall) -> None:
+    first, second, third = (hall.ask("a") for _ in range(3))
+    assert [hall.claim("a", run) for run in (first, second, third)] == [0, 0, 1]
+    hall.store("a").end_run(first.id, "finished")
+    assert first.alive
+    assert hall.claim("a", third) == 0
+
+
 def test_a_run_without_ticket_takes_one_when_it_claims(tmp_path: Path) -> None:
     store = Store(tmp_path)
     run = store.create_run("train", {})

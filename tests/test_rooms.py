@@ -12,12 +12,14 @@ from labelled_pictures import patches
 
 from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerStore
+from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
 from ranking.features import load_features
 from ranking.home import HomeError
-from ranking.room_layout import CLASS_ROOM, checked_room, is_room, server_of
+from ranking.room_layout import CLASS_ROOM, check_source, checked_room, is_room, server_of
 from ranking.room_quotas import DISK, JOBS, LIVE_FOR_EACH, QuotaError, bytes_of
 from ranking.rooms import Rooms, new_name
 from ranking.run import Run
+from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
 
 HOSTILE = (
@@ -237,6 +239,50 @@ def test_a_training_in_a_room_works_on_a_set_that_is_lent(rooms: Rooms, class_ro
     ended = room.run(run.id)
     assert (ended.state, ended.reason) == ("finished", "")
     assert ended.folder.is_relative_to(room.home)
+
+
+def test_an_experiment_of_the_class_room_is_whole_in_every_room(rooms: Rooms, class_room: Store) -> None:
+    key, room = class_room.image_sets()[0].key, Store(rooms.make("room-of-anna"))
+    told = {"set": key, "features": [["Colour", {}]], "queries": ["day"], "methods": [["SVM", {}]]}
+    settings = ExperimentSettings.from_json({**told, "grids": {"C": [1.0]}, "folds": 2})
+    done = experiment_at_home(class_room, settings, lambda progress: None)
+    _, results = results_at_home(room, settings)
+    assert results.outcomes == done.outcomes
+    assert set(results.outcomes) == set(results.keys)
+    before = content(class_room.home)
+    own, lent = (cells_of(store) for store in (class_room, room))
+    for key_of_cell in results.keys.values():
+        assert (own.scores(key_of_cell) == lent.scores(key_of_cell)).all()
+    experiment_at_home(room, settings, lambda progress: None)
+    assert content(class_room.home) == before
+
+
+def test_nobody_imports_the_rooms_of_others(rooms: Rooms, pictures: Path, tmp_path: Path) -> None:
+    room, other = Store(rooms.make("room-of-anna")), Store(rooms.make("room-of-bert"))
+    key = other.adopt(pictures, "Patches")
+    (tmp_path / "link").symlink_to(rooms.home)
+    hidden = [
+        rooms.home,
+        rooms.home / "rooms",
+        other.home / "sets" / key,
+        tmp_path,
+        Path("/"),
+        tmp_path / "link",
+    ]
+    hidden += [Path(f"{room.home}/../room-of-bert")]
+    for folder in hidden:
+        with pytest.raises(
+            ValueError, match="keeps the work of its visitors; type the path of a folder or file"
+        ):
+            check_source(room.home, [str(folder)])
+    check_source(
+        room.home, ["", "no path", str(pictures), "~nobody-there/x", "nul\0", str(tmp_path / "none")]
+    )
+    check_source(rooms.home, [str(rooms.home)])
+    run = jobs.start(room, "import", {"source": "PASCAL VOC", "source_settings": {"folder": str(other.home)}})
+    while jobs.poll(room, run.id).state in ("queued", "running"):
+        threading.Event().wait(0.05)
+    assert "keeps the work of its visitors" in room.run(run.id).reason
 
 
 # ------------------------------------------------------------------------------------------- quotas
