@@ -11,7 +11,7 @@ import contextlib
 import json
 import time
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -28,8 +28,7 @@ class Tab:
         self._socket_url, self._origin = f"ws://{parts.netloc}/_stcore/stream", url
         self.page, self.query = "", dict[str, str]()
         self._elements: dict[tuple[int, ...], tuple[Any, str]] = {}
-        self._script, self._runs, self._waiting = "", set[str](), False
-        self._ended = asyncio.Event()
+        self._script, self._ended, self._awaited = "", asyncio.Event(), ForwardMsg.FINISHED_SUCCESSFULLY
         self._every: dict[str, asyncio.Task[None]] = {}
         self.exceptions: list[str] = []
 
@@ -75,16 +74,6 @@ class Tab:
         """What the component of that key was sent."""
         return json.loads(self._find(key)[0].bidi_component.json)
 
-    def texts(self) -> str:
-        """All that the page says in markdown."""
-        parts = (
-            element.markdown.body for element, _ in self._elements.values() if element.HasField("markdown")
-        )
-        return "\n".join(parts)
-
-    def has(self, key: str) -> bool:
-        return any(key in _id_of(element) for element, _ in self._elements.values())
-
     def _find(self, key: str) -> tuple[Any, str]:
         for element, fragment in self._elements.values():
             if _id_of(element).endswith(key):
@@ -96,9 +85,19 @@ class Tab:
     async def _ask(self, value: dict[str, Any] | None = None, fragment: str = "") -> float:
         begun = time.perf_counter()
         self._ended.clear()
-        self._waiting = True
+        self._awaited = (
+            ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY if fragment else ForwardMsg.FINISHED_SUCCESSFULLY
+        )
         await self._rerun(value, fragment)
-        await asyncio.wait_for(self._ended.wait(), LONGEST)
+        ended = asyncio.create_task(self._ended.wait())
+        done, _ = await asyncio.wait(
+            {ended, self._listener}, timeout=LONGEST, return_when=asyncio.FIRST_COMPLETED
+        )
+        if ended not in done:
+            ended.cancel()
+            if self._listener in done:
+                self._listener.result()
+            raise TimeoutError(f"the page {self.page or 'start'} did not come within {LONGEST:.0f} s")
         return time.perf_counter() - begun
 
     async def _rerun(
@@ -120,19 +119,17 @@ class Tab:
             message.ParseFromString(data)
             kind = message.WhichOneof("type")
             if kind == "new_session":
-                self._script = message.new_session.page_script_hash
-                if not message.new_session.fragment_ids_this_run:
+                if not message.metadata.run.fragment_ids:
                     self._stop_repeating()
+            elif kind == "navigation":
+                self._script = message.navigation.page_script_hash
             elif kind == "page_info_changed":
                 self.query = _query(message.page_info_changed.query_string)
             elif kind == "delta":
                 self._keep(message)
             elif kind == "auto_rerun":
                 self._repeat(message.auto_rerun.fragment_id, message.auto_rerun.interval)
-            elif kind == "script_finished" and message.script_finished in (
-                ForwardMsg.FINISHED_SUCCESSFULLY,
-                ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
-            ):
+            elif kind == "script_finished" and message.script_finished == self._awaited:
                 self._ended.set()
 
     def _keep(self, message: Any) -> None:
@@ -166,6 +163,4 @@ def _id_of(element: Any) -> str:
 
 
 def _query(text: str) -> dict[str, str]:
-    from urllib.parse import parse_qsl
-
     return dict(parse_qsl(text.lstrip("?")))

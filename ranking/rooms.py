@@ -11,10 +11,11 @@ import secrets
 import string
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ranking.home import Home, home_folder
-from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, is_room
+from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, has_quotas, is_room
 from ranking.room_quotas import bytes_of
 from ranking.run import LOCK, is_held
 from ranking.store import Store
@@ -46,17 +47,21 @@ def new_name() -> str:
 class Rooms:
     """The rooms of the server whose own home is `home`: see `ranking.home.Home`.
 
-    What is lent to them is made with them: the room that the host has named in $RANKING_CLASS_ROOM, and the one that
-    holds what comes with the program. ValueError where no room can have the name of the first.
+    The room that the host has named in $RANKING_CLASS_ROOM, whose content is lent to all others, is made with them.
+    ValueError where no room can have its name.
     """
 
     def __init__(self, home: Path | str | None = None) -> None:
         self.home = home_folder(home)
         self._folder = self.home / ROOMS
-        self.bundled = self._made(BUNDLED)
         named = os.environ.get(CLASS_ROOM)
         if named:
             self.make(named)
+
+    @cached_property
+    def bundled(self) -> Path:
+        """The home of what comes with the program, which is made there once and lent to all rooms."""
+        return self._made(BUNDLED)
 
     def make(self, name: str) -> Path:
         """The home of the room of that name, which is there from now on."""
@@ -73,7 +78,8 @@ class Rooms:
 
     def all(self) -> list[RoomRow]:
         """All rooms of visitors, that visited last first."""
-        names = [home.name for home in self._folder.iterdir() if is_room(home) and home != self.bundled]
+        homes = self._folder.iterdir() if self._folder.is_dir() else ()
+        names = [home.name for home in homes if has_quotas(home)]
         return sorted((self._row(name) for name in names), key=lambda row: -row.visited)
 
     def unused_for(self, days: float) -> list[RoomRow]:
@@ -107,7 +113,7 @@ class Rooms:
 
     def _made(self, name: str) -> Path:
         home = self._folder / name
+        Home(home)  # also where it is there: it may be of an older version, and is about to be lent
         if not is_room(home):
-            Home(home)  # with its errors in words
             (home / MARK).touch()
         return home

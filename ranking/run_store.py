@@ -9,6 +9,7 @@ import string
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
@@ -48,7 +49,11 @@ class RunStore:
     def __init__(self, home: Path | str | None = None, lenders: Sequence[LentRuns] = ()) -> None:
         self._home, self._lenders = Home(home), lenders
         self.home = self._home.path
-        self.queue = JobQueue(self.home)
+
+    @cached_property
+    def queue(self) -> JobQueue:
+        """The queue that its trainings stand in."""
+        return JobQueue(self.home)
 
     # ---------------------------------------------------------------------------------------- rows
 

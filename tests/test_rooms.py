@@ -245,9 +245,9 @@ def test_an_experiment_of_the_class_room_is_whole_in_every_room(rooms: Rooms, cl
     key, room = class_room.image_sets()[0].key, Store(rooms.make("room-of-anna"))
     told = {"set": key, "features": [["Colour", {}]], "queries": ["day"], "methods": [["SVM", {}]]}
     settings = ExperimentSettings.from_json({**told, "grids": {"C": [1.0]}, "folds": 2})
-    done = experiment_at_home(class_room, settings, lambda progress: None)
-    _, results = results_at_home(room, settings)
-    assert results.outcomes == done.outcomes
+    experiment_at_home(class_room, settings, lambda progress: None)
+    (_, done), (_, results) = (results_at_home(store, settings) for store in (class_room, room))
+    assert repr(results.outcomes) == repr(done.outcomes)  # some figures are NaN
     assert set(results.outcomes) == set(results.keys)
     before = content(class_room.home)
     own, lent = (cells_of(store) for store in (class_room, room))
