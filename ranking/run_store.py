@@ -46,9 +46,14 @@ class RunStore:
 
     _as = Run  # what a row becomes
 
-    def __init__(self, home: Path | str | None = None, lenders: Sequence[LentRuns] = ()) -> None:
-        self._home, self._lenders = Home(home), lenders
+    def __init__(self, home: Path | str | None = None) -> None:
+        self._home = Home(home)
         self.home = self._home.path
+
+    @property
+    def _lenders(self) -> Sequence[LentRuns]:
+        """Who lends to this home."""
+        return ()
 
     @cached_property
     def queue(self) -> JobQueue:
@@ -279,7 +284,7 @@ class LentRuns(RunStore):
     _as = LentRun
 
     def __init__(self, home: Path) -> None:
-        self._home, self.home, self._lenders = LendingHome(home), home, ()
+        self._home, self.home = LendingHome(home), home
 
     def found(self, run_id: str) -> Run | None:
         """The run of that id; None where there is none that can be looked at."""

@@ -7,11 +7,12 @@ import os
 import shutil
 import sqlite3
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.home import home_folder, move_durably
+from ranking.home import move_durably
 from ranking.room_layout import lenders_of
 from ranking.room_quotas import check_disk
 from ranking.run import Run, is_set_key
@@ -55,14 +56,15 @@ class Store(RunStore):
     OSError, where the folder cannot be written, or a room has as much as it may have.
     """
 
-    def __init__(self, home: Path | str | None = None) -> None:
-        self._lending = [LendingStore(lender) for lender in lenders_of(home_folder(home))]
-        super().__init__(home, self._lending)
+    @property
+    def _lenders(self) -> Sequence[LendingStore]:
+        """Looked for each time: a store may be older than a home that lends to it."""
+        return [LendingStore(lender) for lender in lenders_of(self.home)]
 
     @property
     def features(self) -> Path:
         """The cache of features. What lenders have computed is in it too, as links to their files."""
-        for lender in self._lending:
+        for lender in self._lenders:
             for file in lender.computed_features():
                 _link(file, self._home.features / file.name)
         return self._home.features
@@ -75,7 +77,7 @@ class Store(RunStore):
     @property
     def lenders(self) -> list[Path]:
         """The homes whose sets and finished runs this one is lent."""
-        return [lender.home for lender in self._lending]
+        return [lender.home for lender in self._lenders]
 
     def drop_features(self) -> None:
         """Remove all computed features; who needs them computes them again."""
@@ -87,7 +89,7 @@ class Store(RunStore):
     def image_sets(self) -> list[ImageSetRow]:
         """The image sets that were kept, newest first, then those that are lent and not of this home too."""
         rows = {row.key: row for row in self._own_image_sets()}
-        for lender in self._lending:
+        for lender in self._lenders:
             rows = {row.key: row for row in lender.lent_image_sets()} | rows
         return sorted(rows.values(), key=lambda row: row.lent)  # stable: what is lent comes last
 
@@ -116,7 +118,7 @@ class Store(RunStore):
         if key not in rows:
             there = ", ".join(f"{row.title} ({row.key})" for row in rows.values()) or "none yet, import one"
             raise ValueError(f"there is no image set {key[:80]!r} in {self.home}; there are: {there}")
-        lent = [folder for one in self._lending if (folder := one.set_folder(key)) is not None]
+        lent = [folder for one in self._lenders if (folder := one.set_folder(key)) is not None]
         if rows[key].lent and lent:
             return lent[0]
         folder = self._home.sets / key
@@ -172,7 +174,7 @@ class Store(RunStore):
 
         if graph is None or not is_edges_name(graph):
             return None
-        folders = [self.edges, *(lender.lent_edges for lender in self._lending)]
+        folders = [self.edges, *(lender.lent_edges for lender in self._lenders)]
         there = [folder for folder in folders if graph in kept_edges(folder, set_key)]
         return load_edges((there or folders)[0], set_key, graph)
 
@@ -279,9 +281,10 @@ class Store(RunStore):
 class LendingStore(LentRuns, Store):
     """The image sets and runs of another home, to look at."""
 
-    def __init__(self, home: Path) -> None:
-        LentRuns.__init__(self, home)
-        self._lending = []
+    @property
+    def _lenders(self) -> Sequence[LendingStore]:
+        """Nobody: what is lent is not lent on."""
+        return ()
 
     def lent_image_sets(self) -> list[ImageSetRow]:
         """The image sets of the home, newest first."""

@@ -174,6 +174,19 @@ def test_a_room_s_own_set_goes_before_the_same_one_that_is_lent(
     assert room.home_of_set(key) == room.home
 
 
+def test_a_room_that_is_open_already_is_lent_what_comes_later(
+    rooms: Rooms, pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Store(rooms.make("room-of-anna"))
+    assert room.image_sets() == []
+    bundled = Store(rooms.bundled)
+    key = bundled.adopt(pictures, "Patches")
+    monkeypatch.setenv(CLASS_ROOM, "of-the-teacher")
+    run = Store(Rooms(rooms.home).make("of-the-teacher")).create_run("train", {})
+    assert [row.key for row in room.image_sets()] == [key]
+    assert room.run(run.id).lent
+
+
 def content(home: Path) -> dict[str, bytes]:
     """Everything below a home but what SQLite writes to read: its index of a log."""
     files = [file for file in home.rglob("*") if file.is_file() and not file.name.endswith(("-shm", "-wal"))]
@@ -199,7 +212,7 @@ def test_nothing_that_is_lent_can_be_changed(rooms: Rooms, class_room: Store) ->
     room.create_run("train", run.settings)
     assert class_room.runs() == rows
     assert content(class_room.home) == before
-    for lender in room._lending:
+    for lender in room._lenders:
         with pytest.raises(HomeError, match="the class workspace can only be looked at"):
             lender.create_run("train", {})
         with lender._home.read() as database, pytest.raises(sqlite3.OperationalError, match="readonly"):
