@@ -42,7 +42,7 @@ def show() -> None:
 
 def _choose() -> None:
     with st.form("another room", border=False):
-        named = st.text_input("Name of a room to enter, or to begin", help=GUESSED)
+        named = st.text_input("Name of a room to enter, or to begin")
         st.caption(GUESSED)
         if st.form_submit_button("Enter", type="primary"):
             try:
