@@ -1,6 +1,6 @@
 """How fast and how good are rankers of labels: inference, questions, training, and break-even precision in folds?
 
-    python benchmarks/label_ranking.py [--part inference exact training folds] [--folds 5] [--unary linear ...]
+    python benchmarks/label_ranking.py [--part inference exact training folds] [--sets Corel5k] [--unary linear ...]
 
 - inference: the best top k of random c-star models with L = 93 labels and k = 12, for a core of C = 0 ... 12 labels,
   one thread, per image in a batch; against the assignment form, in which each of the 2^C configurations of the core is
@@ -8,8 +8,8 @@
   all threads, and the next question (both maxima of all labels) for one image.
 - exact: equality with exhaustive search over all sets of 4 of 16 labels and its time; with the general form, in which
   the core is placed everywhere; and the gap of scipy's approximate quadratic assignment.
-- training: Corel5k's 4,500 training images, 499 features, labels with at least 20 images, to a gap of 1e-3. Needs
-  $RANKING_REAL_DATA or ../shared/data, as folds do.
+- training: on the label scenes that the project draws, and on Corel5k's 4,500 training images, 499 features, labels
+  with at least 20 images, by default settings. Corel5k needs $RANKING_REAL_DATA or ../shared/data, here and for folds.
 - folds: break-even precision without questions and after 1, 5 and 10, both models, the mean over folds. C is the same
   for both models, its default, and not chosen on the test images. Beside them what needs no structure: the labels by
   their frequency, and by one logistic regression each.
@@ -23,6 +23,7 @@ import argparse
 import itertools
 import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,8 @@ from ranking.asking import (
     simulate,
     strategies_for,
 )
+from ranking.datasets import build_image_set, make_source
+from ranking.features import load_features
 from ranking.inference import best_top_k, best_top_ks, threads
 from ranking.inference.best_order import (
     APPROXIMATIONS,
@@ -49,6 +52,7 @@ from ranking.inference.best_order import (
     best_order,
     top_k_model,
 )
+from ranking.label_sets import label_set
 from ranking.methods.label_prediction import LabelPrediction
 
 LABELS, K, CORE = 93, 12, 5
@@ -213,11 +217,18 @@ def corel5k() -> LabelSet | None:
     return LabelSet(features, labels[:, kept], tuple(str(name) for name in names[kept]), test)
 
 
-SETS: dict[str, Callable[[], LabelSet | None]] = {"Corel5k": corel5k}
+def label_scenes() -> LabelSet:
+    """The scenes that the project draws, as many as the source has by default, as GIST and colour."""
+    with tempfile.TemporaryDirectory() as place:
+        images, _ = build_image_set(make_source("Label scenes"), Path(place) / "set")
+        return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(place)))
 
 
-def show_training(label_set: LabelSet, title: str) -> None:
-    training = label_set.part(~label_set.test)
+SETS: dict[str, Callable[[], LabelSet | None]] = {"label scenes": label_scenes, "Corel5k": corel5k}
+
+
+def show_training(images: LabelSet, title: str) -> None:
+    training = images.part(~images.test)
     rows = []
     for name in MODELS:
         method, start = make_method(name, C=C), time.process_time()
@@ -227,8 +238,8 @@ def show_training(label_set: LabelSet, title: str) -> None:
             [name, f"{proven.primal:.4f}", f"{proven.dual:.4f}", f"{proven.relative_gap:.1e}",
              str(proven.iterations), f"{seconds:.1f}", f"{proven.seconds:.1f}"]
         )  # fmt: skip
-    (images, columns), labels = training.features.shape, len(training.names)
-    print(f"\nTraining on {title}, {images:,} x {columns}, {labels} labels, C = {C:g}\n")
+    (count, columns), labels = training.features.shape, len(training.names)
+    print(f"\nTraining on {title}, {count:,} x {columns}, {labels} labels, C = {C:g}\n")
     print(table(["method", "primal", "dual", "gap", "rounds", "processor s", "wall s"], rows))
 
 
@@ -249,32 +260,28 @@ def by_logistic_regression(training: LabelSet, test: LabelSet) -> np.ndarray:
 REFERENCES = {"frequency of labels": by_frequency, "logistic regressions": by_logistic_regression}
 
 
-def reference_rows(label_set: LabelSet, fold: np.ndarray) -> list[list[str]]:
+def reference_rows(images: LabelSet, fold: np.ndarray) -> list[list[str]]:
     """What is reached without structure, and without questions."""
     rows = []
     for name, scores in REFERENCES.items():
         found = []
         for number in range(int(fold.max()) + 1):
-            test = label_set.part((fold == number) & label_set.labels.any(axis=1))
-            found.append(
-                100.0 * mean_break_even_precision(test, scores(label_set.part(fold != number), test))
-            )
+            test = images.part((fold == number) & images.labels.any(axis=1))
+            found.append(100.0 * mean_break_even_precision(test, scores(images.part(fold != number), test)))
         blank = [""] * (len(QUESTIONS) - 1)
         rows.append(["", name, "", f"{np.mean(found):.2f}", *blank, f"{np.std(found):.2f}"])
     return rows
 
 
-def show_folds(
-    label_set: LabelSet, title: str, folds: int, unaries: list[str], strategies: list[str]
-) -> None:
-    fold = np.random.default_rng(0).permutation(len(label_set)) % folds
-    rows = reference_rows(label_set, fold)
+def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], strategies: list[str]) -> None:
+    fold = np.random.default_rng(0).permutation(len(images)) % folds
+    rows = reference_rows(images, fold)
     for unary in unaries:
         means = {}
         for name in MODELS:
             found: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
             for number in range(folds):
-                training, test = label_set.part(fold != number), label_set.part(fold == number)
+                training, test = images.part(fold != number), images.part(fold == number)
                 method = make_method(name, C=C, unary=unary).fit(training)
                 for strategy in strategies:
                     if strategy not in strategies_for(len(method.core)):
@@ -308,6 +315,7 @@ def main() -> None:
     )
     parts = ("inference", "exact", "training", "folds")
     parser.add_argument("--part", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
     parser.add_argument("--strategies", nargs="+", default=["closest maxima"])
@@ -318,15 +326,15 @@ def main() -> None:
         show_inference(generator)
     if "exact" in given.part:
         show_exact(generator)
-    for title, make in SETS.items():
-        label_set = make()
-        if label_set is None:
+    for title in given.sets if {"training", "folds"} & set(given.part) else ():
+        images = SETS[title]()
+        if images is None:
             print(f"\n{title} is not there: training and folds on it are left out")
             continue
         if "training" in given.part:
-            show_training(label_set, title)
+            show_training(images, title)
         if "folds" in given.part:
-            show_folds(label_set, title, given.folds, given.unary, given.strategies)
+            show_folds(images, title, given.folds, given.unary, given.strategies)
 
 
 if __name__ == "__main__":

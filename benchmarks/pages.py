@@ -5,13 +5,14 @@
 Sets of 5,000 and of 100,000 samples, with a training each, are made in a home of their own that is deleted
 afterwards. A server of its own is started, and a headless Chromium measures inside the page: from the click on
 a link until every thumbnail in view is decoded, and from a click on a thumbnail until the server's answer is on
-the page. A new browser tab has to load Streamlit's own scripts first, which is listed apart. Figures are medians,
-with the least beside them, for a busy machine makes all of them longer.
+the page, also where four rankings are compared. A new browser tab has to load Streamlit's own scripts first, which is
+listed apart. Figures are medians, with the least beside them, for a busy machine makes all of them longer.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import os
 import shutil
@@ -35,6 +36,7 @@ from timing import machine, table
 
 from ranking import Query, jobs, make_method
 from ranking.datasets import bundled_names
+from ranking.datasets.decoding import Decoded
 from ranking.datasets.folder import CheckedImage, ImageSetWriter
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.events import last_events
@@ -48,6 +50,7 @@ ROOT = Path(__file__).parents[1]
 SMALL, LARGE = 5_000, 100_000
 BOXES, CLASSES = 10, 10  # boxes in an image, and classes of the set
 SIDE = 200  # of a box in pixels
+COMPARED = 4  # rankings below each other
 POOL = 40  # images that differ; a set repeats them under other names
 FEATURES: list[Any] = [["HOG", {}], ["Colour", {}]]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -67,6 +70,10 @@ WATCH = """(() => {
         return seen.length > 0 && seen.every((tile) => tile.querySelector("img").naturalWidth > 0);
     };
     const says = (text) => [...document.querySelectorAll("h4")].some((one) => one.innerText.startsWith(text));
+    const ranks = () => [...document.querySelectorAll("p")]
+        .find((one) => one.innerText.startsWith("Ranks:"))?.innerText;
+    const rows = () => [...document.querySelectorAll('[class*="st-key-widget"] *')]
+        .find((one) => one.shadowRoot?.querySelector(".rows .tile"))?.shadowRoot;
     const until = (holds, from) => new Promise((resolve, reject) => {
         const begun = performance.now();
         const look = () => {
@@ -91,6 +98,12 @@ WATCH = """(() => {
             link().click();
             return until(() => painted(label), from);
         },
+        compared: () => until(() => rows() && ranks(), 0),
+        follow: (number) => {
+            const [from, before] = [performance.now(), ranks()];
+            rows().querySelectorAll(".tile")[number].click();
+            return until(() => ranks() && ranks() !== before, from);
+        },
         choose: (number) => {
             const from = performance.now();
             grid().children[number].click();
@@ -109,12 +122,16 @@ def fill(store: Store, samples: int) -> str:
     """Add a set of `samples` boxes and a training on it; the id of the training."""
     with tempfile.TemporaryDirectory() as folder:
         write_set(Path(folder) / "set", samples, f"{samples:,} boxes")
-        key = store.adopt(Path(folder) / "set", "benchmark")
+        return trained(store, store.adopt(Path(folder) / "set", "benchmark"))
+
+
+def trained(store: Store, key: str, seed: int = 0) -> str:
+    """Add a training on a set, as if it had found better scores than chance; its id."""
     settings = asked(key)
     run = store.create_run("train", settings)
     images = store.image_set(key)
     relevance = images.relevance(settings["query"])
-    scores = np.random.default_rng(0).standard_normal(samples) + 2.0 * relevance
+    scores = np.random.default_rng(seed).standard_normal(len(images)) + 2.0 * relevance
     np.save(run.scores_file, scores)
     some_method(settings).save(run.model_file)
     parts = {"train": ~images.test, "test": images.test}
@@ -167,10 +184,9 @@ def write_set(folder: Path, samples: int, title: str) -> None:
             shown = [f"class {(n + number // POOL) % CLASSES}" for n in range(BOXES)]
             told = [(SourceBox(box, (shown[n],), number=n), box) for n, box in enumerate(boxes)]
             record = SourceImage(f"{number:06d}", data, tuple(box for box, _ in told), test=number % 2 == 0)
+            stored = Decoded(picture, data, ".jpg", hashlib.sha256(data).hexdigest())
             writer.add(
-                CheckedImage(
-                    record, data, ".jpg", picture.size, told, crops[number % POOL], small[number % POOL]
-                )
+                CheckedImage(record, stored, picture.size, told, crops[number % POOL], small[number % POOL])
             )
     writer.finish(title)
 
@@ -288,6 +304,18 @@ def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: 
         jobs.cancel(store, training.id)
 
 
+def compared(page: Page, url: str, runs: Sequence[str], rounds: int) -> list[float]:
+    """On Compare, from a click on a picture until the page says where that sample stands in each ranking."""
+    page.goto(f"{url}/compare?compared={','.join(runs)}", wait_until="commit")
+    page.evaluate("bench.compared()")
+    page.wait_for_timeout(1000)
+    found = []
+    for number in range(2, rounds + 2):
+        found.append(page.evaluate("number => bench.follow(number)", number) / 1000)
+        page.wait_for_timeout(500)
+    return found
+
+
 def starts(page: Page, home: Path, rounds: int) -> list[float]:
     """From the command to a page that is painted; the first start of a home counts its ready-made set."""
     found = []
@@ -332,6 +360,10 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
             if size == SMALL:
                 found_clicks = clicks_while_training(page, server.url, store, run, rounds)
                 rows.append(row(f"{size:,}: the same while a training runs", "<= 0.25 s", found_clicks))
+                key = store.run(run).settings["set"]
+                rivals = [run, *(trained(store, key, seed) for seed in range(1, COMPARED))]
+                clicked = compared(page, server.url, rivals, rounds)
+                rows.append(row(f"{size:,}: click on Compare, {COMPARED} rankings", "<= 0.3 s", clicked))
                 rows.append(row(f"{size:,}: memory of the server", "<= 500 MB", [server.memory()], "MB"))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as new:
         rows.append(row("first start to a usable page", "", starts(page, Path(new) / "home", 1)))

@@ -15,7 +15,6 @@ from pages.parts import (
     compared_two,
     comparison_charts,
     comparison_export,
-    comparison_words,
     figures_file,
     frame,
     keys,
@@ -30,6 +29,8 @@ from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from pages.parts.rows import Row, rows
 from ranking.ranked import first_mistake
+from ranking.reports import comparison_file, comparison_files, comparison_words
+from ranking.reports.comparison import comparison_html
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown
 FOLLOWED = {"one": "The selected one", "all": "All shown"}
@@ -52,11 +53,11 @@ def steps() -> None:
     shown = Shown(
         chosen,
         [titles[run.id] for run in chosen],
-        [looks[run.id] for run in chosen],
         images,
         split,
         compared,
         cache.redrawn(chosen, split),
+        [looks[run.id] for run in chosen],
     )
     look(shown)
 
@@ -175,8 +176,16 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
     thumbnails = cache.thumbnails(shown.images.key)
     notes = ["\n".join(shown.notes_of(number)) for number in range(len(shown.runs))]
     headline = f"“{shown.query}” on {shown.images.title}, {shown.split}"
-    figures = [(curves, compared_measures.CURVES.replace("**", ""))]
+    figures = [(curves, comparison_words.CURVES.replace("**", ""))]
+    recipe = comparison_file.recipe(cache.store(), shown)
     files = {
+        "Report as HTML": (
+            lambda: comparison_html(shown, thumbnails, recipe, top),
+            "report.html",
+            "text/html",
+            ":material/article:",
+        ),
+        "Recipe as JSON": (lambda: recipe, "json", "application/json", ":material/receipt_long:"),
         "Rows as PNG": (
             lambda: comparison_export.picture(
                 thumbnails, shown.compared, shown.names, notes, top, sample, headline
@@ -186,16 +195,24 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
             ":material/image:",
         ),
         "Ranks as CSV": (
-            lambda: comparison_export.ranks_csv(shown.images, shown.compared, shown.names),
+            lambda: comparison_files.ranks_csv(shown.images, shown.compared, shown.names),
             "csv",
             "text/csv",
             ":material/table_view:",
         ),
         "Measures as CSV": (
-            lambda: comparison_export.measures_csv(shown.found, shown.names, ["AP", f"P@{top}", "NDCG"]),
+            lambda: comparison_files.measures_csv(
+                shown.found, shown.names, comparison_files.measures_of(top)
+            ),
             "measures.csv",
             "text/csv",
             ":material/table_view:",
+        ),
+        "Measures as LaTeX": (
+            lambda: comparison_files.latex_table(shown, top),
+            "tex",
+            "text/plain",
+            ":material/functions:",
         ),
     }
     with st.container(horizontal=True):
@@ -207,6 +224,10 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
         same = cache.store().runs("train", shown.runs[0].settings["set"])
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
+    st.caption(
+        "The report is one file with all of this, which needs no network and prints well. The recipe makes the same "
+        "comparison again: `python -m ranking comparison FILE.json`."
+    )
 
 
 frame.show_page(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, charts, frame, keys, lessons, measures, rivals, sets, tiles
+from pages.parts import address, cache, charts, frame, handouts, keys, lessons, measures, rivals, sets, tiles
 from pages.parts.colours import BLUE, GREEN, PURPLE, VERMILLION
 from pages.parts.frame import escaped
 from pages.parts.rivals import Standing
@@ -60,7 +60,7 @@ def steps() -> None:
     left, right = st.columns([5, 3], vertical_alignment="center")
     with right:
         chosen = lessons.choose_step(STEPS, keys.STEP)
-    left.markdown(f"## {HEADLINES[chosen - 1]}")
+    handouts.headline(HEADLINES[chosen - 1], left)
     found = LESSON.trained()
     images = cache.image_set(next(iter(found.values())).settings["set"])
     rankings = {method: cache.ranking(run, "test") for method, run in found.items()}
@@ -72,6 +72,7 @@ def steps() -> None:
         show_moving(images, rankings[LESSON.methods[-1]])
     else:
         show_understood(found, standings, k)
+    handouts.offer(keys.STEP, STEPS)
     sets.prepare()  # what other pages need, once the lesson has what it needs
 
 
@@ -93,10 +94,10 @@ def show_rivals(
         with column:
             show_rival(images, run, rankings[method], stands, k)
     said, onward = st.columns([5, 1], vertical_alignment="center")
-    said.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}")
+    handouts.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}", said)
     with onward:
         lessons.offer_next(1, STEPS, keys.STEP)
-    st.caption(
+    handouts.caption(
         f"{rivals.why(*standings)} These are people of the lesson's small set of {len(images.image_names)} scenes; "
         "none of them was learnt from."
     )
@@ -105,10 +106,10 @@ def show_rivals(
 def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k: int) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown(f"### {method}", width="content")
-        st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
-        st.metric(f"P@{k}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
-        st.metric(
+        handouts.markdown(f"### {method}", width="content")
+        handouts.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
+        handouts.metric(f"P@{k}", f"{stands.precision:.3f}", help=measures.PRECISION, width="content")
+        handouts.metric(
             "Weighted 0-1 loss",
             f"{stands.zero_one:.3f}",
             help=WEIGHTED,
@@ -121,7 +122,7 @@ def show_rival(images: ImageSet, run: Run, ranked: Ranking, stands: Standing, k:
     label = f"The first {len(shown)} test samples as {method} ranks them"
     strip(shown, name=f"strip of {method}", label=label, columns=COLUMNS, narrow=4, flags=flags)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(first_mistake(images, ranked, first), width="content")
+        handouts.caption(first_mistake(images, ranked, first), width="content")
         link = {keys.RUN: run.id}
         st.page_link("pages/ranked_images.py", label="Whole ranking", query_params=link, width="content")
 
@@ -148,6 +149,7 @@ def show_moving(images: ImageSet, ranked: Ranking) -> None:
     with right:
         bound = address.bound(keys.SMALL_K, address.number(int, 1, SHOWN - 1), DEFAULT_K)
         k = int(st.slider("k of P@k", 1, SHOWN - 1, **bound))
+    handouts.setting("Place of the image that moves", str(place))
     order = moving.small_ranking(ranked, OTHERS, place)
     with frame.in_place():
         show_small_ranking(images, order, place)
@@ -188,16 +190,17 @@ def show_measures(order: Ranking, place: int, k: int) -> None:
             values = [getattr(measured, field) for measured in by_place]
             shown = name.replace("@k", f"@{k}")
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-                st.metric(shown, f"{values[place - 1]:.3f}", help=told, width="content")
+                handouts.metric(shown, f"{values[place - 1]:.3f}", help=told, width="content")
                 formula = terms_of(order) if name == "AP" else FORMULAS[name]
-                st.markdown(rf"$\displaystyle {formula}$", width="content")
+                handouts.markdown(rf"$\displaystyle {formula}$", width="content")
             charts.measure_by_place(values, place, shown, colour, keys.widget(f"by place {field}"), stepped)
     said, onward = st.columns([5, 1], vertical_alignment="center")
-    said.caption(
+    handouts.caption(
         "**Notice**: AP, the mean of the fractions, and NDCG fall steeply at the top and hardly at the bottom. "
         f"P@{k} {say_changes([measured.precision for measured in by_place])}; the share of "
         f"wrong labels at the cut {say_changes([measured.zero_one for measured in by_place])}. "
-        f"{say_step(by_place, place)}"
+        f"{say_step(by_place, place)}",
+        said,
     )
     with onward:
         lessons.offer_next(2, STEPS, keys.STEP)
@@ -243,9 +246,9 @@ def show_understood(found: dict[str, Run], standings: Sequence[Standing], k: int
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
-    st.caption(say_costs(ap, zero_one))
-    st.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
-    st.caption(
+    handouts.caption(say_costs(ap, zero_one))
+    handouts.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
+    handouts.caption(
         f"{rivals.why(*standings)} Train on other queries of this or a larger set, with another C, and see."
     )
     if frame.pressed("Train it yourself", "train it yourself", type="primary"):

@@ -14,6 +14,7 @@ from pages.parts import (
     all_actions,
     cache,
     frame,
+    handouts,
     keys,
     leaning_charts,
     leanings,
@@ -50,7 +51,7 @@ def steps() -> None:
     left, right = st.columns([5, 4], vertical_alignment="center")
     with right:
         chosen = lessons.choose_step(STEPS, keys.NEIGHBOURS_STEP)
-    left.markdown(f"## {HEADLINES[chosen - 1]}")
+    handouts.headline(HEADLINES[chosen - 1], left)
     found = LESSON.trained()
     images = cache.image_set(found[MODEL].settings["set"])
     if chosen == 1:
@@ -61,6 +62,7 @@ def steps() -> None:
     if chosen == 1:  # below the way on, so that a projector shows the step without it
         with frame.in_place():
             all_actions.show(images, LESSON.query)
+    handouts.offer(keys.NEIGHBOURS_STEP, STEPS)
     sets.prepare()
 
 
@@ -70,13 +72,13 @@ def show_model(images: ImageSet, found: dict[str, Run], leaning: Leaning, chosen
     if chosen == 2:
         lifted = leaning.most_lifted()
         if lifted is None:
-            st.info(f"Here {MODEL} lifts no one who is relevant.", icon=":material/info:")
+            handouts.info(f"Here {MODEL} lifts no one who is relevant.")
         else:
             show_scene(images, leaning, rows, leaning.of_image(int(leaning.image_of[lifted])), lifted)
     elif chosen == 3:
         misled = leaning.most_misled()
         if misled is None:
-            st.info(f"Here {MODEL} lifts no scene wrongly as a whole.", icon=":material/info:")
+            handouts.info(f"Here {MODEL} lifts no scene wrongly as a whole.")
         else:
             show_scene(images, leaning, rows, misled)
     else:
@@ -93,10 +95,10 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
         with column:
             for method in pair:
                 show_ranking(images, method, rankings[method])
-    st.markdown(
+    handouts.markdown(
         f"## {leanings.compared({method: ranked.average_precision for method, ranked in rankings.items()})}"
     )
-    st.caption(
+    handouts.caption(
         "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
         "get different labels. The same letter below two pictures: people of one scene, and a bracket where they stand "
         "side by side. **Notice** the first mistake of each, and that with neighbours people of one scene share their "
@@ -108,7 +110,7 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
 
 
 def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
-    st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
+    handouts.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     top = Ranking(ranked.samples[:SHOWN], ranked.relevance[:SHOWN], ranked.scores[:SHOWN])
     scenes = leanings.shared(images.image_of[top.samples])
     shown = [
@@ -147,6 +149,7 @@ def show_scene(
             format="%.1f",
             **bound,
         )
+    handouts.setting("Strength of the neighbours", f"{strength:g}")
     now = leaning.at(strength)
     names = letters(len(people))
     with left, frame.in_place():
@@ -165,8 +168,8 @@ def show_scene(
             if lifted is None
             else leanings.lifting(leaning, people, lifted, names)
         )
-        st.markdown(f"### {told}")
-        st.caption(
+        handouts.markdown(f"### {told}")
+        handouts.caption(
             rf"Scores are max-marginals, in which an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$ where its ends "
             rf"differ; here $t={leaning.strengths[now]:g}$, and AP is "
             f"**{leaning.average_precision[now]:.3f}** ({leaning.precision_at(OFF):.3f} without edges). "
@@ -225,7 +228,7 @@ def show_people(
         chosen=None if lifted is None else str(images.ids[rows[lifted]]),
     )
     classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
-    st.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
+    handouts.caption(f"Letter and rank now. The scene shows {escaped(', '.join(classes))}.")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -239,14 +242,14 @@ def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
     )
     best = int(leaning.average_precision.argmax())
     alone = cache.ranking(found["AP-SVM"], "test").average_precision
-    st.caption(
+    handouts.caption(
         f"{MODEL} on the test people, its penalties weakened and strengthened after training. **Notice** where AP is "
         f"highest: {leaning.average_precision[best]:.3f} at strength {leaning.strengths[best]:g}, which nobody knows "
         f"before the test; as learnt it is {leaning.precision_at(LEARNT):.3f}. Edges off is not AP-SVM: the weights "
         f"stay those that were trained with neighbours. AP-SVM, trained without, has {alone:.3f}."
     )
-    st.markdown(f"## {leanings.summed_up(leaning)}")
-    st.caption(
+    handouts.markdown(f"## {leanings.summed_up(leaning)}")
+    handouts.caption(
         "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
         "η, with other neighbours, or on another query, and see whether it does."
     )

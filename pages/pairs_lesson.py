@@ -11,6 +11,7 @@ from pages.parts import (
     charts,
     film,
     frame,
+    handouts,
     jobs_panel,
     keys,
     lessons,
@@ -43,7 +44,7 @@ def steps() -> None:
     row = order_models.choose_set()
     criterion = order_models.choose_criterion(row)
     chosen = lessons.choose_step(STEPS, keys.PAIRS_STEP)
-    st.markdown(f"## {HEADLINES[chosen - 1]}")
+    handouts.headline(HEADLINES[chosen - 1], st.container())
     images = cache.image_set(row.key)
     if chosen == 1:
         show_pairs(images, criterion)
@@ -52,6 +53,7 @@ def steps() -> None:
     else:
         show_rankers(images, criterion)
     lessons.offer_next(chosen, STEPS, keys.PAIRS_STEP)
+    handouts.offer(keys.PAIRS_STEP, STEPS)
 
 
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
@@ -79,10 +81,11 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
     bound = address.bound(keys.GUESS, address.one_of(answers), None)
     guess = st.segmented_control("What do these pairs mean?", answers, **bound)
     if guess is None:
-        st.caption("Choose what you would tell a friend who has to go on in the same way.")
+        handouts.caption("Choose what you would tell a friend who has to go on in the same way.")
         return
+    handouts.setting("What do these pairs mean?", str(guess))
     right = "It could be" if guess in CUES else "It could be that, too"
-    st.markdown(
+    handouts.markdown(
         f"**{right}: these {len(examples.pairs)} pairs cannot tell.** In every one the left picture is more colourful, "
         "and brighter, and goes first by a third criterion. All three explain all that you have seen."
     )
@@ -95,11 +98,11 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     total = len(rows) * (len(rows) - 1) // 2
     told = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
     listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in told)
-    st.markdown(
+    handouts.markdown(
         f"| If it meant that … | pairs of this sequence that it explains |\n|---|---|\n{listed}\n"
         f"| {escaped(criterion)}, the highest first | {total} of {total} |"
     )
-    st.caption(
+    handouts.caption(
         f"{len(rows)} pictures in order hold {total} pairs, which all have to fit. **Notice** that colour and "
         f"brightness leave {' and '.join(str(total - count) for _, count in told)} of them unexplained. Colourful is "
         "the mean saturation of a picture's points, bright the mean of their values. Of fifty sequences that were "
@@ -133,7 +136,9 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         if frame.pressed("Train them", keys.widget("train the lesson's rankers"), type="primary"):
             jobs.start_once(cache.store(), "study", settings.to_json())
             st.rerun()
-        st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8; it takes half a minute.")
+        handouts.caption(
+            "RankSVM learns from pairs, MidRank from subsequences of 3 to 8; it takes half a minute."
+        )
         return
     with cache.or_gone():
         outcome = Outcome.from_json(run.result)
@@ -141,7 +146,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     alt = study_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=380, top=8)
     notice = WORDS[STUDY].notice({curve.line: curve for curve in outcome.curves})
-    st.caption(
+    handouts.caption(
         f"Trained on {DRAWING['train']} sequences of {DRAWING['length']}, tested on {DRAWING['test']} of other images; "
         f"bars are 95% intervals over sequences. **Notice** {escaped(notice)}"
     )

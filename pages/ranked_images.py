@@ -13,6 +13,7 @@ from pages.parts import (
     export,
     frame,
     grid,
+    inference_scores,
     keys,
     measures,
     runs,
@@ -153,6 +154,13 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
             label="What its neighbours did to it",
             icon=":material/hub:",
             query_params=address.changed(**{keys.SAMPLE: str(images.ids[row])}),
+        )
+    if (asked := inference_scores.address_of(run)) is not None:
+        st.page_link(
+            "pages/most_violated.py",
+            label="Most violated ranking by its scores",
+            icon=":material/priority_high:",
+            query_params=address.changed(**asked),
         )
 
 

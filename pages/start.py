@@ -17,7 +17,7 @@ from ranking.types import ImageSet
 
 TRAINED = Path(__file__).parents[1] / "data" / "start_strip.json"  # data/start_strip.py makes it
 COLUMNS = 12
-LESSONS = ("neighbours_lesson", "pairs_lesson", "violated_lesson")  # after the first
+LESSONS = ("neighbours_lesson", "pairs_lesson", "violated_lesson", "labels_lesson")  # after the first
 
 WHAT_THIS_IS = """
 - **Say what you look for.** A method learns from examples to rank images: what you look for shall come first.
@@ -39,8 +39,8 @@ def steps() -> None:
         st.markdown("Two methods rank the same people. Which mistake costs what?")
         frame.next_step("Why optimise AP?", "lesson")
         st.markdown(
-            "Then: do people of one scene help each other? What do a few ordered pairs tell, and how is the worst "
-            "of all rankings found?"
+            "Then: do people of one scene help each other? What do a few ordered pairs tell, how is the worst "
+            "of all rankings found, and which question is worth asking?"
         )
         with st.container(horizontal=True):
             for name in LESSONS:

@@ -15,6 +15,7 @@ from pages.parts import (
     forms,
     frame,
     graph_choice,
+    inference_scores,
     jobs_panel,
     keys,
     run_actions,
@@ -216,6 +217,8 @@ def show_ended(run: Run, obvious: bool) -> None:
             if runs.leans_on_neighbours(run):
                 for label, page in WITH_NEIGHBOURS.items():
                     frame.next_step(label, page, obvious=False, run=run.id)
+            if (asked := inference_scores.address_of(run)) is not None:
+                frame.next_step("Most violated ranking", "most_violated", obvious=False, **asked)
         logarithmic = bool(jobs_panel.iterations_of(seen)) and training_view.log_choice()
     training_view.draw(run, seen, logarithmic)
     if run.state == "failed":

@@ -13,6 +13,7 @@ from pages.parts import (
     cache,
     charts,
     frame,
+    handouts,
     inference_charts,
     inference_lesson_charts,
     inference_words,
@@ -48,7 +49,7 @@ def steps() -> None:
     left, right = st.columns([5, 4], vertical_alignment="center")
     with right:
         chosen = lessons.choose_step(STEPS, keys.VIOLATED_STEP)
-    left.markdown(f"## {HEADLINES[chosen - 1]}")
+    handouts.headline(HEADLINES[chosen - 1], left)
     run = LESSON.trained()[METHOD]
     images = cache.image_set(run.settings["set"])
     if chosen <= 2:
@@ -60,6 +61,7 @@ def steps() -> None:
     else:
         show_understood(run)
     lessons.offer_next(chosen, STEPS, keys.VIOLATED_STEP)
+    handouts.offer(keys.VIOLATED_STEP, STEPS)
     sets.prepare()
 
 
@@ -76,7 +78,7 @@ def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
     with wide:
         for name, found in rankings.items():
             value = worth[name]
-            st.markdown(
+            handouts.markdown(
                 f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**"
             )
             show_order(images, few, problem, found, name)
@@ -91,7 +93,7 @@ def show_fear(images: ImageSet, few: Scores, problem: Problem) -> None:
             f"{name}: {one.score:.3f} and {one.loss:.3f}" for name, one in worth.items()
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
-    st.caption(
+    handouts.caption(
         f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, drawn as points. Training "
         "wants the right ranking to beat every other one in score, by as much as its loss. **Notice** that the "
         "one which comes closest to winning, or wins by most, is farthest up and right: it looks good to the "
@@ -134,7 +136,7 @@ def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
         told = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
         charts.show(figure, keys.widget("f of each"), told, "f-of-each", height=400, top=8)
     with narrow:
-        st.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
+        handouts.markdown("**The irrelevant images, the highest score first, and the best rank of each**")
         assert few.rows is not None
         shown = tiles.sample_tiles(images, cache.thumbnails(images.key), few.rows[problem.negatives].tolist())
         shown = [
@@ -144,9 +146,9 @@ def show_each(images: ImageSet, few: Scores, problem: Problem) -> None:
         strip(
             shown, name="irrelevant ones", label="Irrelevant images with their best rank", columns=3, narrow=3
         )
-        st.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
+        handouts.markdown(r"$\displaystyle \text{score}+\text{loss}=\sum_{j=1}^{|N|} f_j(r_j)$")
     tried, every = problem.values.size, len(problem.interleavings())
-    st.caption(
+    handouts.caption(
         "Score and loss are sums over the irrelevant images: each adds $f_j(r_j)$, by how many relevant ones "
         f"stand above it (Observation 3). **Notice** the large marks, the top of each curve: {tried} values "
         f"instead of {every} patterns. And the best ranks, {', '.join(map(str, ranks))}, never fall (Observation "
@@ -168,13 +170,14 @@ def show_halves(run: Run) -> None:
     count = len(trace.steps)
     bound = address.bound(keys.LOOK, address.number(int, 0, count), 1)
     done = int(st.slider("Medians that were looked at", 0, count, **bound))
+    handouts.setting("Medians that were looked at", str(done))
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=430, top=8)
     said = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
     low, high = trace.bounds_after(done, problem.highest)
-    st.markdown(f"### {said}")
-    st.caption(
+    handouts.markdown(f"### {said}")
+    handouts.caption(
         f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
         "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
         f"left and a floor for all to its right. Move the slider. **Notice** that {np.count_nonzero(low == high)} "
@@ -195,7 +198,7 @@ def show_understood(run: Run) -> None:
     told = ", ".join(f"{name} {value:,}" for name, value in last.items())
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {told}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=420, top=8)
-    st.caption(
+    handouts.caption(
         "Comparisons of scores, scores counted and differences of $f_j$ together, in sampled problems with one "
         f"relevant sample to {ONE_IN} irrelevant ones. **Notice** the slopes: greedy grows with $|N||P|$, ten "
         "times the samples cost a hundred times as much; the others grow hardly faster than $|N|$. With "

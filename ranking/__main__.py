@@ -1,4 +1,4 @@
-"""``python -m ranking experiment | train | rank | report | rooms``: what the app does, from a command line.
+"""``python -m ranking experiment | train | comparison | rank | report | rooms``: what the app does, as commands.
 
 Exit codes: 0 it is done, 1 it failed and stderr says why, 2 wrong arguments, 130 interrupted by Ctrl-C.
 """
@@ -9,11 +9,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ranking.commands import experiment, rank, report, rooms, train
+from ranking.commands import comparison, experiment, rank, report, rooms, train
 from ranking.commands.watching import FAILED, INTERRUPTED
 from ranking.home import HomeError
 
-COMMANDS = {"experiment": experiment, "train": train, "rank": rank, "report": report, "rooms": rooms}
+COMMANDS = {
+    "experiment": experiment,
+    "train": train,
+    "comparison": comparison,
+    "rank": rank,
+    "report": report,
+    "rooms": rooms,
+}
 
 
 def parser() -> argparse.ArgumentParser:

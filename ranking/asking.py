@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics import break_even_precision
-from ranking.types import Floats, Ints, LabelSet
+from ranking.types import Bools, Floats, Ints, LabelSet
 
 Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner a label is asked for
 
@@ -148,18 +148,30 @@ def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions:
     if not len(kept):
         raise ValueError("no image has a label; break-even precision needs at least one")
     prediction = method.prediction(kept, k=kept.labels.sum(axis=1))
-    means = [mean_break_even_precision(kept, prediction.scores)]
+    return np.asarray(precisions(prediction, kept.labels, urgency, questions).mean(axis=1))
+
+
+def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, questions: int) -> Floats:
+    """(questions + 1, M) the break-even precision of each image after 0, 1, ... questions, `labels` (M, L) answering.
+
+    `prediction` is of those images, without answers; each image needs a label.
+    """
+    found = [_precisions(labels, prediction.scores)]
     for _ in range(questions):
         asked = next_questions(prediction, urgency).labels
         rows = np.flatnonzero(asked >= 0)
         answers = prediction.answers.copy()
-        answers[rows, asked[rows]] = np.where(kept.labels[rows, asked[rows]], 1, -1)
+        answers[rows, asked[rows]] = np.where(labels[rows, asked[rows]], 1, -1)
         prediction = replace(prediction, answers=answers)
-        means.append(mean_break_even_precision(kept, prediction.scores))
-    return np.array(means)
+        found.append(_precisions(labels, prediction.scores))
+    return np.array(found)
 
 
 def mean_break_even_precision(images: LabelSet, scores: Floats) -> float:
     """The mean over images of `break_even_precision`; each needs a label."""
-    pairs = zip(images.labels, scores, strict=True)
-    return float(np.mean([break_even_precision(labels, row) for labels, row in pairs]))
+    return float(_precisions(images.labels, scores).mean())
+
+
+def _precisions(labels: Bools, scores: Floats) -> Floats:
+    """(M,) the break-even precision of each image."""
+    return np.array([break_even_precision(marks, row) for marks, row in zip(labels, scores, strict=True)])

@@ -39,8 +39,8 @@ LAYERS: tuple[set[str], ...] = (
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
-    | {"subsequences", "pair_chains"},
-    {"registry", "settings", "types", "archives", "spreadsheets", "cluster"},
+    | {"subsequences", "pair_chains", "intake"},
+    {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
 )
 
 # The only imports between parts of one layer.

@@ -6,9 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import streamlit as st
-
-from pages.parts import cache, leanings
+from pages.parts import cache, handouts, leanings
 from pages.parts.frame import escaped
 from ranking.types import ImageSet
 
@@ -20,9 +18,9 @@ Measured = Mapping[str, Mapping[str, float]]  # of each action the test AP by ea
 def show(images: ImageSet, query: str) -> None:
     """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
     found = measured(images)
-    st.markdown(f"### {summed_up(found)}")
-    st.markdown(table(found, query))
-    st.caption(
+    handouts.markdown(f"### {summed_up(found)}")
+    handouts.markdown(table(found, query))
+    handouts.caption(
         "Test AP of all actions of the same scenes, every method with its own settings, none chosen; ▲ and ▼: what it "
         "gains and loses with neighbours. **Notice** how far they differ: a single action proves little. HOAP-SVM's "
         "rounds may end elsewhere on another machine, for its objective is not convex."

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
+from pages.parts import handout_parts, noted
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.types import Bools, Floats, ImageSet, Ints
 
@@ -306,6 +307,7 @@ def show(
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"filename": file, "scale": 2},
     }
+    noted.note(lambda: handout_parts.chart(figure, alt))
     st.plotly_chart(
         figure, key=key, config=config, alt=alt, on_select=on_select or "ignore", selection_mode="points"
     )

@@ -9,10 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import address, cache, frame, jobs_panel, keys, lessons, method_looks, runs, sets
-from pages.parts.comparison_words import listed as listed_in_words
 from pages.parts.frame import escaped
 from pages.parts.run_actions import MOST_COMPARED
 from ranking import jobs
+from ranking.reports.comparison_words import listed as listed_in_words
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
 

@@ -5,29 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pages.parts import comparison_words
 from pages.parts.label_looks import Look
-from ranking.comparison import Comparison
-from ranking.intervals import Redrawn
-from ranking.run import Run
-from ranking.types import ImageSet
+from ranking.reports import comparison_words
+from ranking.reports.compared import Compared
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """Trainings of one image set and one query; names, looks and the rankings of `compared` are in their order."""
+class Shown(Compared):
+    """A comparison with the looks of its trainings, in their order."""
 
-    runs: Sequence[Run]
-    names: Sequence[str]
     looks: Sequence[Look]
-    images: ImageSet
-    split: str
-    compared: Comparison
-    found: Redrawn
-
-    @property
-    def query(self) -> str:
-        return str(self.runs[0].settings["query"])
 
     @property
     def ids(self) -> Sequence[str]:

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, charts, comparison_charts, comparison_words, grid, keys, tiles
+from pages.parts import address, charts, comparison_charts, grid, keys, tiles
 from pages.parts.compared_shown import Shown
 from pages.parts.frame import escaped
 from pages.parts.tile import Tile
 from ranking.comparison import most
+from ranking.reports import comparison_words
 from ranking.types import Floats, Ints
 
 MOVED = {"ap": "What it does to AP", "places": "How far it moved"}

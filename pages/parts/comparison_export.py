@@ -1,21 +1,16 @@
-"""A comparison to take along: the rows as a picture (PNG), all ranks and all measures as tables (CSV)."""
+"""The rows of a comparison as a picture (PNG)."""
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
 
 from PIL import Image, ImageDraw, ImageFont
 
-from pages.parts import tiles
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from ranking.comparison import Comparison
 from ranking.datasets import Thumbnails
-from ranking.intervals import Redrawn
 from ranking.ranked import first_mistake
-from ranking.spreadsheets import guarded
-from ranking.types import ImageSet
 
 SIDE, GAP, HEAD, BAND, FOOT, BORDER = 120, 10, 210, 44, 22, 5
 TOP = 50
@@ -104,37 +99,3 @@ def _lines(
             at = [step / steps, (step + share) / steps]
             points = [(start + one * (end - start), upper + one * BAND) for one in at]
             draw.line(points, RELEVANT if relevant else IRRELEVANT, 6 if sample == selected else 2)
-
-
-def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> str:
-    """One line a sample, in the order of the first ranking, with its rank and score in each. Texts are `guarded`,
-    numbers exact."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    columns = [f"{what} by {name}" for name in names for what in ("rank", "score")]
-    writer.writerow(["sample", "image", "shows", "relevant", *map(guarded, columns)])
-    for sample in compared.places[0].argsort().tolist():
-        row = int(compared.samples[sample])
-        told = [
-            str(images.ids[row]),
-            str(images.image_names[images.image_of[row]]),
-            tiles.shows(images, row),
-        ]
-        numbers = zip(compared.places[:, sample].tolist(), compared.scores[:, sample].tolist(), strict=True)
-        placed = (value for rank, score in numbers for value in (rank, repr(score)))
-        writer.writerow([*map(guarded, told), int(compared.relevance[sample]), *placed])
-    return stream.getvalue()
-
-
-def measures_csv(found: Redrawn, names: Sequence[str], measures: Sequence[str]) -> str:
-    """One line a training and measure: its value and its 95% interval, and the same of its difference to the first
-    training on the same draws."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    against = f"less {names[0]}"
-    writer.writerow(["training", "measure", "value", "low", "high", against, "its low", "its high"])
-    for number, name in enumerate(names):
-        for measure in measures:
-            own, less = found.interval(measure, number), found.difference(measure, number, 0)
-            writer.writerow([guarded(name), measure, *map(repr, own), *map(repr, less)])
-    return stream.getvalue()

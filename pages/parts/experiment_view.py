@@ -244,7 +244,7 @@ def offer_files(run: Run, findings: Findings) -> None:
                 ),
                 (
                     "Tables (LaTeX)",
-                    lambda: latex_tables(results),
+                    lambda: latex_tables(results, apart),
                     f"tables-{run.id}.tex",
                     "text/plain",
                     "functions",

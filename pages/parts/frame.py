@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -16,6 +15,7 @@ from streamlit.runtime.scriptrunner import RerunException
 from pages.parts import address, keys, rooms
 from pages.parts.cache import Gone
 from ranking.home import HomeError
+from ranking.reports.prose import escaped as escaped  # what every page needs
 
 # The menu: what stands in it by itself, and what opens from a heading.
 SECTIONS = {
@@ -30,6 +30,7 @@ SECTIONS = {
         "neighbours_lesson": "Do neighbours help?",
         "pairs_lesson": "What did these pairs mean?",
         "violated_lesson": "One ranking among n!",
+        "labels_lesson": "Labels that ask",
     },
     "Neighbours": {
         "max_marginals": "Max-marginals",
@@ -197,12 +198,3 @@ def _press(key: str) -> None:
 
 def _pressed(key: str) -> str:
     return f"{key} was pressed"
-
-
-def escaped(text: str) -> str:
-    """`text` for calls that read markdown, so that it shows as written: labels and file names are hostile.
-
-    >>> escaped("a_b <img> [x](http://y)")
-    'a\\\\_b \\\\<img\\\\> \\\\[x\\\\]\\\\(http\\\\:\\\\/\\\\/y\\\\)'
-    """
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text.replace("\n", " "))

@@ -86,6 +86,14 @@ def choose_scale() -> float:
     )
 
 
+def address_of(run: Run) -> dict[str, str] | None:
+    """The address of the most violated ranking by what a training has scored; None where its method asks for none."""
+    loss = runs.loss_of(run)
+    if loss not in LOSSES:
+        return None
+    return {keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train", keys.LOSS: loss}
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Of a model
 # ---------------------------------------------------------------------------------------------------------

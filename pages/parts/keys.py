@@ -87,6 +87,11 @@ SCALE = "scale"  # what all scores are multiplied by
 ALGORITHM = "algorithm"  # that looks for the most violated ranking
 LOOK = "look"  # how many of its steps are done
 VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking, from 1
+LABELS_STEP = "labels_step"  # of the lesson about labels, from 1
+SCENE = "label_scene"  # of that lesson, a letter
+TOLD_LABEL = "told_label"  # the label that is answered in it
+TOLD = "told_answer"  # and how
+ASKED = "questions_answered"  # how many questions are answered in it
 TIMING = "timing"  # id of the timing that is shown
 TIMED = "timed"  # which table or figure of the paper is shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
@@ -95,6 +100,8 @@ SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 DEPENDENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((SCORES, LOSS, SCALE, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
     IMPORT: (EXAMPLE,),
+    SCENE: (TOLD_LABEL, TOLD, ASKED),
+    TOLD_LABEL: (TOLD,),
     SET: (SHEET, "sheet.", QUERY, RUN, COMPARED, PAIR, PAGE, SAMPLE, COMPONENTS),
     SHEET_CLASS: (SHEET,),
     SHEET_SPLIT: (SHEET,),
@@ -185,6 +192,7 @@ MENU = "place of the menu"
 MENU_ROW = "row of the menu"  # kept free for the end of the page's run by a fragment that will draw it again
 PAGE_RUNS = "page runs"  # whether the page itself runs, and draws its menu at its end
 PAGE_SHOWN = "page that is shown"
+HANDOUT = "way through a lesson for a file to hand out"
 PAGE_DONE = "page that was last shown to its end"
 TOGETHER = "selected together"  # name of the address: ids
 GRID_TOLD = "selection that a grid was told"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, jobs_panel, keys, sets
+from pages.parts import address, cache, frame, handouts, jobs_panel, keys, sets
 from ranking import jobs
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
@@ -79,7 +79,11 @@ def address_of(run: Run) -> dict[str, str]:
 
 
 def choose_step(steps: Sequence[str], name: str) -> int:
-    """The step, from 1, that the address says under `name`, and the way to the others."""
+    """The step, from 1, that the address says under `name`, and the way to the others; that of a hand-out which is
+    being made comes first."""
+    collected = handouts.step_of(name)
+    if collected is not None:
+        return collected
     chosen = st.segmented_control(
         "Step",
         range(1, len(steps) + 1),

@@ -92,6 +92,11 @@ def leans_on_neighbours(run: Run) -> bool:
     return bool(getattr(_method(run.settings["method"]), "uses_graph", False))
 
 
+def loss_of(run: Run) -> str | None:
+    """The ranking loss whose most violated ranking a training's method asks for; None where it asks for none."""
+    return getattr(_method(run.settings["method"]), "loss", None)
+
+
 def set_is_here(run: Run) -> bool:
     """Whether the image set that a training learnt from is in this home."""
     return run.settings["set"] in {row.key for row in cache.store().image_sets()}

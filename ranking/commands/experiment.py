@@ -9,8 +9,11 @@ from ranking import jobs
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.experiments.at_home import results_at_home
 from ranking.experiments.comparisons import difference_table
-from ranking.experiments.exports import cells_csv, latex, plain, write_parquet
+from ranking.experiments.exports import cells_csv, plain, write_parquet
 from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
+from ranking.reports.differences import differences
+from ranking.reports.files import latex_tables
+from ranking.reports.findings import Findings
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
 
@@ -46,5 +49,6 @@ def run(options: argparse.Namespace) -> int:
     if options.parquet:
         write_parquet(results, options.parquet)
     if options.latex:
-        options.latex.write_text("\n\n".join(map(latex, tables)) + "\n", "utf-8")
+        apart = differences(Findings.at_home(store, settings))
+        options.latex.write_text(latex_tables(results, apart), "utf-8")
     return DONE

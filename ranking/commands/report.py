@@ -1,75 +1,101 @@
-"""``python -m ranking report RUN_OR_FILE -o FILE.html``: an experiment as one file that needs nothing else."""
+"""``python -m ranking report RUN_OR_FILE ... -o FILE.html``: an experiment, or two to four trainings below each other,
+as one file that needs nothing else."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
+from ranking.commands.comparing import add_outputs, runs_of, write, write_report
 from ranking.commands.watching import DONE, read_json
 from ranking.datasets import Thumbnails
 from ranking.experiments.exports import cells_csv, write_parquet
+from ranking.reports.compared import SPLITS, Compared
+from ranking.reports.comparison_file import ComparisonSettings
 from ranking.reports.differences import differences
 from ranking.reports.files import latex_tables, protocol_json
 from ranking.reports.findings import Findings
 from ranking.reports.report import report_html
-from ranking.run import is_run_id
+from ranking.run import Run, is_run_id
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
 
-SUMMARY = "write an experiment as one HTML file, with its tables, charts and galleries"
+SUMMARY = "write an experiment or a comparison as one HTML file, with its tables, charts and galleries"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", help="the id of an experiment, or its protocol as a JSON file")
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        metavar="RUN_OR_FILE",
+        help="the id of an experiment, the ids of two to four trainings, or the JSON file of either",
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, help="the HTML file to write")
-    parser.add_argument("--csv", type=Path, help="write all cells there")
-    parser.add_argument("--parquet", type=Path, help="write all cells there")
-    parser.add_argument("--latex", type=Path, help="write the tables there")
-    parser.add_argument("--protocol", type=Path, help="write the JSON there that makes the experiment again")
+    parser.add_argument("--split", choices=SPLITS, help="which samples a comparison is of (default: test)")
+    add_outputs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write what is there of an experiment; nothing is trained."""
+    """Write what is there; nothing is trained."""
     store = Store(options.home)
-    settings, name = asked(store, options.experiment)
+    first = options.runs[0]
+    told = read_json(Path(first)) if Path(first).is_file() else None
+    if told is not None and "trainings" in told:
+        return _comparison_of_file(store, ComparisonSettings.from_json(told), options)
+    found = None if told is not None else _run(store, first)
+    if len(options.runs) > 1 or (found is not None and found.kind == "train"):
+        runs = [_run(store, run_id) for run_id in options.runs]
+        write_report(store, Compared.at_home(store, runs, options.split or "test"), options)
+        return DONE
+    if found is None:
+        assert told is not None
+        return _experiment(store, ExperimentSettings.from_json(told), "", options)
+    if found.kind != "experiment":
+        raise ValueError(
+            f"run {found.id} is a {found.called}, expected an experiment or trainings that rank images"
+        )
+    return _experiment(store, ExperimentSettings.from_json(found.settings), found.name, options)
+
+
+def _run(store: Store, run_id: str) -> Run:
+    if not is_run_id(run_id):
+        raise ValueError(
+            f"expected the id of an experiment or of a training, or a JSON file, got {run_id!r:.80}"
+        )
+    return store.run(run_id)
+
+
+def _comparison_of_file(store: Store, settings: ComparisonSettings, options: argparse.Namespace) -> int:
+    found = runs_of(store, settings)
+    runs = [run for run in found if run is not None]
+    if len(runs) < len(found):
+        raise ValueError(
+            f"{len(found) - len(runs)} of {len(found)} trainings are not in this home yet; make them first: "
+            "python -m ranking comparison FILE.json"
+        )
+    write_report(store, Compared.at_home(store, runs, options.split or settings.split), options)
+    return DONE
+
+
+def _experiment(store: Store, settings: ExperimentSettings, name: str, options: argparse.Namespace) -> int:
     findings = Findings.at_home(store, settings)
     if not findings.done:
         raise ValueError(
             "nothing of this experiment is in this home yet; run it first: python -m ranking experiment FILE.json"
         )
-    crops = Thumbnails(findings.images.folder)
-    _write(options.output, report_html(findings, differences(findings), crops, name))
+    crops, apart = Thumbnails(findings.images.folder), differences(findings)
+    write(options.output, report_html(findings, apart, crops, name))
     if options.csv:
-        _write(options.csv, cells_csv(findings.results))
+        write(options.csv, cells_csv(findings.results))
     if options.parquet:
         write_parquet(findings.results, options.parquet)
     if options.latex:
-        _write(options.latex, latex_tables(findings.results))
+        write(options.latex, latex_tables(findings.results, apart))
     if options.protocol:
-        _write(options.protocol, protocol_json(settings))
+        write(options.protocol, protocol_json(settings))
     told = (
         "" if findings.done == findings.planned else f", {findings.done:,} of {findings.planned:,} trainings"
     )
     print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{told}", file=sys.stderr)
     return DONE
-
-
-def asked(store: Store, experiment: str) -> tuple[ExperimentSettings, str]:
-    """The settings of an experiment and what a person calls it; ValueError where `experiment` is none."""
-    if Path(experiment).is_file():
-        return ExperimentSettings.from_json(read_json(Path(experiment))), ""
-    if not is_run_id(experiment):
-        raise ValueError(f"expected the id of an experiment or a JSON file, got {experiment!r:.80}")
-    found = store.run(experiment)
-    if found.kind != "experiment":
-        raise ValueError(f"run {found.id} is a {found.called}, expected an experiment")
-    return ExperimentSettings.from_json(found.settings), found.name
-
-
-def _write(file: Path, content: str) -> None:
-    """There whole or not at all."""
-    partial = file.with_name(f"partial-{file.name}")
-    partial.write_text(content, "utf-8")
-    os.replace(partial, file)

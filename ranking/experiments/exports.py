@@ -5,22 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ranking.experiments.protocol import MEASURES
 from ranking.experiments.results import Results
-from ranking.experiments.tables import Row, Table, Value
+from ranking.experiments.tables import Row, Table, Value, turned
 from ranking.spreadsheets import guarded
 
 NOT_THERE = "–"
+MOST_ACROSS = 7  # columns of a LaTeX table
+Marks = Mapping[tuple[str, str], str]  # signs by column and row of a table
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "−": r"$-$",
     "–": "--",
+    "\xa0": "~",
+    "“": "``",
+    "”": "''",
+    "△": r"$\bigtriangleup$",  # signs of significance; those that stay with Holm's correction are doubled, for
+    "▽": r"$\bigtriangledown$",  # LaTeX has no filled ones of its own
+    "▲": r"$\bigtriangleup\!\bigtriangleup$",
+    "▼": r"$\bigtriangledown\!\bigtriangledown$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
@@ -68,11 +77,16 @@ def cells_csv(results: Results) -> str:
 
 def write_parquet(results: Results, file: Path) -> None:
     """`cell_rows` as a Parquet file, there whole or not at all."""
+    write_rows(cell_rows(results), file)
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """Rows with equal columns as a Parquet file, there whole or not at all."""
     import pyarrow  # only now: nothing else needs it
     from pyarrow import parquet
 
     partial = file.with_name(f"partial-{file.name}")
-    parquet.write_table(pyarrow.Table.from_pylist(cell_rows(results)), partial)
+    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), partial)
     os.replace(partial, file)
 
 
@@ -95,8 +109,9 @@ def plain(table: Table) -> str:
     return "\n".join([table.title, *drawn, *([table.note] if table.note else [])])
 
 
-def latex(table: Table) -> str:
-    r"""A table as LaTeX that needs no package, its best values bold.
+def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
+    r"""A table as LaTeX that needs no package, its best values bold. marks: signs beside values, by column and row,
+    which `told` explains. More than MOST_ACROSS columns stand as rows, for a page is higher than wide.
 
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
@@ -110,18 +125,23 @@ def latex(table: Table) -> str:
     \end{tabular}
     \end{table}
     """
-    caption = f"{table.title}. {table.note}" if table.note else table.title
-    body = [
-        " & ".join([escaped(row.name), *_marked(row, r"\textbf{{{}}}", escaped)]) + r" \\"
-        for row in table.rows
-    ]
+    caption = ". ".join(part.rstrip(".") for part in (table.title, told, table.note) if part)
+    signs, heads = marks or {}, [escaped(column) for column in table.columns]
+    if len(table.columns) > MOST_ACROSS:
+        table, signs = turned(table), {(row, column): sign for (column, row), sign in signs.items()}
+        heads = [_broken(column) for column in table.columns]
+    body = []
+    for row in table.rows:
+        cells = zip(table.columns, _marked(row, r"\textbf{{{}}}", escaped), strict=True)
+        signed = [f"{cell} {escaped(signs.get((column, row.name), ''))}".rstrip() for column, cell in cells]
+        body.append(" & ".join([escaped(row.name), *signed]) + r" \\")
     return "\n".join(
         [
             r"\begin{table}",
             rf"\caption{{{escaped(caption)}}}",
             rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
             r"\hline",
-            " & ".join(["", *map(escaped, table.columns)]) + r" \\",
+            " & ".join(["", *heads]) + r" \\",
             r"\hline",
             *body,
             r"\hline",
@@ -129,6 +149,18 @@ def latex(table: Table) -> str:
             r"\end{table}",
         ]
     )
+
+
+def _broken(head: str) -> str:
+    r"""A head of several lines, a word each.
+
+    >>> print(_broken("AP-SVM − SVM"))
+    \begin{tabular}{@{}r@{}}AP-SVM\\$-$~SVM\end{tabular}
+    """
+    lines = [escaped(word) for word in head.replace("− ", "−\xa0").split(" ")]
+    if len(lines) == 1:
+        return lines[0]
+    return r"\begin{tabular}{@{}r@{}}" + r"\\".join(lines) + r"\end{tabular}"
 
 
 def escaped(text: str) -> str:

@@ -77,6 +77,19 @@ def point_words(point: tuple[tuple[str, float], ...]) -> str:
     return ", ".join(f"{name} = {value:g}" for name, value in point) or "as it is"
 
 
+def turned(table: Table) -> Table:
+    """The same with rows for columns, as it fits a page that is higher than wide."""
+    rows = [
+        Row(
+            column,
+            tuple(row.values[place] for row in table.rows),
+            tuple(row.best[place] for row in table.rows),
+        )
+        for place, column in enumerate(table.columns)
+    ]
+    return Table(table.title, tuple(row.name for row in table.rows), tuple(rows), table.note)
+
+
 def _by_query(
     results: Results, title: str, value: Callable[[str, str], float | None], note: str = ""
 ) -> Table:

@@ -163,6 +163,7 @@ class _Model:
         if marks.shape != scores.shape:
             raise ValueError(f"forced must be {scores.shape} as unary is, got shape {marks.shape}")
         weights = check_interactions(interactions, labels, scores.shape[1])
+        _check_reach(scores, weights)
         return cls(scores, labels, weights, _places(k, marks), marks)
 
     def part(self, rows: slice) -> tuple[Floats, Ints, Floats, Ints, npt.NDArray[np.int8]]:
@@ -191,6 +192,16 @@ def check_interactions(interactions: npt.ArrayLike, core: Ints, count: int) -> F
             "half in either order; give (F + F') / 2 and add the diagonal to unary"
         )
     return weights
+
+
+def _check_reach(unary: Floats, interactions: Floats) -> None:
+    """ValueError where sums could overflow: infinity less infinity would compare with nothing, and no set be best."""
+    greatest, strongest = (float(np.abs(part).max(initial=0.0)) for part in (unary, interactions))
+    if unary.shape[1] * (greatest + 2.0 * len(interactions) * strongest) == np.inf:
+        raise ValueError(
+            f"sums of {unary.shape[1]} labels must be finite, unary goes up to {greatest:g} and interactions up to "
+            f"{strongest:g}; divide both by one number"
+        )
 
 
 def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int64]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ranking.experiments.comparisons import SIGNIFICANT, Comparison, comparisons
+from ranking.experiments.exports import Marks as Marks  # here by query and method
 from ranking.experiments.results import Results
 from ranking.intervals import Interval, redrawn
 from ranking.reports.findings import Findings
 
 # A sign says on which side of the first method a value lies by more than chance: filled after Holm's correction.
 SURE_BETTER, SURE_WORSE, BETTER, WORSE = "▲", "▼", "△", "▽"
-Marks = Mapping[tuple[str, str], str]  # by query and method
 
 
 class Difference(NamedTuple):
@@ -82,6 +82,24 @@ def marks_of_folds(found: Sequence[Difference], first: str) -> Marks:
     return marks
 
 
+def marks_of_pairs(found: Sequence[Difference]) -> Marks:
+    """Signs of the differences of each two methods on each query, by the paired t-test over the folds, by query and the
+    name of the pair in `difference_table`."""
+    marks: dict[tuple[str, str], str] = {}
+    for first in dict.fromkeys(row.other for row in found):
+        of_first = marks_of_folds(found, first)
+        marks |= {(query, f"{one} − {first}"): sign for (query, one), sign in of_first.items()}
+    return marks
+
+
+def marks_of_pairs_words() -> str:
+    """What the signs of `marks_of_pairs` mean."""
+    return (
+        f"{BETTER} above and {WORSE} below 0 by the paired t-test at p < {SIGNIFICANT:g}, {SURE_BETTER} and "
+        f"{SURE_WORSE} where it stays so with Holm's correction."
+    )
+
+
 def marks_of_test(found: Sequence[Difference], first: str) -> Marks:
     """Signs of those whose interval on the test samples leaves out 0; nothing is corrected for their number."""
     marks = {}
@@ -95,7 +113,7 @@ def marks_of_folds_words(first: str) -> str:
     """What the signs of `marks_of_folds` mean."""
     return (
         f"{BETTER} better and {WORSE} worse than {first} by the paired t-test over the folds at p < {SIGNIFICANT:g}, "
-        f"filled {SURE_BETTER} {SURE_WORSE} where it stays so with Holm's correction for all comparisons."
+        f"{SURE_BETTER} and {SURE_WORSE} where it stays so with Holm's correction for all comparisons."
     )
 
 

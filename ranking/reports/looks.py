@@ -5,7 +5,7 @@ Those of the pages (`pages/parts/method_looks.py`), which a test compares: peopl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ranking.experiments.protocol import Contender
@@ -30,15 +30,24 @@ OF_METHODS = dict(zip(("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM", "NDCG-SVM"), LOOK
 
 
 def looks_of(contenders: Sequence[Contender]) -> dict[str, Look]:
-    """The look of each contender by name: that of its method, unless one before it has that, else the first that is
-    left; all looks over again where there are more contenders."""
+    """The look of each contender by name, as `looks_by`."""
+    return looks_by({one.name: one.method for one in contenders})
+
+
+def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:
+    """The look of each name: that of its method, unless one before it has that, else the first that is left; all looks
+    over again where there are more names.
+
+    >>> [look.name for look in looks_by({"mine": "AP-SVM", "again": "AP-SVM"}).values()]
+    ['dash', 'solid']
+    """
     found: dict[str, Look] = {}
-    for one in contenders:
-        own = OF_METHODS.get(one.method)
+    for name, method in methods.items():
+        own = OF_METHODS.get(method)
         if own is not None and own not in found.values():
-            found[one.name] = own
-    for one in contenders:
-        if one.name not in found:
+            found[name] = own
+    for name in methods:
+        if name not in found:
             left = [look for look in LOOKS if look not in found.values()]
-            found[one.name] = left[0] if left else LOOKS[len(found) % len(LOOKS)]
+            found[name] = left[0] if left else LOOKS[len(found) % len(LOOKS)]
     return found

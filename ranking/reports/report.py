@@ -1,15 +1,8 @@
-"""An experiment as one HTML file that needs nothing else: tables, charts, galleries, and the files to go on with.
-
-Nothing in it can run: names of sets, classes and images are a stranger's, every text is escaped (`markup`), and the
-file forbids itself scripts and every other host besides.
-"""
+"""An experiment as one HTML file that needs nothing else: tables, charts, galleries, and the files to go on with."""
 
 from __future__ import annotations
 
-import base64
 import time
-from functools import cache
-from pathlib import Path
 
 from ranking.experiments.comparisons import difference_table
 from ranking.experiments.exports import cells_csv, shown
@@ -27,6 +20,8 @@ from ranking.reports.differences import (
     Marks,
     marks_of_folds,
     marks_of_folds_words,
+    marks_of_pairs,
+    marks_of_pairs_words,
     marks_of_test,
     marks_of_test_words,
     pairs_of,
@@ -36,10 +31,10 @@ from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, gallery
 from ranking.reports.looks import looks_of
 from ranking.reports.markup import Markup, element, joined
+from ranking.reports.page import facts, note, page, section, wide_table
+from ranking.reports.page import files as saved
 from ranking.reports.pictures import Album, Crops
 from ranking.reports.words import notice_best
-
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def report_html(findings: Findings, apart: list[Difference], crops: Crops, name: str = "") -> str:
@@ -66,30 +61,16 @@ def report_html(findings: Findings, apart: list[Difference], crops: Crops, name:
         _curves(findings),
         _galleries(findings, album),
         _tabled("Time", seconds_table(results), "Where it was computed; trainings ran beside each other."),
-        _files(findings),
+        _files(findings, apart),
     ]
-    body = element("body", element("main", element("h1", title), *sections), album.sheet())
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", _style()),
-    )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
-
-
-@cache
-def _style() -> Markup:
-    return Markup(Path(__file__).with_name("report.css").read_text("utf-8"))
+    return page(title, sections, album.sheet())
 
 
 def _about(findings: Findings) -> Markup:
     """Of what the experiment is, and whether all of it is there."""
     protocol, images, splits = findings.results.protocol, findings.images, findings.plan.splits
     train, test = int((~images.test).sum()), int(images.test.sum())
-    facts = {
+    told = {
         "Images": f"{images.title}: {len(images.image_names):,} images",
         "Samples": f"{train:,} to train on, {test:,} to test on",
         "Features": " + ".join(feature for feature, _ in protocol.features),
@@ -102,14 +83,10 @@ def _about(findings: Findings) -> Markup:
         "Neighbours": "none" if findings.plan.graph is None else graph_words(findings.plan.graph),
         "Report of": time.strftime("%d %B %Y"),
     }
-    rows = [
-        element("tr", element("th", name, scope="row"), element("td", told, style="text-align:left"))
-        for name, told in facts.items()
-    ]
-    parts = [element("table", element("tbody", *rows))]
+    parts = [facts(told)]
     if findings.done < findings.planned:
-        told = f"Not finished: {findings.done:,} of {findings.planned:,} trainings are there. The rest is left out."
-        parts.append(element("p", element("b", told)))
+        said = f"Not finished: {findings.done:,} of {findings.planned:,} trainings are there. The rest is left out."
+        parts.append(element("p", element("b", said)))
     return joined(parts)
 
 
@@ -123,16 +100,14 @@ def _tabled(title: str, table: Table, notice: str = "", marks: Marks | None = No
 
 
 def _drawn(table: Table, marks: Marks) -> Markup:
-    heads = [element("th", column, scope="col") for column in table.columns]
     rows = []
     for row in table.rows:
         cells = [
             element("td", shown(value), _sign(marks.get((column, row.name))), class_="best" if best else None)
             for column, value, best in zip(table.columns, row.values, row.best, strict=True)
         ]
-        rows.append(element("tr", element("th", row.name, scope="row"), *cells))
-    drawn = element("table", element("thead", element("tr", element("td"), *heads)), element("tbody", *rows))
-    return element("div", drawn, class_="wide", tabindex="0", role="region", aria_label=table.title)
+        rows.append([element("th", row.name, scope="row"), *cells])
+    return wide_table(table.title, table.columns, rows)
 
 
 def _sign(mark: str | None) -> str:
@@ -155,14 +130,14 @@ def _differences(findings: Findings, apart: list[Difference]) -> Markup:
         "samples with that of the paired bootstrap over images. What leaves out 0 is more than chance, if one had "
         "looked at it alone."
     )
-    table = difference_table(findings.results)
+    table, marks = difference_table(findings.results), marks_of_pairs(apart)
     return element(
         "section",
         element("h2", "Differences"),
         element("p", note, class_="note"),
         element("div", *charts, class_="pairs"),
-        _drawn(table, {}),
-        element("p", table.note, class_="note"),
+        _drawn(table, marks),
+        element("p", f"{marks_of_pairs_words() if marks else ''} {table.note}".strip(), class_="note"),
     )
 
 
@@ -214,29 +189,13 @@ def _galleries(findings: Findings, album: Album) -> Markup:
     return element("section", element("h2", "First ranked"), element("p", note, class_="note"), *parts)
 
 
-def _files(findings: Findings) -> Markup:
+def _files(findings: Findings, apart: list[Difference]) -> Markup:
     """The protocol to read, and it, the cells and the tables to save: they are in this file."""
     protocol = files.protocol_json(findings.results.protocol)
-    links = [
-        _saved("protocol.json", "application/json", protocol),
-        _saved("cells.csv", "text/csv", cells_csv(findings.results)),
-        _saved("tables.tex", "text/plain", files.latex_tables(findings.results)),
-    ]
+    held = {
+        "protocol.json": protocol,
+        "cells.csv": cells_csv(findings.results),
+        "tables.tex": files.latex_tables(findings.results, apart),
+    }
     how = "The same experiment again, in a home with the same image set: python -m ranking experiment protocol.json"
-    return element(
-        "section",
-        element("h2", "To go on with"),
-        element("p", *joined_by(links), class_="files"),
-        element("p", how, class_="note"),
-        element("pre", protocol),
-    )
-
-
-def joined_by(links: list[Markup]) -> list[str]:
-    """Links with a dot between each two."""
-    return [part for link in links for part in (" · ", link)][1:]
-
-
-def _saved(name: str, kind: str, content: str) -> Markup:
-    data = base64.b64encode(content.encode()).decode()
-    return element("a", f"Save {name}", href=f"data:{kind};base64,{data}", download=name)
+    return section("To go on with", saved(held), note(how), element("pre", protocol))

@@ -184,6 +184,11 @@ def median_of_three_killer(n: int) -> np.ndarray:
             r"interactions must be F\[core\], shape \(1, 4\), got shape \(2, 4\)",
         ),
         ({"interactions": [[0, 0, 0, np.nan]]}, "interactions must be finite"),
+        ({"unary": [1e308] * 4}, r"sums of 4 labels must be finite, unary goes up to 1e\+308"),
+        (
+            {"k": 4, "interactions": [[1e308, 0, -1e308, 1e308]]},
+            r"interactions up to 1e\+308; divide both by one",
+        ),
         ({"interactions": [[0, 1, 0, 0]]}, "symmetric with a zero diagonal"),
         (
             {"core": [0, 1], "interactions": [[0, 1, 0, 0], [2, 0, 0, 0]]},

@@ -11,13 +11,14 @@ import pytest
 from filled_home import Laboratory, copy_home, train_here, train_settings
 from PIL import Image
 
-from pages.parts import cache, compared_runs, comparison_export, comparison_words, method_looks
+from pages.parts import cache, compared_runs, comparison_export, method_looks
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from ranking import jobs
 from ranking.comparison import Comparison
 from ranking.intervals import redrawn
 from ranking.metrics import average_precision, ndcg, precision_at_k
 from ranking.ranked import first_mistake
+from ranking.reports import comparison_files, comparison_words
 from ranking.store import Store
 
 QUERY = "playing instrument"
@@ -388,7 +389,7 @@ def test_the_tables_have_every_rank_and_every_interval(rivals):
     compared, found = compared_of(rivals)
     images = cache.image_set(rivals.laboratory.figures)
     names = ["SVM", "=AP", "HOB"]
-    lines = list(csv.reader(io.StringIO(comparison_export.ranks_csv(images, compared, names))))
+    lines = list(csv.reader(io.StringIO(comparison_files.ranks_csv(images, compared, names))))
     assert lines[0][4:8] == ["rank by SVM", "score by SVM", "rank by =AP", "score by =AP"]
     assert len(lines) == 1 + len(compared.samples)
     first = lines[1]
@@ -396,7 +397,7 @@ def test_the_tables_have_every_rank_and_every_interval(rivals):
     assert first[0] == images.ids[compared.samples[sample]]
     assert [int(one) for one in first[4::2]] == compared.places[:, sample].tolist()
     assert [float(one) for one in first[5::2]] == compared.scores[:, sample].tolist()
-    lines = list(csv.reader(io.StringIO(comparison_export.measures_csv(found, names, ["AP", "NDCG"]))))
+    lines = list(csv.reader(io.StringIO(comparison_files.measures_csv(found, names, ["AP", "NDCG"]))))
     assert len(lines) == 1 + 3 * 2
     assert lines[3][:2] == ["'=AP", "AP"]
     told, less = found.interval("AP", 1), found.difference("AP", 1, 0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from filled_home import run_here, train_settings
 from test_start import strips_of
 
 from pages import most_violated
@@ -204,3 +206,39 @@ def test_the_table_holds_every_step():
     assert float(first["score"]) == step.score
     assert int(first["rank"]) == step.rank
     assert (int(first["run from"]), int(first["run to"])) == (1, 5)
+
+
+@pytest.mark.parametrize("method", ["AP-SVM", "NDCG-SVM"])
+def test_trainings_by_a_ranking_loss_lead_on_to_it(laboratory, open_page, method):
+    asked = train_settings(laboratory.digits, method=method)
+    run = run_here(laboratory.store, asked)
+    goal = {"run": run.id, "scores": "a model's", "split": "train", "loss": method[:-4].lower()}
+    app = open_page("train", run=run.id)
+    [button] = [button for button in app.button if button.label == "Most violated ranking"]
+    assert button.proto.type == "secondary", "the ranking is the obvious next step"
+    button.click().run()
+    assert not app.exception
+    assert not app.warning
+    assert app.title[0].value == "Most violated ranking"
+    assert goal.items() <= dict(app.query_params).items()
+    link = links_to_it(open_page("ranked_images", run=run.id, split="test"))[0]
+    assert goal.items() <= parsed(link.query_string).items()
+
+
+def test_other_methods_have_no_such_way(laboratory, open_page):
+    run = run_here(laboratory.store, train_settings(laboratory.digits, method="SVM"))
+    assert "Most violated ranking" not in [button.label for button in open_page("train", run=run.id).button]
+    assert not links_to_it(open_page("ranked_images", run=run.id))
+
+
+def links_to_it(app):
+    """Links to the page from within another; those of the menu have its name."""
+    return [
+        link.proto
+        for link in app.get("page_link")
+        if "Most violated ranking by its scores" in link.proto.label
+    ]
+
+
+def parsed(query):
+    return dict(parse_qsl(query))

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 from filled_home import teach
+from handed_out import every_step
 from test_lesson import said
 from test_start import strips_of
 
-from pages.parts import all_actions, leanings, lessons
+from pages.parts import all_actions, keys, leanings, lessons
 from pages.parts.all_actions import MEASURED
 from ranking import method_class
 from ranking.features import load_features
@@ -218,7 +219,8 @@ def test_next_goes_through_all_steps_and_on_to_a_training_that_is_filled_in(taug
         assert app.query_params["neighbours_step"] == step
     (_, off), (_, learnt) = ranks_at(taught, 0.0), ranks_at(taught, 1.0)
     assert f"AP goes from {off:.3f} to {learnt:.3f}: here they helped on the whole." in said(app)
-    assert [button.label for button in app.button] == ["Train it yourself"], "one obvious next step"
+    obvious = [button.label for button in app.button if button.proto.type == "primary"]
+    assert obvious == ["Train it yourself"], "one obvious next step"
     app.button(key="train with neighbours").click().run()
     assert not app.exception
     assert app.selectbox(key="widget query").value == LESSON.query
@@ -308,3 +310,11 @@ def test_the_sum_says_what_ap_says(precision, words):
         f"Of 3 relevant people neighbours lift 2 and lower 1; AP goes from {precision[0]:.3f} to {precision[1]:.3f}: "
         f"here they {words} the whole."
     )
+
+
+def test_the_lesson_is_one_file_to_hand_out(taught, open_page):
+    text = every_step(
+        open_page("neighbours_lesson", neighbours_step="2", strength="0.5"), keys.NEIGHBOURS_STEP, 4
+    )
+    assert "Strength of the neighbours: <b>0.5</b>" in text
+    assert text.count('class="whole"') == 2, "the scenes of steps 2 and 3"

@@ -269,7 +269,8 @@ def test_the_area_below_the_drawn_curve_is_the_average_precision(
 
 
 @pytest.mark.parametrize(
-    "page", ["ranked_images", "max_marginals", "lesson", "neighbours_lesson", "violated_lesson"]
+    "page",
+    ["ranked_images", "max_marginals", "lesson", "neighbours_lesson", "violated_lesson", "labels_lesson"],
 )
 def test_a_page_that_ends_early_still_has_its_menu(empty_home, started, open_page, page):
     """Nothing is trained yet, or the lesson's trainings go on."""

@@ -74,6 +74,7 @@ def test_there_is_one_obvious_next_step(empty_home, started, open_page):
         "Do neighbours help?": "secondary",
         "What did these pairs mean?": "secondary",
         "One ranking among n!": "secondary",
+        "Labels that ask": "secondary",
         "Train a method": "secondary",
         "Answer a model's questions": "secondary",
         "Look at the images": "secondary",

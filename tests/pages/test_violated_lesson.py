@@ -8,9 +8,10 @@ from math import comb
 import numpy as np
 import pytest
 from filled_home import teach
+from handed_out import every_step
 from test_start import strips_of
 
-from pages.parts import lessons
+from pages.parts import keys, lessons
 from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
 from ranking.inference import most_violated_ranking
 from ranking.inference_steps import Problem, trace_of
@@ -91,3 +92,9 @@ def test_the_handful_has_both_kinds_from_the_top(taught):
     assert np.count_nonzero(few.relevant) == FEW_RELEVANT
     assert len(few.scores) == FEW_RELEVANT + FEW_IRRELEVANT
     assert (np.diff(few.scores) <= 0).all()
+
+
+def test_the_lesson_is_one_file_to_hand_out(taught, open_page):
+    text = every_step(open_page("violated_lesson", violated_step="2", look="2"), keys.VIOLATED_STEP, 4)
+    assert "Medians that were looked at: <b>2</b>" in text
+    assert text.count('wide-chart"') == 4, "a chart a step"

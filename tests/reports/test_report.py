@@ -17,10 +17,11 @@ from pages.parts import method_looks
 from ranking.__main__ import main
 from ranking.datasets import Thumbnails
 from ranking.experiments.comparisons import comparisons
-from ranking.experiments.exports import shown
+from ranking.experiments.exports import latex, shown
 from ranking.experiments.protocol import contenders_of
+from ranking.experiments.tables import Row, Table
 from ranking.intervals import Interval
-from ranking.reports import looks
+from ranking.reports import files, looks
 from ranking.reports.differences import differences, marks_of_folds, marks_of_test
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
@@ -254,11 +255,37 @@ def test_the_command_says_what_is_no_experiment(
         assert main(["report", experiment, "-o", str(tmp_path / "x.html"), "--home", str(store.home)]) == 1
         return capsys.readouterr().err
 
-    assert said("no/where").startswith("expected the id of an experiment or a JSON file, got 'no/where'")
+    assert said("no/where").startswith(
+        "expected the id of an experiment or of a training, or a JSON file, got 'no/where'"
+    )
     training = store.create_run("train", {})
     store.end_run(training.id, "failed", "it was none")
-    assert said(training.id).startswith(f"run {training.id} is a training, expected an experiment")
+    assert said(training.id).startswith("a comparison is of 2 to 4 trainings, got 1")
+    imported = store.create_run("import", {})
+    store.end_run(imported.id, "failed", "it was none")
+    assert said(imported.id).startswith(f"run {imported.id} is a import, expected an experiment")
     other = tmp_path / "other.json"
     other.write_text(json.dumps({**run.settings, "seed": 7}))
     assert said(str(other)).startswith("nothing of this experiment is in this home yet")
     assert not (tmp_path / "x.html").exists()
+
+
+def test_latex_carries_the_signs_that_the_page_shows(findings: Findings) -> None:
+    found = differences(findings)
+    assert found[0].folds is not None
+    sure = found[0].folds._replace(t=0.001, holm_t=0.01, difference=Interval(0.1, 0.05, 0.15))
+    apart = [found[0]._replace(folds=sure, test=Interval(-0.1, -0.2, -0.05))]
+    folds, test, _, pairs, _ = files.latex_tables(findings.results, apart).split("\n\n")
+    filled = r"$\bigtriangleup\!\bigtriangleup$"
+    for table, sign in ((folds, filled), (pairs, filled), (test, r"$\bigtriangledown$")):
+        caption, body = table.split(r"\begin{tabular}")
+        assert body.count(sign) == 1, "one difference is more than chance"
+        assert sign in caption, "what the sign means"
+
+
+def test_a_wide_table_stands_upright_in_latex_with_its_signs() -> None:
+    table = Table("t", tuple(f"q{i}" for i in range(9)), (Row("A − B", (0.5,) * 9, (False,) * 9),))
+    lines = latex(table, {("q3", "A − B"): "△"}).splitlines()
+    assert r"\begin{tabular}{lr}" in lines
+    assert r"q3 & 0.500 $\bigtriangleup$ \\" in lines
+    assert sum("bigtriangleup" in line for line in lines) == 1

@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.parts import handout_parts, noted
 from pages.parts.colours import BLUE, GREY, VERMILLION
 from ranking.types import Ints
 
@@ -61,6 +62,7 @@ def film(
     token: what the frames are; where it is new, the movable strip begins at its order, else it stays as the hand left
     it. on_move hears of a move; `own_order` tells what came of it.
     """
+    noted.note(lambda: handout_parts.film(frames, strips, truth, label))
     _mount(
         key=key,
         data={

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts import handout_parts, noted
+
 FOLDER = Path(__file__).parent
 
 _mount = st.components.v2.component(
@@ -32,6 +34,7 @@ class Box:
 
 def picture(src: str, size: tuple[int, int], boxes: Sequence[Box], *, alt: str, key: str) -> None:
     """Show the image at data URL `src`, (width, height) pixels in the coordinates of its boxes."""
+    noted.note(lambda: handout_parts.whole(src, size, boxes, alt))
     width, height = size
     data = {"src": src, "width": width, "height": height, "alt": alt, "boxes": [asdict(box) for box in boxes]}
     _mount(key=key, data=data)

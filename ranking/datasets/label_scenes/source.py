@@ -43,10 +43,14 @@ class LabelScenes:
 
     def records(self) -> Iterator[SourceImage | Problem]:
         for index in range(self.images):
-            story = tell_story(self.seed, index)
-            box = SourceBox(None, tuple(sorted(story.shows)))
-            test = is_test(self.seed, index, self.test_share)
-            yield SourceImage(f"scene-{index:05d}", jpeg(paint(compose(story))), (box,), test, SIZE)
+            yield self.record(index)
+
+    def record(self, index: int) -> SourceImage:
+        """Image `index`, drawn now, also of those beyond the set."""
+        story = tell_story(self.seed, index)
+        box = SourceBox(None, tuple(sorted(story.shows)))
+        test = is_test(self.seed, index, self.test_share)
+        return SourceImage(f"scene-{index:05d}", jpeg(paint(compose(story))), (box,), test, SIZE)
 
 
 def is_test(seed: int, index: int, share: float) -> bool:

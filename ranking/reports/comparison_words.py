@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.frame import escaped
+import numpy as np
+
 from ranking.comparison import Comparison
-from ranking.intervals import Interval, Redrawn
+from ranking.intervals import DRAWS, Interval, Redrawn
 from ranking.ranked import Ranking, first_mistake
+from ranking.reports.prose import escaped
+from ranking.types import ImageSet
+
+FEW = 100  # images of which intervals are measurably too narrow: see benchmarks/intervals.py
+CURVES = (
+    "Precision and recall of every place to stop, AP the area below. **Notice** where curves cross: one method is "
+    "better for a short list, another for a long one. The dotted line is what any order gives by chance."
+)
 
 
 def verdict(names: Sequence[str], found: Redrawn) -> str:
@@ -110,3 +119,19 @@ def of_places(names: Sequence[str], compared: Comparison, sample: int) -> str:
     places = compared.places[:, sample]
     order = sorted(range(len(names)), key=lambda i: int(places[i]))
     return ", ".join(f"{escaped(names[i])} **{places[i]:,}**" for i in order)
+
+
+def of_intervals(compared: Comparison, found: Redrawn, images: ImageSet, split: str) -> str:
+    """How the intervals of the measures came about."""
+    left_out = found.undefined("AP")
+    units = len(np.unique(images.groups[compared.samples]))
+    of_images = units == len(np.unique(images.image_of[compared.samples]))
+    what = f"{units:,} {split} {'images' if of_images else 'groups of images'}"
+    narrow = " Of so few they are a little too narrow." if units < FEW else ""
+    without = f" {left_out:,} draws without a relevant sample are left out." if left_out else ""
+    return (
+        f"In brackets 95% intervals: the {what} are drawn again {DRAWS:,} times with all of their samples, and each "
+        f"draw measures all methods.{without}{narrow} **Notice** that two "
+        "intervals may overlap while that of the difference lies above zero: on the same draws methods rise and fall "
+        "together. Each comparison is taken by itself, and none of them knows what other training images would change."
+    )

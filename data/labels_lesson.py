@@ -1,0 +1,66 @@
+"""What the lesson about labels shows: ``python data/labels_lesson.py`` draws, trains and writes data/labels_lesson.npz.
+
+Both rankers of labels are trained as the page Label questions trains them, on the label scenes as they come. Kept are
+their scores of the test scenes, the star, and what is proven of the trainings; pictures are drawn again from the
+numbers of the scenes. It takes some minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ranking.datasets import build_image_set, make_source
+from ranking.features import default_names
+from ranking.label_training import label_set_of, train_labels
+from ranking.run_settings import LabelTrainSettings
+
+METHODS = ("C-star p@k", "Independent p@k")
+FILE = Path(__file__).with_suffix(".npz")
+
+
+def measured(images: int = 1000, min_images: int = 20, **settings: Any) -> dict[str, Any]:
+    """The arrays of the file, from so many scenes; settings: of both methods that are not their defaults.
+
+    scenes (M,): the numbers of the test scenes. labels (M, L). unary of each method (M, L), in the order of METHODS.
+    core (c,) and interactions (c, L) of the first. told: the rest, as JSON.
+    """
+    source = make_source("Label scenes", images=images)
+    with tempfile.TemporaryDirectory() as place:
+        image_set, _ = build_image_set(source, Path(place) / "set")
+        features = tuple((name, {}) for name in default_names(image_set))
+        parts = [LabelTrainSettings(image_set.key, features, name, settings, min_images) for name in METHODS]
+        trained = [train_labels(image_set, one, Path(place)) for one in parts]
+        every = label_set_of(image_set, parts[0], Path(place))
+    test = every.part(every.test)
+    predictions = [one.method.prediction(test) for one in trained]
+    told = {
+        "set": image_set.key,
+        "seed": source.seed,
+        "learnt": int(np.count_nonzero(~every.test)),
+        "names": every.names,
+        "features": [name for name, _ in features],
+        "certificates": {name: asdict(one.certificate) for name, one in zip(METHODS, trained, strict=True)},
+    }
+    return {
+        "told": np.array(json.dumps(told)),
+        "scenes": np.array([int(str(name).rpartition("-")[2]) for name in test.ids]),
+        "labels": test.labels,
+        "unary": np.stack([one.unary for one in predictions]).astype(np.float32),
+        "core": predictions[0].core,
+        "interactions": predictions[0].interactions,
+    }
+
+
+def main() -> None:
+    np.savez_compressed(FILE, **measured())
+    print(f"wrote {FILE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""The lesson about labels: a picture whose labels are ranked, an answer that moves them, and why it was asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.parts import (
+    address,
+    asking_charts,
+    charts,
+    frame,
+    handouts,
+    keys,
+    label_looks,
+    label_models,
+    lessons,
+    taught_charts,
+    taught_labels,
+    taught_words,
+)
+from pages.parts.picture import picture
+from pages.parts.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
+from ranking.datasets.action_figures.paint import SIZE
+from ranking.fold_curves import FoldCurve
+
+STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Understood")
+HEIGHT = 360  # of charts: a projector shows a step whole
+CLOSEST = 8  # labels whose maxima are shown
+MOST_TIES = 6
+ANSWERS = {"not asked": None, "yes": True, "no": False}
+
+
+def steps() -> None:
+    left, right = st.columns([5, 4], vertical_alignment="center")
+    with right:
+        chosen = lessons.choose_step(STEPS, keys.LABELS_STEP)
+    one = taught_labels.taught()
+    with left:
+        headline = st.container()
+    if chosen == 4:
+        handouts.headline("What is a question worth?", headline)
+        show_worth(one)
+    else:
+        [show_ranked, show_answer, show_question][chosen - 1](one, read_scene(), headline)
+    handouts.offer(keys.LABELS_STEP, STEPS)
+
+
+def notice(chosen: int, said: str) -> None:
+    """The caption of a step, and the way to the next one beside it: a projector shows both."""
+    left, onward = st.columns([5, 1])
+    handouts.caption(said, left)
+    with onward:
+        lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The scene
+# ---------------------------------------------------------------------------------------------------------
+
+
+def letters() -> dict[str, int]:
+    """The rows of the scenes of the lesson by the letters that stand for them."""
+    return {chr(ord("A") + place): row for place, row in enumerate(taught_labels.examples())}
+
+
+def read_scene() -> int:
+    known = letters()
+    return known[address.read(keys.SCENE, address.one_of(list(known)), "A")]
+
+
+def choose_scene() -> None:
+    known = list(letters())
+    letter = st.segmented_control(
+        "Scene",
+        known,
+        required=True,
+        help=f"{known[0]} to {known[CHOSEN - 1]} were chosen because an answer helps much there; the others are the "
+        "first test scenes as they come.",
+        **address.bound(keys.SCENE, address.one_of(known), known[0]),
+    )
+    handouts.setting("Scene", str(letter))
+
+
+def show_scene(one: Taught, row: int) -> None:
+    shows = ", ".join(one.names[label] for label in np.flatnonzero(one.labels[row]))
+    source = taught_labels.picture_of(one, row)
+    picture(source, SIZE, [], alt=f"A drawn scene that shows {shows}", key=keys.widget("drawn scene"))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 1: ranked labels
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_ranked(one: Taught, row: int, headline: DeltaGenerator) -> None:
+    k = int(one.labels[row].sum())
+    asker, nothing = one.asker(OWN, row), one.told({})
+    scores = asker.scores(nothing)
+    order = taught_labels.ranked(asker, nothing)
+    right = int(one.labels[row][order[:k]].sum())
+    handouts.headline(f"{right} of the first {k} labels are right: precision {right / k:.3f}", headline)
+    left, wide = st.columns([1, 2], gap="large")
+    with left:
+        choose_scene()
+        show_scene(one, row)
+    with wide:
+        figure = taught_charts.ranked(one.names, order, scores, one.labels[row], k)
+        alt = taught_words.listed(one, row, order, k)
+        charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
+    notice(
+        1,
+        rf"{OWN} chooses, of {len(one.names)} labels, the {k} that are best *together*: $\max_t\,t^\top s+t^\top Ft$. "
+        "$s$ is what the pixels say of each label, $F$ which labels go with which; how many labels there are, it is "
+        f"told. **Notice** {taught_words.first_mistakes(one, row, order, k)}",
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 2: one answer
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
+    with st.container(horizontal=True, gap="large"):
+        choose_scene()
+        label, said = choose_answer(one, row)
+    left, middle, right = st.columns([3, 5, 5], gap="medium")
+    with left:
+        show_scene(one, row)
+        show_ties(one, label)
+    told = {}
+    for column, model in ((middle, OWN), (right, RIVAL)):
+        with column:
+            told[model] = show_moves(one, row, model, label, said)
+    name = one.names[label]
+    handouts.headline(
+        f"Is there “{name}”? Answer, and look who moves"
+        if said is None
+        else f"“{name}”: {'yes' if said else 'no'}. Overtakings: {OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}",
+        headline,
+    )
+    notice(2, taught_words.notice_answer(one, row, label, said))
+
+
+def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:
+    """The label that is answered, at first what C-star asks, and how, at first by the truth."""
+    asked = one.asker(OWN, row).ahead(one.told({}), depth=0).label
+    offered = [one.names[label] for label in dict.fromkeys([asked, *one.predictions[OWN].core.tolist()])]
+    bound = address.bound(keys.TOLD_LABEL, address.one_of(offered), offered[0])
+    name = st.segmented_control(
+        "The picture shows",
+        offered,
+        required=True,
+        help=f"“{offered[0]}” is what {OWN} asks here; the others are its core.",
+        **bound,
+    )
+    label = one.names.index(str(name))
+    truth = "yes" if one.labels[row, label] else "no"
+    bound = address.bound(keys.TOLD, address.one_of(list(ANSWERS)), truth)
+    said = st.segmented_control("Answer", list(ANSWERS), required=True, help=f"The truth: {truth}.", **bound)
+    handouts.setting(f"The picture shows “{name}”", str(said))
+    return label, ANSWERS[str(said)]
+
+
+def show_moves(one: Taught, row: int, model: str, label: int, said: bool | None) -> int:
+    """A model's ranking before and after the answer; returns how often others overtake each other."""
+    asker, nothing = one.asker(model, row), one.told({})
+    position = nothing if said is None else one.told({label: said})
+    before, after = (taught_labels.ranked(asker, at) for at in (nothing, position))
+    precision = [asker.precision(one.labels[row], asker.scores(at), at) for at in (nothing, position)]
+    handouts.markdown(f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}")
+    k = int(one.labels[row].sum())
+    figure = taught_charts.moves(one.names, before, after, label, one.labels[row], k)
+    alt = f"{model}: {taught_words.moved(one, before, after, label, k)}"
+    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 30, top=22)
+    return taught_labels.overtakings(before, after, label)
+
+
+def show_ties(one: Taught, label: int) -> None:
+    found = taught_labels.strongest(one.ties(label), MOST_TIES)
+    handouts.markdown(f"**$F$ of “{one.names[label]}”**")
+    said = ", ".join(f"{one.names[other]} {taught_charts.signed(weight)}" for other, weight in found)
+    alt = f"Interactions of {one.names[label]}: {said}"
+    figure = taught_charts.ties(one.names, found)
+    charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(found), top=4)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 3: which question
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_question(one: Taught, row: int, headline: DeltaGenerator) -> None:
+    asker, truth = one.asker(OWN, row), one.labels[row]
+    left, wide = st.columns([1, 2], gap="large")
+    with left:
+        choose_scene()
+        show_scene(one, row)
+    with wide:
+        bound = address.bound(keys.ASKED, address.number(int, 0, QUESTIONS), 0)
+        done = int(st.slider("Questions that the truth has answered", 0, QUESTIONS, **bound))
+        handouts.setting("Questions that the truth has answered", str(done))
+    asked, precisions = asker.play(one.told({}), truth, done)
+    position = one.told({label: bool(truth[label]) for label in asked})
+    found = asker.given(position.answers[None]).max_marginals
+    inside, outside = found.inside[0], found.outside[0]
+    open_ = taught_labels.closest(asker, position)
+    with left:
+        handouts.markdown(f"**Precision {precisions[-1]:.3f}**{taught_words.answered(one, row, asked)}")
+    if not len(open_):
+        handouts.headline("Nothing is left to ask: the answers settle every label", headline)
+        notice(3, "As many labels were answered with yes as the picture has: no other can be among them.")
+        return
+    label, surest = int(open_[0]), int(open_[-1])
+    handouts.headline(f"Why “{one.names[label]}”? Its two best values are closest", headline)
+    with wide:
+        shown = [int(other) for other in open_[:CLOSEST]]
+        figure = taught_charts.maxima(one.names, shown, inside, outside)
+        alt = taught_words.maxima(one, shown, inside, outside)
+        charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
+        handouts.markdown(taught_words.with_and_without(one, asker, position, label))
+    notice(3, taught_words.notice_question(one, label, surest, inside, outside))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 4: understood
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_worth(one: Taught) -> None:
+    found = taught_labels.curves()
+    looks = label_looks.of_models([label_models.OWN, label_models.RIVAL, BY_CHANCE])
+    looks = dict(zip(found, looks.values(), strict=True))
+    lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in found.items()]
+    figure = asking_charts.panel(lines, list(found), looks, asking_charts.reach_of(lines))
+    wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
+    with wide:
+        alt = f"Precision by the number of questions. {taught_words.from_to(found)}"
+        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT, top=8)
+    with narrow:
+        handouts.markdown(f"### {taught_words.summed_up(found)}")
+        handouts.markdown(taught_words.table(found))
+    handouts.caption(taught_words.notice_worth(one, found))
+    with st.container(horizontal=True):
+        frame.next_step("Answer its questions yourself", "label_questions")
+        frame.next_step("Simulate other ways to ask", "ask_simulation", obvious=False)
+
+
+frame.show_page(
+    "labels_lesson", "One question, well chosen, and a whole ranking of labels moves with its answer.", steps
+)

@@ -1,0 +1,56 @@
+"""What `comparison` and `report` have in common: the trainings of a comparison in a home, and its files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from ranking.datasets import Thumbnails
+from ranking.reports.compared import TOP, Compared
+from ranking.reports.comparison import comparison_html
+from ranking.reports.comparison_file import ComparisonSettings, recipe
+from ranking.reports.comparison_files import latex_table, ranks_csv, ranks_parquet
+from ranking.run import Run
+from ranking.store import Store
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """The files that may be written beside a report."""
+    parser.add_argument("--csv", type=Path, help="write every cell, or every rank and score, there")
+    parser.add_argument("--parquet", type=Path, help="write the same there")
+    parser.add_argument("--latex", type=Path, help="write the tables there")
+    parser.add_argument("--protocol", type=Path, help="write the JSON there that makes all of it again")
+
+
+def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
+    """For each training of a comparison the newest equal one that has a ranking; None where there is none."""
+    found: list[Run | None] = []
+    for asked in settings.trainings:
+        equal = store.equal_runs("train", asked.to_json())
+        found.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
+    return found
+
+
+def write_report(store: Store, shown: Compared, options: argparse.Namespace) -> None:
+    """The files that the options ask for."""
+    made_again, crops = recipe(store, shown), Thumbnails(shown.images.folder)
+    if options.output:
+        write(options.output, comparison_html(shown, crops, made_again))
+        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+    if options.csv:
+        write(options.csv, ranks_csv(shown.images, shown.compared, shown.names))
+    if options.parquet:
+        ranks_parquet(shown, options.parquet)
+    if options.latex:
+        write(options.latex, latex_table(shown, TOP))
+    if options.protocol:
+        write(options.protocol, made_again)
+
+
+def write(file: Path, content: str) -> None:
+    """There whole or not at all."""
+    partial = file.with_name(f"partial-{file.name}")
+    partial.write_text(content, "utf-8")
+    os.replace(partial, file)

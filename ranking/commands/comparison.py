@@ -1,0 +1,72 @@
+"""``python -m ranking comparison FILE.json``: two to four trainings compared, made again where they are not there."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ranking import jobs
+from ranking.commands.comparing import add_outputs, runs_of, write_report
+from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
+from ranking.datasets import ready_made_folder
+from ranking.experiments.exports import plain
+from ranking.reports.compared import TOP, Compared
+from ranking.reports.comparison_file import ComparisonSettings, comes_along
+from ranking.reports.comparison_files import measures_table
+from ranking.store import Store
+
+SUMMARY = "compare two to four trainings, and train those that are not there"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", type=Path, help="a comparison as JSON, as the page Compare and `report` write it"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="write the report there as one HTML file")
+    add_outputs(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the image set and the trainings that are not there, and print the table of measures."""
+    settings, store = ComparisonSettings.from_json(read_json(options.file)), Store(options.home)
+    if not _has_set(store, settings):
+        return FAILED
+    for asked, name, found in zip(settings.trainings, settings.names, runs_of(store, settings), strict=True):
+        if found is None:
+            trained = watch(store, jobs.start_once(store, "train", asked.to_json()))
+            if not ended_well(trained):
+                return FAILED
+            if name:
+                store.name_run(trained.id, name)
+    runs = [run for run in runs_of(store, settings) if run is not None]
+    shown = Compared.at_home(store, runs, settings.split)
+    print(plain(measures_table(shown, TOP)))
+    print("runs", *(run.id for run in runs))
+    write_report(store, shown, options)
+    return DONE
+
+
+def _has_set(store: Store, settings: ComparisonSettings) -> bool:
+    """Whether the image set is there, after it was made where it can be; ValueError where it is another one."""
+    if settings.set in {row.key for row in store.image_sets()}:
+        return True
+    if comes_along(settings.set):
+        folder = ready_made_folder()
+        assert folder is not None
+        store.adopt(folder, "ready-made")
+        return True
+    if settings.source is None:
+        raise ValueError(
+            f"image set {settings.set} is not in this home, and the file cannot make it; bring its files and import "
+            "them with the same choices"
+        )
+    made = watch(store, jobs.start_once(store, "import", settings.source.to_json()))
+    if not ended_well(made):
+        return False
+    if made.result["key"] != settings.set:
+        raise ValueError(
+            f"{settings.source.source} made image set {made.result['key']} here, expected {settings.set}; this version "
+            "draws it otherwise"
+        )
+    store.keep(made.id)
+    return True

@@ -1,0 +1,115 @@
+"""Two to four trainings of one image set and one query, and what comes of comparing their rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ranking import make_method
+from ranking.comparison import Comparison
+from ranking.image_graph import graph_words
+from ranking.intervals import Redrawn, redrawn
+from ranking.ranked import Ranking
+from ranking.run import Run
+from ranking.run_settings import TrainSettings
+from ranking.settings import settings_dict, settings_of
+from ranking.store import Store
+from ranking.types import ImageSet
+
+FEWEST, MOST = 2, 4
+SPLITS = ("test", "train")
+TOP = 10  # places that are shown and measured where nobody asks for more
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Trainings of one image set and one query; names and the rankings of `compared` are in their order. found: AP,
+    NDCG and P@k of them, and on images of the split that are drawn again."""
+
+    runs: Sequence[Run]
+    names: Sequence[str]
+    images: ImageSet
+    split: str
+    compared: Comparison
+    found: Redrawn
+
+    @classmethod
+    def at_home(cls, store: Store, runs: Sequence[Run], split: str = "test", top: int = TOP) -> Self:
+        """The trainings of a home. ValueError that says why they cannot be compared: not two to four, one without
+        scores, not of the same images and query, nothing relevant."""
+        if not FEWEST <= len(runs) <= MOST:
+            raise ValueError(f"a comparison is of {FEWEST} to {MOST} trainings, got {len(runs)}")
+        for run in runs:
+            if run.kind != "train" or not run.has_scores:
+                raise ValueError(
+                    f"{run.called} {run.id} ({run.state}) has no ranking; choose a training that has"
+                )
+        images = store.image_set(runs[0].settings["set"])
+        rows = np.flatnonzero(images.test if split == "test" else ~images.test)
+        if {(run.settings["set"], run.settings["query"]) for run in runs} != {
+            (images.key, query_of(runs[0]))
+        }:
+            raise ValueError(
+                "only trainings of one image set and one query can be compared, these are of several"
+            )
+        relevance = images.relevance(query_of(runs[0]))[rows]
+        rankings = [Ranking.of(rows, relevance, np.load(run.scores_file)[rows]) for run in runs]
+        compared = Comparison.of(rankings)
+        if not relevance.any():
+            raise ValueError(
+                f"no {split} sample is relevant to the query, so nothing tells which ranking is better"
+            )
+        cutoffs = (min(top, len(rows)),)
+        units = images.groups[compared.samples]
+        found = redrawn(compared.relevance, compared.scores, units, cutoffs=cutoffs)
+        return cls(runs, names_of(runs), images, split, compared, found)  # fmt: skip
+
+    @property
+    def query(self) -> str:
+        return query_of(self.runs[0])
+
+
+def query_of(run: Run) -> str:
+    """The class that a training ranks first."""
+    return str(run.settings["query"])
+
+
+def names_of(runs: Sequence[Run]) -> list[str]:
+    """A short name of each, no two alike: a person's own, else its method; with the id where that is not enough."""
+    named = [run.name or str(run.settings["method"]) for run in runs]
+    return [
+        f"{name}, {run.id}" if named.count(name) > 1 else name for run, name in zip(runs, named, strict=True)
+    ]
+
+
+def settings_told(run: Run) -> dict[str, str]:
+    """What a training was asked for and what came of it, in words, by what it is: all settings of its method, those
+    at their defaults too."""
+    asked = TrainSettings.from_json(run.settings)
+    method = make_method(asked.method, **asked.method_settings)
+    values, proof = settings_dict(method), run.result.get("certificate", {})
+    features = (f"{name}{_listed(given)}" for name, given in asked.features)
+    told = {"Method": asked.method, "Features": " + ".join(features)}
+    told |= {item.label.partition(":")[0]: _spoken(values[item.name]) for item in settings_of(method)}
+    if asked.graph is not None:
+        told["Neighbours"] = graph_words(asked.graph)
+    if asked.warm_start is not None:
+        told["Begun with the weights of"] = asked.warm_start
+    if proof.get("relative_gap") is not None:
+        told["Relative duality gap"] = f"{proof['relative_gap']:.2g}"
+    if proof:
+        told["Iterations"], told["Seconds"] = f"{proof['iterations']:,}", f"{proof['seconds']:.3g}"
+    if run.imported is not None:
+        told["Trained"] = "elsewhere, imported from a file"
+    return {**told, "Training": run.id}
+
+
+def _listed(given: dict[str, Any]) -> str:
+    return f" ({', '.join(f'{name} = {_spoken(value)}' for name, value in given.items())})" if given else ""
+
+
+def _spoken(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

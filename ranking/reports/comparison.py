@@ -1,0 +1,202 @@
+"""A comparison of trainings as one HTML file: what Compare shows, to print, to hand on and to make again."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from ranking.comparison import most
+from ranking.reports import comparison_files, comparison_words, page
+from ranking.reports.compared import TOP, Compared, settings_told
+from ranking.reports.figures import Figure, figure_svg
+from ranking.reports.galleries import ranked_row, tiles_of
+from ranking.reports.looks import Look, looks_by
+from ranking.reports.markup import Markup, element
+from ranking.reports.pictures import Album, Crops
+from ranking.reports.prose import inline, prose
+from ranking.types import Floats
+
+MOVERS = 6  # samples that gave, and that took, most
+MOST_STEPS = 600  # of a curve: more cannot be seen
+
+
+def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) -> str:
+    """The file, as text. crops: the pictures of the set's samples. recipe: the JSON that makes the comparison again
+    (`comparison_file`). top: places that the rows show; the measure P@top must be among those `found`."""
+    album = Album(crops)
+    looks = looks_by(
+        {name: str(run.settings["method"]) for name, run in zip(shown.names, shown.runs, strict=True)}
+    )
+    title = f"“{shown.query}” on {shown.images.title}: {comparison_words.listed(shown.names)}"
+    sections = [
+        _about(shown),
+        _rows(shown, looks, album, top),
+        _measures(shown, looks, top),
+        *(_gains(shown, 0, other, album) for other in range(1, len(shown.runs))),
+        _settings(shown),
+        _files(shown, recipe, top),
+    ]
+    return page.page(title, sections, album.sheet())
+
+
+def _about(shown: Compared) -> Markup:
+    compared = shown.compared
+    relevant = int(np.count_nonzero(compared.relevance))
+    told = {
+        "Query": shown.query,
+        "Images": f"{shown.images.title}: {len(shown.images.image_names):,} images",
+        "Ranked": f"{len(compared.samples):,} {shown.split} samples, {relevant:,} of them relevant",
+        "Report of": time.strftime("%d %B %Y"),
+    }
+    verdict = element("p", element("b", comparison_words.verdict(shown.names, shown.found)))
+    return element("div", page.facts(told), verdict)
+
+
+def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Markup:
+    """What each ranks first, the first false positive marked (high-order, Fig. 1)."""
+    rows = [
+        ranked_row(shown.images, name, ranked, looks[name], album, top)
+        for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
+    ]
+    said = comparison_words.of_rows(shown.names, shown.compared)
+    note = (
+        f"{said} ✓ and a whole border: relevant; ✗ and a dashed one: not. A thick border: the first mistake."
+    )
+    return page.section("First ranked", element("div", *rows, class_="gallery"), prose(note, "note"))
+
+
+def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
+    values = zip(shown.names, shown.compared.rankings, strict=True)
+    alt = "Precision-recall curves; AP: " + ", ".join(f"{n} {r.average_precision:.3f}" for n, r in values)
+    told = comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split)
+    return page.section(
+        "Measures",
+        _table(shown, top),
+        prose(told, "note"),
+        page.figure(figure_svg(curves(shown, looks), alt), prose(comparison_words.CURVES, "note")),
+    )
+
+
+def _table(shown: Compared, top: int) -> Markup:
+    """Each measure with its interval, and by how much AP lies above that of the first training; the best is bold, and a
+    difference whose interval is without 0 has its sign."""
+    measures = comparison_files.measures_of(top)
+    rows = []
+    for number, name in enumerate(shown.names):
+        cells = [element("th", name, scope="row")]
+        for measure in measures:
+            told = shown.found.interval(measure, number)
+            best = told.value == shown.found.values[measure].max()
+            cells.append(element("td", comparison_words.of_interval(told), class_="best" if best else None))
+        less = shown.found.difference("AP", number, 0)
+        sign = comparison_files.sign_of(less)
+        said = f"{comparison_words.of_difference(less)}{sign and f' {sign}'}" if number else "–"
+        rows.append([*cells, element("td", said)])
+    heads = [*measures, f"AP less {shown.names[0]}"]
+    return element(
+        "div",
+        page.wide_table("Measures with their intervals", heads, rows),
+        page.note(comparison_files.signs_words(shown.names[0])),
+    )
+
+
+def curves(shown: Compared, looks: dict[str, Look]) -> Figure:
+    """Precision by recall of each ranking, a line each, with a line where any order would lie by chance."""
+    traces = []
+    for name, ranked in zip(shown.names, shown.compared.rankings, strict=True):
+        precision, recall = ranked.curve
+        x, y = _steps(precision, recall)
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
+                "x": x,
+                "y": y,
+                "line": {"color": looks[name].colour, "dash": looks[name].name, "width": 3, "shape": "vh"},
+            }
+        )
+    chance = np.count_nonzero(shown.compared.relevance) / len(shown.compared.relevance)
+    line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": chance, "y1": chance}
+    axes = {
+        "xaxis": {"title": {"text": "recall"}, "range": [0, 1.02]},
+        "yaxis": {"title": {"text": "precision"}, "range": [0, 1.05]},
+    }
+    shapes = [{**line, "line": {"color": "#808080", "dash": "dot", "width": 2}}]
+    return {"data": traces, "layout": {**axes, "shapes": shapes, "showlegend": True}}
+
+
+def _steps(precision: Floats, recall: Floats) -> tuple[list[float], list[float]]:
+    """The corners of a curve: one for each relevant sample, or, of very many, for as many as can be seen."""
+    relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
+    groups = np.array_split(relevant, min(len(relevant), MOST_STEPS))
+    x = [0.0, *(float(recall[group[-1]]) for group in groups)]
+    y = [float(precision[group].mean()) for group in groups]
+    return x, [y[0], *y]
+
+
+def _gains(shown: Compared, one: int, other: int, album: Album) -> Markup:
+    """What the difference of AP is made of: the samples whose precision rose and fell most."""
+    gains = shown.compared.gains(one, other)
+    parts = []
+    for head, numbers in (("Give most", most(gains, MOVERS)), ("Take most", most(-gains, MOVERS))):
+        tiles = [_mover(shown, one, other, int(number), float(gains[number]), album) for number in numbers]
+        drawn = tiles_of(tiles, MOVERS) if tiles else element("p", "No sample does.")
+        parts.append(element("div", element("div", element("b", head), class_="head"), drawn, class_="row"))
+    said = comparison_words.of_gains(shown.compared, one, other, shown.names)
+    return page.section(
+        f"From {shown.names[one]} to {shown.names[other]}",
+        element("p", inline(said)),
+        *parts,
+        page.note(
+            "Below each picture its ranks in the two, and what it adds to the difference of AP: that of the precisions "
+            "at its places, divided by the number of relevant samples. Notice whether those that rose, or fell, have "
+            "something in common."
+        ),
+    )
+
+
+def _mover(shown: Compared, one: int, other: int, number: int, gain: float, album: Album) -> Markup:
+    row = int(shown.compared.samples[number])
+    before, after = (int(shown.compared.places[which, number]) for which in (one, other))
+    name = str(shown.images.image_names[shown.images.image_of[row]])
+    worth = f"{gain:+.3f}".replace("0.", ".").replace("-", "−")
+    alt = f"rank {before} with {shown.names[one]}, {after} with {shown.names[other]}, {worth} of AP, image {name}"
+    foot = element("span", f"{before}→{after} {worth}", class_="place two", aria_hidden="true")
+    return element("div", album.picture(row, alt), foot, class_="tile relevant", title=alt)
+
+
+def _settings(shown: Compared) -> Markup:
+    """A column a training; what not all of them have alike is bold."""
+    told = [settings_told(run) for run in shown.runs]
+    names: Sequence[str] = list(dict.fromkeys(name for one in told for name in one))
+    rows = []
+    for name in names:
+        values = [one.get(name, "–") for one in told]
+        look = "fact" if len(set(values)) == 1 else "fact best"
+        rows.append(
+            [element("th", name, scope="row"), *(element("td", value, class_=look) for value in values)]
+        )
+    table = page.wide_table("Settings of each training", shown.names, rows)
+    return page.section(
+        "Settings", table, page.note("What differs is marked. A dash: the method has no such setting.")
+    )
+
+
+def _files(shown: Compared, recipe: str, top: int) -> Markup:
+    held = {
+        "comparison.json": recipe,
+        "ranks.csv": comparison_files.ranks_csv(shown.images, shown.compared, shown.names),
+        "measures.csv": comparison_files.measures_csv(
+            shown.found, shown.names, comparison_files.measures_of(top)
+        ),
+        "measures.tex": comparison_files.latex_table(shown, top),
+    }
+    how = (
+        "The same comparison again, on this or another machine: python -m ranking comparison comparison.json. Under "
+        "“not_recreated” it says what has to be brought along."
+    )
+    return page.section("To go on with", page.files(held), page.note(how), element("pre", recipe))

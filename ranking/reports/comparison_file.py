@@ -1,0 +1,146 @@
+"""A comparison as JSON that recreates it: the settings of its trainings, and where their image set comes from.
+
+Drawn and bundled image sets are made again from their source's settings; the key, a hash of all their content, tells
+that they are the same. A set that was imported from files is named by its key alone: those files have to be brought.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from ranking.datasets import ready_made_folder, source_class, source_names
+from ranking.edge_files import is_edges_name
+from ranking.reports.compared import FEWEST, MOST, SPLITS, Compared
+from ranking.run import Run
+from ranking.run_settings import ImportSettings, TrainSettings
+from ranking.settings import settings_of
+from ranking.store import ImageSetRow, Store
+
+NAMES = {"trainings", "names", "split", "image_set", "not_recreated"}
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """What is compared: trainings of one image set and one query with their names, and the split that they rank.
+
+    source: what makes the image set, None where its files have to be brought or it comes with the program.
+    """
+
+    trainings: tuple[TrainSettings, ...]
+    names: tuple[str, ...]
+    split: str = "test"
+    source: ImportSettings | None = None
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Self:
+        """What `recipe` wrote; a ValueError says what else it is."""
+        trainings = told.get("trainings")
+        if not isinstance(trainings, list) or not all(isinstance(one, dict) for one in trainings):
+            raise ValueError(f"a comparison needs a list of trainings, got {json.dumps(trainings):.60}")
+        if unknown := told.keys() - NAMES:
+            raise ValueError(
+                f"a comparison has no {', '.join(sorted(unknown))}; it has {', '.join(sorted(NAMES))}"
+            )
+        asked = tuple(TrainSettings.from_json(one) for one in trainings)
+        if not FEWEST <= len(asked) <= MOST or len({(one.set, one.query) for one in asked}) != 1:
+            raise ValueError(
+                f"a comparison is of {FEWEST} to {MOST} trainings of one image set and one query, got {len(asked)} of "
+                f"{len({(one.set, one.query) for one in asked})}"
+            )
+        names, split = told.get("names", [""] * len(asked)), told.get("split", "test")
+        if not isinstance(names, list) or [type(name) for name in names] != [str] * len(asked):
+            raise ValueError(
+                f"expected a name for each of {len(asked)} trainings, got {json.dumps(names):.60}"
+            )
+        if split not in SPLITS:
+            raise ValueError(f"expected split test or train, got {json.dumps(split):.40}")
+        source = _part(told, "image_set").get("source")
+        made_by = (
+            None if source is None else ImportSettings.from_json(_part(_part(told, "image_set"), "source"))
+        )
+        return cls(asked, tuple(names), split, made_by)
+
+    @property
+    def set(self) -> str:
+        return self.trainings[0].set
+
+
+def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = told.get(name, {})
+    if not isinstance(part, dict):
+        raise ValueError(f"expected settings by name under {name}, got {json.dumps(part):.60}")
+    return part
+
+
+def recipe(store: Store, shown: Compared) -> str:
+    """The JSON. Under "not_recreated" it says what another machine cannot make from it."""
+    asked = [TrainSettings.from_json(run.settings) for run in shown.runs]
+    row = next(row for row in store.image_sets() if row.key == shown.images.key)
+    source = source_of(store, row)
+    told = {
+        "trainings": [replace(one, warm_start=None).to_json() for one in asked],
+        "names": [run.name for run in shown.runs],
+        "split": shown.split,
+        "image_set": {
+            "key": row.key,
+            "title": row.title,
+            "source": None if source is None else source.to_json(),
+        },
+        "not_recreated": _lacking(row, source, asked, shown.runs),
+    }
+    lines = [f" {json.dumps(name)}: {_written(value)}" for name, value in told.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _written(value: Any) -> str:
+    """JSON with a line for each entry of a list, which is short enough to read and to print."""
+    if isinstance(value, list) and value:
+        return "[\n  " + ",\n  ".join(json.dumps(one, ensure_ascii=False) for one in value) + "\n ]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def source_of(store: Store, row: ImageSetRow) -> ImportSettings | None:
+    """What makes an image set of a home again; None where it reads files, or nobody knows how it was made."""
+    for run in store.runs("import"):
+        if run.result.get("key") == row.key and _makes_it_all(str(run.settings["source"])):
+            return ImportSettings.from_json(run.settings)
+    return None
+
+
+def _makes_it_all(source: str) -> bool:
+    """Whether a source needs no files: it asks for no free text, such as the name of a folder."""
+    if source not in source_names():
+        return False
+    return all(item.choices or item.kind is not str for item in settings_of(source_class(source)))
+
+
+def comes_along(key: str) -> bool:
+    """Whether an image set comes with the program, ready-made."""
+    from ranking.datasets import load_image_set
+
+    folder = ready_made_folder()
+    return folder is not None and load_image_set(folder).key == key
+
+
+def _lacking(
+    row: ImageSetRow, source: ImportSettings | None, asked: Sequence[TrainSettings], runs: Sequence[Run]
+) -> list[str]:
+    """What has to be brought, in words."""
+    found = []
+    if source is None and not comes_along(row.key):
+        found.append(
+            f"the image set “{row.title}” was imported ({row.source}): bring the same files, and import them with the "
+            f"same choices; it is the same set where its key is {row.key}"
+        )
+    for one, run in zip(asked, runs, strict=True):
+        if one.graph is not None and is_edges_name(one.graph):
+            found.append(f"training {run.id} leans on pairs from a CSV, {one.graph}: bring that CSV")
+        if one.warm_start is not None:
+            found.append(
+                f"training {run.id} began with the weights of training {one.warm_start}, here it begins with none: "
+                "where its objective is convex it ends within its tolerance of the same one, elsewhere it may not"
+            )
+    return found

@@ -1,0 +1,137 @@
+"""Charts of the pages as SVG, which prints as sharp as it is and needs no program.
+
+A chart comes as Plotly's JSON form has it, of which this draws what the lessons use: one pair of axes, scatter and bar
+traces, shapes and annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ranking.reports.axes import Axis, axis_of
+from ranking.reports.marks import DASHES, annotation, bars, colour_of, plain, scatter, shape
+from ranking.reports.markup import Markup, element
+
+WIDTH, LEFT, RIGHT, TOP, FOOT = 640.0, 74.0, 14.0, 22.0, 52.0
+LOWEST, HIGHEST = 160.0, 400.0
+
+Figure = Mapping[str, Any]
+
+
+def figure_svg(figure: Figure, alt: str) -> Markup:
+    """The chart, and below it which line is of what. alt: what it shows, in words. ValueError for a kind of trace that
+    is not drawn here."""
+    traces, layout = list(figure.get("data", [])), figure.get("layout", {})
+    for trace in traces:
+        if trace["type"] not in ("scatter", "bar") or trace.get("xaxis", "x") != "x":
+            raise ValueError(
+                f"expected scatter and bar traces on one pair of axes, got {trace['type']} on "
+                f"{trace.get('xaxis', 'x')}; draw it in ranking/reports/figures.py"
+            )
+    height = min(HIGHEST, max(LOWEST, float(layout.get("height") or 340.0)))
+    across, up = _axes(traces, layout, height)
+    beside = [number for number, trace in enumerate(traces) if trace["type"] == "bar"]
+    grouped = layout.get("barmode", "group") == "group" and len(beside) > 1
+    parts = [_frame(across, up)] if layout.get("xaxis", {}).get("visible", True) else []
+    parts += [shape(told, across, up) for told in layout.get("shapes", []) if told.get("layer") == "below"]
+    for number, trace in enumerate(traces):
+        if trace["type"] == "bar":
+            place, count = (beside.index(number), len(beside)) if grouped else (0, 1)
+            parts.append(bars(trace, across, up, place, count))
+        else:
+            parts.append(scatter(trace, across, up))
+    parts += [shape(told, across, up) for told in layout.get("shapes", []) if told.get("layer") != "below"]
+    parts += [annotation(told, across, up) for told in layout.get("annotations", [])]
+    view = f"0 0 {WIDTH:g} {height:g}"
+    drawn = element("svg", *parts, viewBox=view, role="img", aria_label=alt, class_="chart wide-chart")
+    return element("div", drawn, *_legend(traces, layout))
+
+
+def _axes(traces: Sequence[Figure], layout: Figure, height: float) -> tuple[Axis, Axis]:
+    """The two axes, for all that is drawn along them."""
+    lying = [trace.get("orientation") == "h" for trace in traces if trace["type"] == "bar"]
+    x, y = ([_along(trace, name) for trace in traces] for name in ("x", "y"))
+    widest = max((len(str(one)) for part in y for one in part if isinstance(one, str)), default=0)
+    left = max(LEFT, min(230.0, 9.0 * widest))
+    across = axis_of(layout.get("xaxis", {}), x, left, WIDTH - RIGHT, any(lying))
+    up = axis_of(layout.get("yaxis", {}), y, height - FOOT, TOP, bool(lying) and not all(lying))
+    return across, up
+
+
+def _along(trace: Figure, name: str) -> list[Any]:
+    """The values of a trace along an axis, with the ends of its bars and errors."""
+    values = list(trace[name])
+    reach = trace.get(f"error_{name}", {}).get("array")
+    if reach is not None:
+        middle, reach = np.array(values, float), np.array(reach, float)
+        return [*(middle - reach).tolist(), *(middle + reach).tolist()]
+    if trace["type"] == "bar" and name == ("x" if trace.get("orientation") == "h" else "y"):
+        base = np.broadcast_to(np.asarray(trace.get("base", 0.0), float), len(values))
+        return [*base.tolist(), *(base + np.array(values, float)).tolist()]
+    return values
+
+
+def _frame(across: Axis, up: Axis) -> Markup:
+    """Guides, what they stand for, and the names of the axes."""
+    parts = []
+    for y, text in up.ticks() if up.told.get("visible", True) else ():
+        parts.append(element("line", x1=across.start, x2=across.end, y1=y, y2=y, class_="guide"))
+        parts.append(element("text", plain(text), x=across.start - 8, y=y + 5, text_anchor="end"))
+    right, ticks = -np.inf, sorted(across.ticks())
+    crowded = sum(9.0 * len(plain(text)) for _, text in ticks) > across.end - across.start
+    letter, small = (3.3, "font-size:12px") if crowded else (4.3, None)
+    for x, text in ticks:
+        parts.append(element("line", x1=x, x2=x, y1=up.start, y2=up.start + 5, class_="guide"))
+        half = letter * len(plain(text))
+        if x - half > right:  # texts never lie on each other
+            parts.append(
+                element("text", plain(text), x=x, y=up.start + 20, text_anchor="middle", style=small)
+            )
+            right = x + half + 4
+    middle = (across.start + across.end) / 2
+    parts.append(
+        element("text", _title(across), x=middle, y=up.start + 44, text_anchor="middle", class_="axis")
+    )
+    parts.append(element("text", _title(up), x=2, y=14, class_="axis"))
+    return element("g", *parts)
+
+
+def _title(axis: Axis) -> str:
+    title = axis.told.get("title", {})
+    return plain(title.get("text") or "") if isinstance(title, Mapping) else plain(title)
+
+
+def _legend(traces: Sequence[Figure], layout: Figure) -> list[Markup]:
+    """A line for each trace that has a name, where there are several."""
+    named = [trace for trace in traces if trace.get("name") and trace.get("showlegend") is not False]
+    wanted = layout.get("showlegend")
+    if wanted is False or (wanted is None and len(traces) < 2):
+        return []
+    entries = [element("span", _sample(trace), " ", plain(trace["name"]), class_="entry") for trace in named]
+    return [element("p", *entries, class_="legend")]
+
+
+def _sample(trace: Figure) -> Markup:
+    colour = colour_of(trace)
+    if trace["type"] == "bar":
+        striped = trace.get("marker", {}).get("pattern", {}).get("shape")
+        part = element(
+            "rect", x=10, y=1, width=26, height=12, fill=colour, stroke=colour, fill_opacity=0.45 if striped else None
+        )  # fmt: skip
+        return element("svg", part, viewBox="0 0 48 14", width=48, height=14, aria_hidden="true")
+    line = {**trace.get("line", {})}
+    mode, marker = trace.get("mode", "lines"), trace.get("marker", {})
+    parts = []
+    if "lines" in mode:
+        dash = DASHES[line.get("dash") or "solid"]
+        parts.append(
+            element("line", x1=2, x2=46, y1=7, y2=7, stroke=colour, stroke_width=4, stroke_dasharray=dash)
+        )
+    if "markers" in mode:
+        unit, symbol = Axis(0.0, 1.0, 0.0, 1.0, False, (), {}), marker.get("symbol", "circle")
+        look = {"color": colour, "size": 13, "symbol": symbol if isinstance(symbol, str) else "circle"}
+        parts.append(scatter({"mode": "markers", "x": [24.0], "y": [7.0], "marker": look}, unit, unit))
+    return element("svg", *parts, viewBox="0 0 48 14", width=48, height=14, aria_hidden="true")

@@ -1,0 +1,86 @@
+"""One HTML file that needs nothing else: what an experiment, a comparison and a lesson have in common as files.
+
+Nothing in it can run: names of sets, classes and images are a stranger's, every text is escaped (`markup`), and the
+file forbids itself scripts and every other host besides.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from ranking.reports.markup import Markup, element, joined
+
+MOST_READABLE = 6  # columns of a table whose letters need not be small to fit a printed page
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def page(title: str, sections: Sequence[Markup], foot: Markup | None = None) -> str:
+    """The file, as text. foot: what follows the sections and is not shown, such as pictures that they use."""
+    body = element("body", element("main", element("h1", title), *sections), foot or Markup(""))
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", _style()),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+@cache
+def _style() -> Markup:
+    return Markup(Path(__file__).with_name("report.css").read_text("utf-8"))
+
+
+def section(heading: str, *content: str) -> Markup:
+    """A part of the file below its heading."""
+    return element("section", element("h2", heading), *content)
+
+
+def note(text: str) -> Markup:
+    """What is said below a table or a chart."""
+    return element("p", text, class_="note")
+
+
+def facts(told: Mapping[str, str]) -> Markup:
+    """A table of two columns: what something is, by name."""
+    rows = [
+        element("tr", element("th", name, scope="row"), element("td", text, class_="fact"))
+        for name, text in told.items()
+    ]
+    return element("table", element("tbody", *rows))
+
+
+def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]]) -> Markup:
+    """A table that moves sideways by itself where the screen is narrow; rows: of cells, the first of each its head."""
+    columns = [element("th", head, scope="col") for head in heads]
+    lines = [element("tr", *cells) for cells in rows]
+    drawn = element(
+        "table", element("thead", element("tr", element("td"), *columns)), element("tbody", *lines)
+    )
+    look = "wide many" if len(heads) > MOST_READABLE else "wide"
+    return element("div", drawn, class_=look, tabindex="0", role="region", aria_label=label)
+
+
+def files(contents: Mapping[str, str]) -> Markup:
+    """Links that save the files that this one holds, texts by name."""
+    links = [_saved(name, content) for name, content in contents.items()]
+    return element("p", *[part for link in links for part in (" · ", link)][1:], class_="files")
+
+
+KINDS = {".json": "application/json", ".csv": "text/csv", ".tex": "text/plain"}
+
+
+def _saved(name: str, content: str) -> Markup:
+    data = base64.b64encode(content.encode()).decode()
+    kind = KINDS[Path(name).suffix]
+    return element("a", f"Save {name}", href=f"data:{kind};base64,{data}", download=name)
+
+
+def figure(drawn: Markup, *said: str) -> Markup:
+    """A chart with what is said of it, which stay on one printed page."""
+    return element("figure", drawn, joined(said))

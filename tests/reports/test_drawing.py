@@ -1,0 +1,96 @@
+"""Charts as SVG, formulas as MathML and captions as HTML: drawn to scale, and nothing comes alive in them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ranking.reports.axes import axis_of
+from ranking.reports.figures import figure_svg
+from ranking.reports.mathematics import formula
+from ranking.reports.prose import escaped, prose
+
+SCRIPT = "<script>alert(1)</script>"
+LINE = {
+    "type": "scatter",
+    "mode": "lines+markers",
+    "x": [1, 2, None, 4],
+    "y": [0.0, 1.0, 0.5, 0.5],
+    "name": "line",
+}
+
+
+def points(drawn: str) -> list[list[tuple[float, ...]]]:
+    return [
+        [tuple(map(float, one.split(","))) for one in found.split()]
+        for found in re.findall(r'<polyline points="([^"]*)"', drawn)
+    ]
+
+
+def test_a_line_is_to_scale_and_breaks_where_a_point_is_not_there() -> None:
+    layout = {"xaxis": {"range": [0, 4]}, "yaxis": {"range": [0, 1]}, "height": 300}
+    drawn = figure_svg({"data": [LINE], "layout": layout}, "a line")
+    [[first, second]] = points(drawn)
+    assert second[0] - first[0] == pytest.approx((640 - 14 - 74) / 4, abs=0.2)
+    assert first[1] - second[1] == pytest.approx(300 - 52 - 22, abs=0.2)
+    assert drawn.count("<circle") == 3
+
+
+def test_a_logarithmic_axis_that_is_reversed_has_its_decades() -> None:
+    axis = axis_of({"type": "log", "range": [3, 0]}, [[1, 10, 1000]], 0.0, 300.0, zero=False)
+    assert axis.ticks() == [(300.0, "1"), (200.0, "10"), (100.0, "100"), (0.0, "1,000")]
+
+
+def test_bars_stand_on_nought_beside_each_other() -> None:
+    bars = [{"type": "bar", "x": ["a", "b"], "y": [1.0, 2.0], "name": name} for name in ("one", "other")]
+    drawn = figure_svg({"data": bars, "layout": {"barmode": "group"}}, "bars")
+    found = re.findall(
+        r'<rect fill="#808080" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn
+    )
+    boxes = [tuple(map(float, one)) for one in found]
+    assert len(boxes) == 4
+    assert boxes[1][3] == pytest.approx(2 * boxes[0][3], rel=0.01)
+    assert boxes[2][0] == pytest.approx(boxes[0][0] + boxes[0][2], abs=0.1), "beside"
+    assert {round(y + height) for _, y, _, height in boxes} == {340 - 52}
+
+
+def test_what_is_not_drawn_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="got pie on x; draw it in"):
+        figure_svg({"data": [{"type": "pie"}]}, "")
+    with pytest.raises(ValueError, match=r"may say \\heart"):
+        formula(r"\heart")
+    with pytest.raises(ValueError, match="ends too early"):
+        formula(r"\frac1")
+
+
+def test_names_of_strangers_are_text_in_charts_and_captions() -> None:
+    traces = [{**LINE, "name": SCRIPT.replace("<", "&lt;")}, {**LINE, "mode": "text", "text": [SCRIPT] * 4}]
+    layout = {
+        "annotations": [{"x": 1, "y": 1, "text": SCRIPT, "bgcolor": "#000"}],
+        "xaxis": {"title": {"text": SCRIPT}},
+    }
+    for drawn in (
+        figure_svg({"data": traces, "layout": layout}, SCRIPT),
+        prose(SCRIPT),
+        prose(escaped(SCRIPT)),
+    ):
+        assert "<script" not in drawn
+        assert "&lt;script&gt;" in drawn
+    assert prose(escaped("a | *b* $c$ `d`")) == "<p>a | *b* $c$ `d`</p>"
+
+
+def test_captions_are_what_markdown_would_make_of_them() -> None:
+    table = prose("### *AP*\n| | x \\| y |\n|---|---:|\n| a | **1** |\nsaid")
+    assert table.startswith("<h3><i>AP</i></h3>")
+    assert '<th scope="row">a</th><td class="fact"><b>1</b></td>' in table
+    assert "x | y" in table
+    assert table.endswith("<p>said</p>")
+    assert prose("3 ** 4") == "<p>3 ** 4</p>", "one that is never closed is what it is"
+
+
+def test_sums_have_their_limits_above_and_below_and_sizes_grow() -> None:
+    assert formula(r"\sum_{j=1}^{n} f_j").startswith("<math><munderover><mo>∑</mo>")
+    assert 'stretchy="false"' in formula("(x)")
+    assert 'stretchy="false"' not in formula(r"\bigl(x\bigr)")
+    assert formula(r"\text{relevant in }k") == "<math><mtext>relevant\xa0in\xa0</mtext><mi>k</mi></math>"
