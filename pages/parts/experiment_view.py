@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.parts import address, cache, charts, experiment_charts, experiment_tables, keys, tiles
+from pages.parts import address, cache, charts, experiment_charts, experiment_tables, keys, rooms, tiles
 from pages.parts.experiment_tables import as_markdown
 from pages.parts.frame import escaped, in_place
 from pages.parts.strip import strip
@@ -260,7 +260,9 @@ def offer_files(run: Run, findings: Findings) -> None:
                     "receipt_long",
                 ),
             ):
-                st.download_button(label, make, file, kind, icon=f":material/{icon}:", on_click="ignore")
+                st.download_button(
+                    label, rooms.kept(make), file, kind, icon=f":material/{icon}:", on_click="ignore"
+                )
     st.caption(
         "The report is one file with all tables, charts and pictures, which needs no network and prints well. The "
         "protocol starts the same experiment again, here below or with `python -m ranking experiment`."
