@@ -24,8 +24,8 @@ from pages.parts import (
 )
 from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
-from pages.parts.label_looks import Look
 from ranking.fold_curves import FoldCurve, curves_of
+from ranking.reports.looks import Look
 from ranking.run import ENDED, Run
 from ranking.run_settings import AskingSettings
 from ranking.store import ImageSetRow
