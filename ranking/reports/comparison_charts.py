@@ -31,7 +31,7 @@ def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], li
 
 def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> Figure:
     """Precision by recall of each ranking, a line each, with a line where any order would lie by chance."""
-    traces = []
+    traces: list[Figure] = []
     for ranked, name, look in zip(compared.rankings, names, looks, strict=True):
         precision, recall = ranked.curve
         x, y = pr_steps(precision, recall, len(recall))
@@ -47,8 +47,15 @@ def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) ->
             }
         )
     chance = float(np.count_nonzero(compared.relevance) / len(compared.relevance))
-    line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": chance, "y1": chance}
-    said = {"x": 0, "y": chance, "xanchor": "left", "yanchor": "top", "text": "by chance", "showarrow": False}
+    line: Figure = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": chance, "y1": chance}
+    said: Figure = {
+        "x": 0,
+        "y": chance,
+        "xanchor": "left",
+        "yanchor": "top",
+        "text": "by chance",
+        "showarrow": False,
+    }
     layout = {
         "xaxis": {"title": {"text": "recall"}, "range": [0, 1.02]},
         "yaxis": {"title": {"text": "precision"}, "range": [0, 1.05]},
