@@ -1,4 +1,5 @@
-"""Which simulation, study, experiment or timing a page is about: that of the address, else the newest that has something to show."""
+"""Which experiment, study, simulation or timing a page is about: that of the address, else the newest that has
+something to show."""
 
 from __future__ import annotations
 
