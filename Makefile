@@ -4,10 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-
 PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test coverage bench
+.PHONY: demo test coverage bench figures
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/streamlit run app.py $(ARGUMENTS)
@@ -38,6 +37,9 @@ $(VENV)/test.stamp: $(VENV)/demo.stamp
 $(VENV)/bench.stamp: $(VENV)/demo.stamp
 	$(INSTALL) -e '.[benchmarks]'
 	touch $@
+
+figures: $(VENV)/demo.stamp
+	$(BIN)/python benchmarks/first_screen.py --folder $(VENV)/figures
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py

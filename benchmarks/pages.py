@@ -12,6 +12,7 @@ listed apart. Figures are medians, with the least beside them, for a busy machin
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import os
 import shutil
@@ -35,6 +36,7 @@ from timing import machine, table
 
 from ranking import Query, jobs, make_method
 from ranking.datasets import bundled_names
+from ranking.datasets.decoding import Decoded
 from ranking.datasets.folder import CheckedImage, ImageSetWriter
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.events import last_events
@@ -182,10 +184,9 @@ def write_set(folder: Path, samples: int, title: str) -> None:
             shown = [f"class {(n + number // POOL) % CLASSES}" for n in range(BOXES)]
             told = [(SourceBox(box, (shown[n],), number=n), box) for n, box in enumerate(boxes)]
             record = SourceImage(f"{number:06d}", data, tuple(box for box, _ in told), test=number % 2 == 0)
+            stored = Decoded(picture, data, ".jpg", hashlib.sha256(data).hexdigest())
             writer.add(
-                CheckedImage(
-                    record, data, ".jpg", picture.size, told, crops[number % POOL], small[number % POOL]
-                )
+                CheckedImage(record, stored, picture.size, told, crops[number % POOL], small[number % POOL])
             )
     writer.finish(title)
 

@@ -18,6 +18,7 @@ from pages.parts import (
     frame,
     keys,
     method_looks,
+    rooms,
     selection,
     tiles,
 )
@@ -215,7 +216,9 @@ def take_along(shown: Shown, curves: go.Figure, sample: int, top: int) -> None:
     }
     with st.container(horizontal=True):
         for label, (make, ending, kind, icon) in files.items():
-            st.download_button(label, make, f"{name}.{ending}", kind, icon=icon, on_click="ignore")
+            st.download_button(
+                label, rooms.kept(make), f"{name}.{ending}", kind, icon=icon, on_click="ignore"
+            )
         figures_file.offer(headline, figures, f"{name}.html")
         same = cache.store().runs("train", shown.runs[0].settings["set"])
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]

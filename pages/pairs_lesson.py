@@ -151,7 +151,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         f"bars are 95% intervals over sequences. **Notice** {escaped(notice)}"
     )
     if frame.pressed("Measure it yourself", "to the page lengths", type="primary"):
-        st.switch_page("pages/lengths.py", query_params={keys.STUDY_RUN: run.id})
+        st.switch_page("pages/lengths.py", query_params=address.only(**{keys.STUDY_RUN: run.id}))
 
 
 frame.show_page("pairs_lesson", "A few pairs leave open what they mean; a sequence makes it plain.", steps)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import cache, export, frame, lessons, tiles
+from pages.parts import cache, export, frame, lessons, room_view, tiles
 from pages.parts.frame import escaped
 from pages.parts.strip import strip
 from ranking.ranked import Ranking, first_irrelevant
@@ -45,6 +45,7 @@ def steps() -> None:
         with st.container(horizontal=True):
             for name in LESSONS:
                 frame.next_step(frame.PAGES[name], name, obvious=False)
+    room_view.show()
     with frame.in_place():
         show_ranking()
     with st.container(horizontal=True):

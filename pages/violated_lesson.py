@@ -208,7 +208,7 @@ def show_understood(run: Run) -> None:
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
             st.switch_page(
                 "pages/most_violated.py",
-                query_params={keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train"},
+                query_params=address.only(**{keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train"}),
             )
         frame.next_step("Measure it in milliseconds", "speed_lab", obvious=False)
 

@@ -1,4 +1,4 @@
-"""``python -m ranking experiment | train | comparison | rank | report``: what the app does, from a command line.
+"""``python -m ranking experiment | train | comparison | rank | report | rooms``: what the app does, as commands.
 
 Exit codes: 0 it is done, 1 it failed and stderr says why, 2 wrong arguments, 130 interrupted by Ctrl-C.
 """
@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ranking.commands import comparison, experiment, rank, report, train
+from ranking.commands import comparison, experiment, rank, report, rooms, train
 from ranking.commands.watching import FAILED, INTERRUPTED
 from ranking.home import HomeError
 
@@ -19,6 +19,7 @@ COMMANDS = {
     "comparison": comparison,
     "rank": rank,
     "report": report,
+    "rooms": rooms,
 }
 
 

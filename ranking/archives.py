@@ -47,8 +47,7 @@ def open_zip(data: bytes, room: Room, ratio: float, spare: int = 0) -> zipfile.Z
 
 def _check_entries(entries: list[zipfile.ZipInfo], room: Room, most: float) -> None:
     names: set[str] = set()
-    free_from = expanded = 0
-    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+    for entry in entries:
         shown, allowed = repr(entry.filename)[:80], room(entry.filename)
         if allowed is None:
             raise ValueError(f"it holds {shown}, which is not expected in it")
@@ -56,13 +55,30 @@ def _check_entries(entries: list[zipfile.ZipInfo], room: Room, most: float) -> N
             raise ValueError(f"it holds {shown} twice")
         if entry.file_size > allowed:
             raise ValueError(f"{shown} has {entry.file_size:,} bytes, expected at most {allowed:,}")
-        if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        if is_unusual(entry):
             raise ValueError(f"{shown} is encrypted or compressed in an unusual way")
-        if entry.header_offset < free_from:
-            raise ValueError(f"{shown} overlaps another entry")
         names.add(entry.filename)
+    check_apart(entries)
+    check_expansion(entries, most)
+
+
+def is_unusual(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry is encrypted, or compressed in another way than all tools know."""
+    return bool(entry.flag_bits & 1) or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def check_apart(entries: list[zipfile.ZipInfo]) -> None:
+    """ValueError where two entries share bytes of the file, as bombs do that expand one content many times."""
+    free_from = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < free_from:
+            raise ValueError(f"{repr(entry.filename)[:80]} overlaps another entry")
         free_from = entry.header_offset + LOCAL_HEADER + len(entry.filename) + entry.compress_size
-        expanded += entry.file_size
+
+
+def check_expansion(entries: list[zipfile.ZipInfo], most: float) -> None:
+    """ValueError where all entries come to more than `most` bytes."""
+    expanded = sum(entry.file_size for entry in entries)
     if expanded > most:
         raise ValueError(
             f"it expands to {expanded:,} bytes, expected at most {int(most):,} of a file of its size"

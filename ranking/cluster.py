@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
 CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer, and the first worker to be there
+START_SECONDS = 60.0  # how long all workers of this machine may take to be there
 CONTENT = 1  # goes up whenever what is sent to workers is read in another way
 LOOPBACK = "127.0.0.1"
 STARTED = "`dask scheduler --host localhost --no-dashboard` and `dask worker ADDRESS`"
@@ -39,6 +40,8 @@ def local_cluster(workers: int, processes: bool = True) -> Iterator[LocalCluster
         worker_dashboard_address=f"{LOOPBACK}:0",
         scheduler_kwargs={"dashboard": False},
     ) as running:
+        if workers:
+            running.wait_for_workers(workers, timeout=START_SECONDS)
         yield running
 
 

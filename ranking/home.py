@@ -2,7 +2,8 @@
 
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
 ``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought;
-``features`` the cache of features; ``trash`` what is leaving.
+``features`` the cache of features; ``trash`` what is leaving; ``queue.sqlite`` whose turn it is to work.
+``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
 short transaction.
 """
@@ -18,6 +19,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
 # `number` orders the rows: clocks go back, autoincrement does not.
@@ -47,7 +49,6 @@ create table answer (
 create index answer_of_image on answer ("set", image, arrival);
 """,
 )
-LAYOUT = len(MIGRATIONS)
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 
 
@@ -55,38 +56,17 @@ class HomeError(OSError):
     """The home folder cannot be used: no permission, no space, no database. The message says what to do."""
 
 
-class Home:
-    """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+class Database:
+    """The SQLite database in `file` of the folder `path`: every call opens its own connection."""
 
-    Raises HomeError, an OSError, where they cannot be written.
-    """
+    def __init__(self, path: Path, file: str) -> None:
+        self.path = path
+        self._database = path / file
 
-    def __init__(self, path: Path | str | None = None) -> None:
-        chosen = path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"
-        self.path = _folder(str(chosen))
-        self.edges, self.features, self.sets, self.runs, self.trash = (
-            self.path / name for name in ("edges", "features", "sets", "runs", "trash")
-        )
-        self._database = self.path / "ranking.sqlite"
-        with self._explained():
-            for folder in (self.edges, self.features, self.sets, self.runs, self.trash):
-                folder.mkdir(parents=True, exist_ok=True)
-            # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
-            with open(self.path / "lock", "w") as lock, closing(self._connect()) as database:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                self._lay_out(database)
-
-    def _lay_out(self, database: sqlite3.Connection) -> None:
-        (layout,) = database.execute("pragma user_version").fetchone()
-        if layout > LAYOUT:
-            raise HomeError(
-                f"{self._database} was written by a newer version (layout {layout}, not {LAYOUT}); "
-                "update this program, or set RANKING_HOME to another folder"
-            )
-        if layout < LAYOUT:
-            database.execute("pragma journal_mode = wal")
-            steps = " ".join(MIGRATIONS[layout:])
-            database.executescript(f"begin; {steps} pragma user_version = {LAYOUT}; commit;")
+    @property
+    def called(self) -> str:
+        """What messages call the folder."""
+        return f"the home folder {self.path}"
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -102,17 +82,21 @@ class Home:
             yield database
             database.execute("commit")  # an exception skips this, and closing rolls back
 
-    def throw_away(self, folder: Path) -> None:
-        """Take a folder out of sight in one step; `empty_trash` removes it."""
-        try:
-            os.rename(folder, self.trash / secrets.token_hex(8))
-        except FileNotFoundError:
-            return  # it is not there: what was wanted
-
-    def empty_trash(self) -> None:
-        """Remove what was thrown away; what cannot be, or another process removes, waits for next time."""
-        for rubbish in self.trash.iterdir():
-            shutil.rmtree(rubbish, ignore_errors=True)
+    def _laid_out(self, migrations: tuple[str, ...]) -> None:
+        """Bring the database from whatever layout it has to that of all `migrations`."""
+        # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
+        with open(self.path / "lock", "w") as lock, closing(self._connect()) as database:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (layout,) = database.execute("pragma user_version").fetchone()
+            if layout > len(migrations):
+                raise HomeError(
+                    f"{self._database} was written by a newer version (layout {layout}, not {len(migrations)}); "
+                    "update this program, or set RANKING_HOME to another folder"
+                )
+            if layout < len(migrations):
+                database.execute("pragma journal_mode = wal")
+                steps = " ".join(migrations[layout:])
+                database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
 
     def _connect(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._database, timeout=BUSY_SECONDS, isolation_level=None)
@@ -128,8 +112,66 @@ class Home:
             raise
         except (OSError, sqlite3.DatabaseError) as error:
             said = error.strerror if isinstance(error, OSError) else None
-            remedy = _remedy(error)
-            raise HomeError(f"cannot use the home folder {self.path}: {said or error}; {remedy}") from error
+            raise HomeError(f"cannot use {self.called}: {said or error}; {_remedy(error)}") from error
+
+
+class Home(Database):
+    """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+
+    Raises HomeError, an OSError, where they cannot be written.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        super().__init__(home_folder(path), "ranking.sqlite")
+        self.edges, self.features, self.sets, self.runs, self.trash = (
+            self.path / name for name in ("edges", "features", "sets", "runs", "trash")
+        )
+        self._begin()
+
+    def _begin(self) -> None:
+        with self._explained():
+            for folder in (self.edges, self.features, self.sets, self.runs, self.trash):
+                folder.mkdir(parents=True, exist_ok=True)
+            self._laid_out(MIGRATIONS)
+
+    def throw_away(self, folder: Path) -> None:
+        """Take a folder out of sight in one step; `empty_trash` removes it."""
+        try:
+            os.rename(folder, self.trash / secrets.token_hex(8))
+        except FileNotFoundError:
+            return  # it is not there: what was wanted
+
+    def empty_trash(self) -> None:
+        """Remove what was thrown away; what cannot be, or another process removes, waits for next time."""
+        for rubbish in self.trash.iterdir():
+            shutil.rmtree(rubbish, ignore_errors=True)
+
+
+class LendingHome(Home):
+    """A home that is there, whose content is lent to other homes to look at: nothing of it can be changed."""
+
+    @property
+    def called(self) -> str:
+        """Not the path: the name of a room is the key to it, and who is lent its content must not learn it."""
+        return "the class workspace"
+
+    def _begin(self) -> None:
+        """It was laid out when it was opened to be lent (`ranking.rooms.Rooms`)."""
+
+    def change(self) -> NoReturn:
+        """HomeError, always."""
+        raise HomeError(f"{self.called} can only be looked at; work in a room of your own")
+
+    def _connect(self) -> sqlite3.Connection:
+        address = f"{self._database.as_uri()}?mode=ro"
+        database = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
+        database.row_factory = sqlite3.Row
+        return database
+
+
+def home_folder(path: Path | str | None = None) -> Path:
+    """The folder of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None; nothing is made."""
+    return _folder(str(path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"))
 
 
 def _folder(typed: str) -> Path:

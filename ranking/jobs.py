@@ -28,11 +28,15 @@ from ranking.events import (
     with_last_gap,
 )
 from ranking.home import HomeError
+from ranking.job_queue import JobQueue
+from ranking.room_layout import has_quotas
+from ranking.room_quotas import most_jobs
 from ranking.run import ENDED, Kind, Run, take_lock
 from ranking.store import Store
 
 __all__ = [
     "cancel",
+    "claim_turn",
     "events",
     "last_gap",
     "poll",
@@ -128,16 +132,27 @@ def waits_for(store: Store, run: Run) -> int:
     """How many other trainings and simulations must end before it is the turn of `run`; 0 for an import, which
     never waits.
 
-    The first MOST_AT_ONCE live ones work. A worker that waits looks for itself whether it is one of them:
-    the lock on its run is its place in the queue, which the system gives up for it however it dies.
+    At most MOST_AT_ONCE work, and of one room as many as it may have (`ranking.job_queue`). A worker that waits looks
+    for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives up for it
+    however it dies.
     """
-    return 0 if run.kind == "import" else max(0, store.live_before(run) - MOST_AT_ONCE + 1)
+    return 0 if run.kind == "import" else JobQueue(run.folder.parents[1]).waits_for(run.id, *_places(store))
+
+
+def claim_turn(store: Store, run: Run) -> int:
+    """Have `run` work if it is its turn, and return 0; else what `waits_for` does. For its worker."""
+    return 0 if run.kind == "import" else store.queue.claim(run.id, *_places(store))
+
+
+def _places(store: Store) -> tuple[int, int]:
+    """How many work at once on the machine, and of one room."""
+    return MOST_AT_ONCE, most_jobs() if has_quotas(store.home) else MOST_AT_ONCE
 
 
 def poll(store: Store, run_id: str) -> Run:
-    """The run as it stands; one whose worker died without settling it is settled here."""
+    """The run as it stands; one whose worker died without settling it is settled here, unless it is lent."""
     run = store.run(run_id)
-    if run.state in ENDED:
+    if run.state in ENDED or run.lent:
         return run
     if run.alive:
         _kill_if_overdue(run)
@@ -163,7 +178,8 @@ def cancel(store: Store, run_id: str) -> None:
 
     What it has learned by then is kept. A run that has ended, or ends first, stays as it is.
     """
-    run = poll(store, run_id)
+    poll(store, run_id)
+    run = store.own_run(run_id)
     if run.state in ENDED:
         return
     if run.cancelled is None:
@@ -180,7 +196,7 @@ def _see_off(store: Store, run_id: str) -> None:
 
 def recover(store: Store) -> None:
     """At the start of a server: settle the runs of dead workers, then sweep; live workers are left alone."""
-    for run in store.runs():
+    for run in store.own_runs():
         if run.state not in ENDED:
             poll(store, run.id)
     store.sweep()

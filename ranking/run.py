@@ -143,17 +143,35 @@ class Run:
     @property
     def alive(self) -> bool:
         """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
-        try:
-            lock = os.open(self.lock_file, os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(lock)
+        return is_held(self.lock_file)
+
+    @property
+    def lent(self) -> bool:
+        """Whether it is another home's, which lends it to look at."""
         return False
+
+
+class LentRun(Run):
+    """A run of another home, that can be looked at and nothing else."""
+
+    @property
+    def lent(self) -> bool:
+        return True
+
+
+def is_held(lock_file: Path) -> bool:
+    """Whether a process holds a lock; not where there is no such file."""
+    try:
+        lock = os.open(lock_file, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def is_run_id(text: str) -> bool:

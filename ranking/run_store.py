@@ -8,12 +8,15 @@ import sqlite3
 import string
 import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
-from ranking.home import Home
-from ranking.run import ENDED, LAST_TIME, TRAVELS, Kind, Run, State, is_run_id
+from ranking.home import Home, LendingHome
+from ranking.job_queue import JobQueue
+from ranking.room_quotas import check_disk, check_jobs
+from ranking.run import ENDED, LAST_TIME, TRAVELS, Kind, LentRun, Run, State, is_run_id
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 # Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
@@ -36,12 +39,26 @@ Prepare = Callable[[Path], None]
 class RunStore:
     """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    Raises ranking.home.HomeError, an OSError, where the folder cannot be written.
+    A room of a server (`ranking.rooms`) is lent those of other homes that have ended: they are listed and found as its
+    own are, and cannot be changed. Raises ranking.home.HomeError, an OSError, where the folder cannot be written, or a
+    room has as much as it may have.
     """
+
+    _as = Run  # what a row becomes
 
     def __init__(self, home: Path | str | None = None) -> None:
         self._home = Home(home)
         self.home = self._home.path
+
+    @property
+    def _lenders(self) -> Sequence[LentRuns]:
+        """Who lends to this home."""
+        return ()
+
+    @cached_property
+    def queue(self) -> JobQueue:
+        """The queue that its trainings stand in."""
+        return JobQueue(self.home)
 
     # ---------------------------------------------------------------------------------------- rows
 
@@ -60,8 +77,12 @@ class RunStore:
             for equal in self.equal_runs(kind, settings) if once else ():
                 if equal.state not in ENDED and equal.cancelled is None and equal.alive:
                     return equal
+            check_disk(self.home)
+            check_jobs(self.home, kind == "import", self._live(kind == "import"))
             row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
             run_id = self._insert(database, row, prepare)
+            if kind != "import":
+                self.queue.enter(run_id)
         return self.run(run_id)
 
     def admit_run(self, run: Run, prepare: Prepare) -> Run:
@@ -73,8 +94,14 @@ class RunStore:
         for name in ("settings", "result"):
             row[name] = json.dumps(row[name], allow_nan=False)
         with self._home.change() as database:
+            check_disk(self.home)
             run_id = self._insert(database, row, prepare)
         return self.run(run_id)
+
+    def _live(self, importing: bool) -> int:
+        """How many imports, or other runs, are live."""
+        runs = [run for run in self.own_runs() if (run.kind == "import") == importing]
+        return sum(run.state not in ENDED and run.alive for run in runs)
 
     def _insert(self, database: sqlite3.Connection, row: dict[str, Any], prepare: Prepare | None) -> str:
         run_id = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(10))
@@ -94,24 +121,40 @@ class RunStore:
 
     def run(self, run_id: str) -> Run:
         """The run as it stands now; ValueError if there is none of that id, or its row is damaged."""
-        if not is_run_id(run_id):
-            raise ValueError(f"{run_id[:40]!r} is not the id of a run: expected 10 letters a-z and digits")
-        with self._home.read() as database:
-            row = database.execute(
-                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
-            ).fetchone()
+        row = self._row(run_id)
         if row is None:
+            for lender in self._lenders:
+                if (lent := lender.found(run_id)) is not None:
+                    return lent
             raise ValueError(f"there is no run {run_id!r} in {self.home}; choose one from the list of runs")
         if not row["readable"]:
             raise ValueError(f"run {run_id} has failed: {UNREADABLE}; start it again")
         return self._as_run(row)
 
+    def own_run(self, run_id: str) -> Run:
+        """The run, to be changed; ValueError where it is lent, and where `run` has one."""
+        run = self.run(run_id)
+        if run.lent:
+            raise ValueError(
+                f"{run.called} {run_id} is of the class workspace, which can only be looked at; "
+                "start one with its settings to have it in your own room"
+            )
+        return run
+
     def runs(self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False) -> list[Run]:
-        """All runs, newest first; of one kind, and of one image set (trained on it, or imported it).
+        """All runs, newest first, and then what is lent; of one kind, and of one image set (trained on it, or
+        imported it).
 
         deleted: those that were deleted and can be restored, instead of the others. Rows that are damaged
         are passed over; `run` tells of each that it is damaged.
         """
+        own = self.own_runs(kind, set_key, deleted)
+        return own if deleted else own + [run for one in self._lenders for run in one.ended(kind, set_key)]
+
+    def own_runs(
+        self, kind: Kind | None = None, set_key: str | None = None, deleted: bool = False
+    ) -> list[Run]:
+        """Those of `runs` that can be changed."""
         with self._home.read() as database:
             rows = database.execute(
                 f"select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
@@ -137,7 +180,7 @@ class RunStore:
         for name in {"settings", "result"} & columns.keys():
             columns[name] = json.dumps(columns[name], allow_nan=False)
         assignments = ", ".join(f"{name} = :{name}" for name in columns)
-        self.run(run_id)
+        self.own_run(run_id)
         with self._home.change() as database:
             database.execute(f"update run set {assignments} where id = :id", {**columns, "id": run_id})
 
@@ -152,30 +195,21 @@ class RunStore:
                 " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
                 (state, reason, written, time.time(), run_id),
             ).rowcount
+        self.queue.leave(run_id)  # its worker may take a moment to end
         return changed == 1
-
-    def live_before(self, run: Run) -> int:
-        """How many live trainings and simulations were asked for before `run`."""
-        with self._home.read() as database:
-            rows = database.execute(
-                "select * from run where kind <> 'import' and state in ('queued', 'running')"
-                f" and number < (select number from run where id = ?) and {READABLE}",
-                (run.id,),
-            ).fetchall()
-        return sum(self._as_run(row).alive for row in rows)
 
     # ------------------------------------------------------------------- what people call and delete
 
     def name_run(self, run_id: str, name: str) -> None:
         """Call a run `name`, at most LONGEST_NAME characters; an empty name takes its name away."""
         checked = checked_name(name)
-        self.run(run_id)
+        self.own_run(run_id)
         with self._home.change() as database:
             database.execute("update run set name = ? where id = ?", (checked, run_id))
 
     def star_run(self, run_id: str, star: bool = True) -> None:
         """Give a run a star, or take it away."""
-        self.run(run_id)
+        self.own_run(run_id)
         with self._home.change() as database:
             database.execute("update run set star = ? where id = ?", (bool(star), run_id))
 
@@ -185,7 +219,7 @@ class RunStore:
         Repeating it is harmless. ValueError for one that goes on, and for an import.
         """
         with self._home.change() as database:
-            run = self.run(run_id)
+            run = self.own_run(run_id)
             if run.kind == "import":
                 raise ValueError(
                     f"run {run_id} is an import; keep or discard it, only trainings and simulations are deleted"
@@ -200,7 +234,7 @@ class RunStore:
 
     def restore_run(self, run_id: str) -> None:
         """Undo `delete_run`. ValueError where the run is gone for good."""
-        self.run(run_id)
+        self.own_run(run_id)
         with self._home.change() as database:
             database.execute("update run set deleted = null where id = ?", (run_id,))
 
@@ -231,7 +265,37 @@ class RunStore:
         columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
         columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
         columns["star"] = bool(row["star"])
-        return Run(folder=self._home.runs / row["id"], **columns)
+        return self._as(folder=self._home.runs / row["id"], **columns)
+
+    def _row(self, run_id: str) -> sqlite3.Row | None:
+        """The row of that id in this home, and whether it is readable; None where there is none."""
+        if not is_run_id(run_id):
+            raise ValueError(f"{run_id[:40]!r} is not the id of a run: expected 10 letters a-z and digits")
+        with self._home.read() as database:
+            row: sqlite3.Row | None = database.execute(
+                f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+            ).fetchone()
+        return row
+
+
+class LentRuns(RunStore):
+    """The runs of another home, to look at."""
+
+    _as = LentRun
+
+    def __init__(self, home: Path) -> None:
+        self._home, self.home = LendingHome(home), home
+
+    def found(self, run_id: str) -> Run | None:
+        """The run of that id; None where there is none that can be looked at."""
+        row = self._row(run_id)
+        seen = row is not None and row["readable"] and row["deleted"] is None
+        return self._as_run(row) if seen and row is not None else None
+
+    def ended(self, kind: Kind | None, set_key: str | None) -> list[Run]:
+        """The runs that were finished, newest first, but for imports, which leave nothing but their set."""
+        runs = self.own_runs(kind, set_key)
+        return [run for run in runs if run.state == "finished" and run.kind != "import"]
 
 
 def checked_name(name: str) -> str:

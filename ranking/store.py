@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.home import move_durably
+from ranking.room_layout import lenders_of
+from ranking.room_quotas import check_disk
 from ranking.run import Run, is_set_key
-from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, RunStore
+from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
@@ -31,24 +35,71 @@ class ImageSetRow:
     classes: tuple[str, ...]
     created: float
 
+    @property
+    def lent(self) -> bool:
+        """Whether it is another home's, which lends it to look at."""
+        return False
+
+
+class LentImageSetRow(ImageSetRow):
+    """The row of an image set of another home."""
+
+    @property
+    def lent(self) -> bool:
+        return True
+
 
 class Store(RunStore):
     """Image sets and runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    Raises ranking.home.HomeError, an OSError, where the folder cannot be written.
+    A room of a server is lent those of other homes: see `ranking.run_store.RunStore`. Raises ranking.home.HomeError, an
+    OSError, where the folder cannot be written, or a room has as much as it may have.
     """
 
-    def __init__(self, home: Path | str | None = None) -> None:
-        super().__init__(home)
-        self.features, self.edges = self._home.features, self._home.edges
+    @property
+    def _lenders(self) -> Sequence[LendingStore]:
+        """Looked for each time: a store may be older than a home that lends to it."""
+        return [LendingStore(lender) for lender in lenders_of(self.home)]
+
+    @property
+    def features(self) -> Path:
+        """The cache of features. What lenders have computed is in it too, as links to their files."""
+        for lender in self._lenders:
+            for file in lender.computed_features():
+                _link(file, self._home.features / file.name)
+        return self._home.features
+
+    @property
+    def edges(self) -> Path:
+        """The pairs that people brought: see `ranking.edge_files`."""
+        return self._home.edges
+
+    @property
+    def lenders(self) -> list[Path]:
+        """The homes whose sets and finished runs this one is lent."""
+        return [lender.home for lender in self._lenders]
+
+    def drop_features(self) -> None:
+        """Remove all computed features; who needs them computes them again."""
+        for file in self._home.features.iterdir():
+            file.unlink(missing_ok=True)
 
     # -------------------------------------------------------------------------------------- image sets
 
     def image_sets(self) -> list[ImageSetRow]:
-        """The image sets that were kept, newest first."""
+        """The image sets that were kept, newest first, then those that are lent and not of this home too."""
+        rows = {row.key: row for row in self._own_image_sets()}
+        for lender in self._lenders:
+            rows = {row.key: row for row in lender.lent_image_sets()} | rows
+        return sorted(rows.values(), key=lambda row: row.lent)  # stable: what is lent comes last
+
+    def _own_image_sets(self) -> list[ImageSetRow]:
+        return [ImageSetRow(**columns) for columns in self._image_set_columns()]
+
+    def _image_set_columns(self) -> list[dict[str, Any]]:
         with self._home.read() as database:
             rows = database.execute("select * from image_set order by number desc").fetchall()
-        return [_as_image_set_row(row) for row in rows]
+        return [_image_set_columns(row) for row in rows]
 
     def image_set(self, key: str) -> ImageSet:
         """The image set of that key; ValueError that says which there are if there is none."""
@@ -67,10 +118,17 @@ class Store(RunStore):
         if key not in rows:
             there = ", ".join(f"{row.title} ({row.key})" for row in rows.values()) or "none yet, import one"
             raise ValueError(f"there is no image set {key[:80]!r} in {self.home}; there are: {there}")
+        lent = [folder for one in self._lenders if (folder := one.set_folder(key)) is not None]
+        if rows[key].lent and lent:
+            return lent[0]
         folder = self._home.sets / key
         if not folder.is_dir():
             raise ValueError(f"the files of {rows[key].title} are gone from {folder}; import it again")
         return folder
+
+    def home_of_set(self, key: str) -> Path:
+        """The home, this one or a lender's, whose image set of that key `image_set` reads; ValueError as there."""
+        return self._set_folder(key).parents[1]
 
     def adopt(self, folder: Path, source: str) -> str:
         """Make a copy of the image set that was built in `folder` one of this home, and return its key.
@@ -83,6 +141,7 @@ class Store(RunStore):
         image_set = load_image_set(folder)
         target, part = (self._home.sets / f"{image_set.key}{end}" for end in ("", ".part"))
         with self._home.change() as database:  # which keeps `sweep` of other processes away from the part
+            check_disk(self.home)
             if not target.is_dir():
                 self._home.throw_away(part)  # of one that crashed
                 shutil.copytree(folder, part)
@@ -106,22 +165,27 @@ class Store(RunStore):
         from ranking.edge_files import keep_edges
 
         with self._home.change():  # which keeps `sweep` of other processes away from what is half written
+            check_disk(self.home)
             return keep_edges(self.edges, set_key, edges)
 
     def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
         """The pairs (m, 2) that settings name, None where they name none; ValueError where these are not here."""
-        from ranking.edge_files import is_edges_name, load_edges
+        from ranking.edge_files import is_edges_name, kept_edges, load_edges
 
         if graph is None or not is_edges_name(graph):
             return None
-        return load_edges(self.edges, set_key, graph)
+        folders = [self.edges, *(lender.lent_edges for lender in self._lenders)]
+        there = [folder for folder in folders if graph in kept_edges(folder, set_key)]
+        return load_edges((there or folders)[0], set_key, graph)
 
     # ----------------------------------------------------------------------- an import is a transaction
 
     def keep(self, run_id: str) -> str:
         """Make the draft of a finished import an image set, and return its key. Repeating it is harmless."""
         with self._home.change() as database:
-            key = self._admit(database, self._decidable(run_id, "kept"))
+            run = self._decidable(run_id, "kept")
+            check_disk(self.home)
+            key = self._admit(database, run)
         self._home.empty_trash()
         return key
 
@@ -138,7 +202,7 @@ class Store(RunStore):
         self._home.empty_trash()
 
     def _decidable(self, run_id: str, decision: str) -> Run:
-        run = self.run(run_id)
+        run = self.own_run(run_id)
         if run.kind != "import" or run.state != "finished":
             raise ValueError(
                 f"only a finished import can be {decision}; run {run_id} is a {run.state} {run.called}"
@@ -187,7 +251,7 @@ class Store(RunStore):
                 (UNREADABLE,),
             )
             self._remove_deleted(database, before=time.time() - DELETED_DAYS * 86400)
-            runs = {run.id: run for run in self.runs()}
+            runs = {run.id: run for run in self.own_runs()}
             known_ids = {row["id"] for row in database.execute("select id from run")}
             for folder in self._home.runs.iterdir():
                 if folder.name not in known_ids:
@@ -203,7 +267,7 @@ class Store(RunStore):
             for half_written in self.edges.glob("*/*.part"):
                 half_written.unlink()
             moved = {run.result["key"]: run for run in undecided if not run.draft.is_dir()}
-            known = {row.key for row in self.image_sets()}
+            known = {row.key for row in self._own_image_sets()}
             for folder in self._home.sets.iterdir():
                 if folder.name in known:
                     continue
@@ -212,6 +276,47 @@ class Store(RunStore):
                 else:
                     self._home.throw_away(folder)
         self._home.empty_trash()
+
+
+class LendingStore(LentRuns, Store):
+    """The image sets and runs of another home, to look at."""
+
+    @property
+    def _lenders(self) -> Sequence[LendingStore]:
+        """Nobody: what is lent is not lent on."""
+        return ()
+
+    def lent_image_sets(self) -> list[ImageSetRow]:
+        """The image sets of the home, newest first."""
+        return [LentImageSetRow(**columns) for columns in self._image_set_columns()]
+
+    def set_folder(self, key: str) -> Path | None:
+        """The folder of an image set; None where there is none."""
+        folder = self._home.sets / key
+        return folder if is_set_key(key) and folder.is_dir() else None
+
+    @property
+    def lent_edges(self) -> Path:
+        """The pairs that people brought to the home."""
+        return self._home.edges
+
+    def computed_features(self) -> list[Path]:
+        """The files of computed features, which never change."""
+        return sorted(self._home.features.glob("*.npy"))
+
+
+def _link(file: Path, target: Path) -> None:
+    """Have `target` be `file`, or a copy where the file system has no links, unless it is there."""
+    if target.exists():
+        return
+    try:
+        os.link(file, target)
+    except FileExistsError:
+        return  # another process was faster
+    except OSError:
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        shutil.copy2(file, part)
+        os.replace(part, target)
 
 
 def _files(folder: Path) -> dict[str, int]:
@@ -235,6 +340,6 @@ def _insert(database: sqlite3.Connection, told: dict[str, Any]) -> None:
     )
 
 
-def _as_image_set_row(row: sqlite3.Row) -> ImageSetRow:
+def _image_set_columns(row: sqlite3.Row) -> dict[str, Any]:
     columns = {field.name: row[field.name] for field in fields(ImageSetRow)}
-    return ImageSetRow(**{**columns, "classes": tuple(json.loads(row["classes"]))})
+    return {**columns, "classes": tuple(json.loads(row["classes"]))}

@@ -384,6 +384,7 @@ class Method(Protocol):
 class SourceBox:
     """One annotated box as a source tells it: a box in pixels, None for the whole image, and the classes it shows.
 
+    `relative` boxes are in shares of the image's width and height instead, 0 to 1.
     `number` is its place in the annotation, so that a sample keeps its id whichever other boxes are left out.
     `numbers` are what criteria such as "year" measure of it; NaN, or nothing said, where that is unknown.
     """
@@ -393,6 +394,15 @@ class SourceBox:
     group: str | None = None  # None: the image is the group
     number: int | None = None  # None: its place in SourceImage.boxes, counted from 1
     numbers: Mapping[str, float] = field(default_factory=dict)
+    relative: bool = False
+
+
+class LateFile(Protocol):
+    """A file that is read when its image is decoded, such as `ranking.intake.FileInTree`; reports call it `shown`."""
+
+    @property
+    def shown(self) -> str: ...
+    def read(self, limit: int, what: str = ...) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -401,15 +411,17 @@ class SourceImage:
 
     `size` is the width and height that the annotation claims, where it claims any: boxes drawn on an image
     of another size cannot be trusted. `features` describe the image where the source has them, and then all its
-    images, by as many numbers each.
+    images, by as many numbers each. `upright`: where nothing else tells, boxes are on the picture as its EXIF
+    orientation turns it, not as it is stored.
     """
 
     name: str
-    data: Path | bytes
+    data: Path | bytes | LateFile
     boxes: tuple[SourceBox, ...]
     test: bool = False
     size: tuple[int, int] | None = None
     features: tuple[float, ...] | None = None
+    upright: bool = False
 
 
 @dataclass(frozen=True)

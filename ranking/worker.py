@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
-from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, waits_for
+from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
+from ranking.room_layout import check_source
 from ranking.run import ENDED, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
@@ -45,7 +46,8 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
 TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
-TURN_SECONDS = 0.1  # how often a queued training looks whether it is its turn
+# How often a queued training looks whether it is its turn, for each that is before it, and how often at least.
+TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
 Result = dict[str, Any]
 
 
@@ -65,8 +67,8 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, report.stop)
     store.update_run(run.id, pid=os.getpid())
     report.stopped |= store.run(run.id).cancelled is not None
-    while waits_for(store, run) and not report.stopped:
-        time.sleep(TURN_SECONDS)
+    while (ahead := claim_turn(store, run)) and not report.stopped:
+        time.sleep(min(TURN_SECONDS * ahead, MOST_TURN_SECONDS))
     store.update_run(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
@@ -132,6 +134,7 @@ def _converged(result: Result) -> bool:
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
     settings = ImportSettings.from_json(run.settings)
+    check_source(store.home, (text for text in settings.source_settings.values() if isinstance(text, str)))
     report.progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import cvxpy
 import numpy as np
@@ -795,3 +796,27 @@ def drawn_again(
         for _ in range(times[unit])
     ]
     return [grade for _, grade in sorted(drawn)]
+
+
+def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[str]:
+    """The runs that wait, as `ranking.job_queue` says who goes next: of the rooms that wait the one that has the fewest
+    at work, then the one not served for longest, then whose first waiting was asked for first; again and again."""
+    working: dict[str, int] = {
+        one.room: sum(t.works for t in tickets if t.room == one.room) for one in tickets
+    }
+    turns, waiting, order = dict(served), [one for one in tickets if not one.works], []
+    while waiting:
+        room = min(
+            {one.room for one in waiting},
+            key=lambda name: (
+                working[name],
+                turns.get(name, 0),
+                min(one.number for one in waiting if one.room == name),
+            ),
+        )
+        following = min((one for one in waiting if one.room == room), key=lambda one: one.number)
+        waiting.remove(following)
+        order.append(following.run)
+        working[room] += 1
+        turns[room] = max(turns.values(), default=0) + 1
+    return order

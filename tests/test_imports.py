@@ -22,14 +22,25 @@ LAYERS: tuple[set[str], ...] = (
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
     | {"study_bench", "worker_limits"},
-    {"store", "run_store", "run", "run_settings", "home", "answers"},
+    {"rooms"},
+    {
+        "store",
+        "run_store",
+        "run",
+        "run_settings",
+        "home",
+        "answers",
+        "job_queue",
+        "room_layout",
+        "room_quotas",
+    },
     {"ranking"},
     {"image_graph", "asking", "lookahead", "tree_search", "inference_steps"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
     {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
-    | {"subsequences", "pair_chains"},
-    {"registry", "settings", "types", "archives", "spreadsheets", "cluster"},
+    | {"subsequences", "pair_chains", "intake"},
+    {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
 )
 
 # The only imports between parts of one layer.
@@ -56,7 +67,16 @@ SIDEWAYS = {
     ("store", "run"),
     ("store", "home"),
     ("store", "run_store"),
+    ("store", "room_layout"),
+    ("store", "room_quotas"),
     ("run_store", "home"),
+    ("run_store", "job_queue"),
+    ("run_store", "room_quotas"),
+    ("job_queue", "home"),
+    ("job_queue", "room_layout"),
+    ("job_queue", "run"),
+    ("room_quotas", "home"),
+    ("room_quotas", "room_layout"),
     ("run_store", "run"),
     ("lookahead", "asking"),
     ("answers", "home"),

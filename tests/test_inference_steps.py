@@ -62,6 +62,16 @@ def test_equal_scores_cost_nothing(loss: str, algorithm: str, decimals: int) -> 
         assert_ends_where_it_says(trace, problem)
 
 
+@pytest.mark.parametrize("algorithm", TRACED)
+def test_of_two_ranks_that_are_worth_the_same_all_take_the_lower_place(algorithm: str) -> None:
+    """One of each kind, so that the wrong order costs 1/2, and the scores are apart by as much as that is worth."""
+    scores, relevant = np.array([0.25, 0.0]), np.array([True, False])
+    problem = Problem.of(scores, relevant)
+    assert problem.derivative(1, 1, 0.0) == 0.0
+    assert trace_of(problem, algorithm).ranks.tolist() == [2]
+    assert most_violated_ranking(scores, relevant, "ap", algorithm).interleaving_ranks.tolist() == [2]
+
+
 @pytest.mark.parametrize("loss", ["ap", "ndcg"])
 def test_the_best_of_all_orders_is_found(loss: str) -> None:
     for seed in range(6):

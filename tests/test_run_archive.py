@@ -590,7 +590,7 @@ def test_what_was_checked_is_marked_and_no_feature_is_computed(
     kept = []
     try:
         kept.append(import_run(origin, exported))
-        monkeypatch.setattr(origin, "features", origin.home / "empty")
+        monkeypatch.setattr(Store, "features", origin.home / "empty")
         kept.append(import_run(origin, lies))
         assert not (origin.home / "empty").exists()
     finally:

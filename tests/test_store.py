@@ -343,7 +343,6 @@ def test_runs_of_the_first_layout_have_no_name_and_no_star(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:1])
-        patch.setattr(home, "LAYOUT", 1)
         old = Store(tmp_path)
         with closing(sqlite3.connect(tmp_path / "ranking.sqlite")) as database, database:
             database.execute(
@@ -860,7 +859,6 @@ def test_a_home_of_an_older_layout_is_brought_up_to_date(
     key = here.keep(imported(here).id)
     run, rows, before = here.runs()[0], here.image_sets(), layout_of(here.home)
     monkeypatch.setattr(home, "MIGRATIONS", (*home.MIGRATIONS, ADD_STAR))
-    monkeypatch.setattr(home, "LAYOUT", before + 1)
     for place in (here.home, here.home, tmp_path / "new"):  # older, already up to date, with nothing yet
         opened = Store(place)
         assert layout_of(place) == before + 1
@@ -876,7 +874,6 @@ def test_a_migration_that_fails_changes_nothing(here: Store, monkeypatch: pytest
     run, before = here.create_run("train", {"set": "x"}), layout_of(here.home)
     with monkeypatch.context() as patch:
         patch.setattr(home, "MIGRATIONS", (*home.MIGRATIONS, f"{ADD_STAR} drop table no_such_table;"))
-        patch.setattr(home, "LAYOUT", before + 1)
         with pytest.raises(HomeError, match="no such table: no_such_table"):
             Store(here.home)
     assert layout_of(here.home) == before

@@ -49,6 +49,12 @@ def amend(**changes: str | None) -> None:
     _set({name: value for name, value in after.items() if value is not None})
 
 
+def only(**names: str) -> dict[str, str]:
+    """An address that names these and nothing else but the room, for a link."""
+    room = st.query_params.get(keys.ROOM)
+    return names if room is None else {keys.ROOM: room, **names}
+
+
 def _set(address: dict[str, str]) -> None:
     if address != st.query_params.to_dict():  # each change is a step for the browser's Back
         st.query_params.from_dict(address)

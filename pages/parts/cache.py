@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from pages.parts import rooms
 from pages.parts.picture import data_url
 from ranking import jobs, method_class
 from ranking.answers import AnswerStore
@@ -56,6 +56,8 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
     from ranking.tree_search import TreeSearch
     from ranking.types import Features
 
+EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
+SOME = 8  # where an entry takes much memory
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
 MOST_PLACES = 20  # places of each of several rankings that are shown
 MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
@@ -73,8 +75,16 @@ class NoFeatures(Gone):
 
 
 def store() -> Store:
-    """The store of this server's home; what dead workers left is settled when it is first opened."""
-    return _store(os.environ.get("RANKING_HOME"))
+    """The store of the home that the visitor works in; what dead workers left is settled when it is first opened.
+
+    Beside the page, where files are made that a person takes along, what needs it is wrapped in `rooms.kept`.
+    """
+    return _store(rooms.here())
+
+
+def common() -> Store:
+    """The store of what comes with the program, which all rooms are lent; without rooms the one and only."""
+    return _store(str(rooms.all_rooms().bundled)) if rooms.used() else store()
 
 
 @st.cache_resource(show_spinner=False)
@@ -98,8 +108,22 @@ def image_set(key: str) -> ImageSet:
         return _image_set(str(store().home), key)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
 def _image_set(home: str, key: str) -> ImageSet:
+    return _image_set_at(_home_of_set(home, key), key)
+
+
+def _home_of_set(home: str, key: str) -> str:
+    """Where the set lies, so that what many rooms are lent is here once."""
+    return str(_opened(home).home_of_set(key))
+
+
+@st.cache_resource(show_spinner=False)
+def _opened(home: str) -> Store:
+    return Store(home)
+
+
+@st.cache_resource(show_spinner=False, max_entries=EACH)
+def _image_set_at(home: str, key: str) -> ImageSet:
     return Store(home).image_set(key)
 
 
@@ -120,9 +144,13 @@ def thumbnails(key: str) -> Thumbnails:
         return _thumbnails(str(store().home), key)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
 def _thumbnails(home: str, key: str) -> Thumbnails:
-    return GuardedThumbnails(_image_set(home, key).folder)
+    return _thumbnails_at(_home_of_set(home, key), key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=EACH)
+def _thumbnails_at(home: str, key: str) -> Thumbnails:
+    return GuardedThumbnails(_image_set_at(home, key).folder)
 
 
 def ready_made() -> tuple[ImageSet, Thumbnails]:
@@ -208,7 +236,7 @@ def ranking(run: Run, split: str) -> Ranking:
         return _ranking(str(store().home), run.id, split)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _ranking(home: str, run_id: str, split: str) -> Ranking:
     run = Store(home).run(run_id)
     images = _image_set(home, run.settings["set"])
@@ -224,7 +252,7 @@ def comparison(shown: Sequence[Run], split: str) -> Comparison:
         return _comparison(str(store().home), tuple(run.id for run in shown), split, rankings)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _comparison(home: str, run_ids: tuple[str, ...], split: str, _rankings: list[Ranking]) -> Comparison:
     return Comparison.of(_rankings)
 
@@ -238,7 +266,7 @@ def redrawn(shown: Sequence[Run], split: str) -> Redrawn:
         )
 
 
-@st.cache_resource(show_spinner="Drawing images again …", max_entries=8)
+@st.cache_resource(show_spinner="Drawing images again …", max_entries=EACH)
 def _redrawn(home: str, run_ids: tuple[str, ...], split: str, set_key: str, _compared: Comparison) -> Redrawn:
     units = _image_set(home, set_key).groups[_compared.samples]
     cutoffs = range(1, min(MOST_PLACES, len(_compared.samples)) + 1)
@@ -255,7 +283,7 @@ def leaning(run: Run) -> Leaning:
         return _leaning(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner="Ranking with weaker and stronger neighbours …", max_entries=4)
+@st.cache_resource(show_spinner="Ranking with weaker and stronger neighbours …", max_entries=SOME)
 def _leaning(home: str, run_id: str) -> Leaning:
     from ranking.leaning import leaning as leaning_of
 
@@ -276,7 +304,7 @@ def direction(run: Run) -> Floats | None:
         return _direction(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _direction(home: str, run_id: str) -> Floats | None:
     run = Store(home).run(run_id)
     return score_direction(method_class(run.settings["method"]).load(run.model_file))
@@ -298,7 +326,7 @@ def image_labels(key: str) -> LabelSet:
         return _image_labels(str(store().home), key)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _image_labels(home: str, key: str) -> LabelSet:
     images = Store(home).image_set(key)  # not from the cache, which holds few: all sets are looked at
     return label_set(images, np.zeros((len(images), 0), np.float32))
@@ -312,7 +340,7 @@ def label_pairs(run: Run) -> LabelPairs:
         return _label_pairs(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner="Counting which labels come together …", max_entries=16)
+@st.cache_resource(show_spinner="Counting which labels come together …", max_entries=EACH)
 def _label_pairs(home: str, run_id: str) -> LabelPairs:
     run = Store(home).run(run_id)
     method = method_class(run.settings["method"]).load(run.model_file)
@@ -338,7 +366,7 @@ def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
         return _label_ranker(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _label_ranker(home: str, run_id: str) -> tuple[LabelRanker, LabelSet]:
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), LabelTrainSettings.from_json(run.settings)
@@ -355,7 +383,7 @@ def label_entropy(run: Run) -> LabelEntropy:
         return _label_entropy(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _label_entropy(home: str, run_id: str) -> LabelEntropy:
     from ranking.asking import LabelEntropy
 
@@ -369,7 +397,7 @@ def criteria(key: str) -> tuple[str, ...]:
         return _criteria(str(store().home), key)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _criteria(home: str, key: str) -> tuple[str, ...]:
     return Store(home).image_set(key).criteria  # not from the cache, which holds few: all sets are looked at
 
@@ -381,7 +409,7 @@ def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
         return _pair_examples(str(store().home), key, criterion)
 
 
-@st.cache_data(show_spinner="Looking for pairs …", max_entries=4)
+@st.cache_data(show_spinner="Looking for pairs …", max_entries=SOME)
 def _pair_examples(home: str, key: str, criterion: str) -> tuple[Examples, Floats]:
     from pages.parts.pair_cues import Examples, all_cues, find_examples
 
@@ -406,7 +434,7 @@ def ordered(run: Run) -> Ordered:
         return _ordered(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner="Reading the test sequences …", max_entries=8)
+@st.cache_resource(show_spinner="Reading the test sequences …", max_entries=EACH)
 def _ordered(home: str, run_id: str) -> Ordered:
     from ranking.order_training import Ordered, drawn_for_test, make_drawing
 
@@ -427,7 +455,7 @@ def mid_rank(run: Run) -> tuple[MidRank, Features]:
         return _mid_rank(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
+@st.cache_resource(show_spinner=False, max_entries=SOME)
 def _mid_rank(home: str, run_id: str) -> tuple[MidRank, Features]:
     from ranking.order_training import drawn_for_test
 
@@ -445,7 +473,7 @@ def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
         return _tree_search(str(store().home), run.id, number, length, trees)
 
 
-@st.cache_resource(show_spinner="Searching …", max_entries=16)
+@st.cache_resource(show_spinner="Searching …", max_entries=EACH)
 def _tree_search(home: str, run_id: str, number: int, length: int, trees: int) -> TreeSearch:
     from ranking.tree_search import tree_search as search
 
@@ -462,7 +490,7 @@ def neighbourhood(run: Run) -> Neighbourhood:
         return _neighbourhood(str(store().home), run.id)
 
 
-@st.cache_resource(show_spinner="Asking the neighbours …", max_entries=4)
+@st.cache_resource(show_spinner="Asking the neighbours …", max_entries=SOME)
 def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
     from ranking.neighbourhood import Neighbourhood
     from ranking.training import query_of
@@ -507,7 +535,7 @@ def _as_of(run: Run) -> tuple[str, str, str]:
     return str(store().home), json.dumps(run.settings, sort_keys=True), when
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _findings(home: str, settings: str, when: str) -> Findings:
     from ranking.experiments.at_home import cells_of
     from ranking.experiments.running import results_of
@@ -517,7 +545,7 @@ def _findings(home: str, settings: str, when: str) -> Findings:
     return Findings(plan, results_of(plan, kept), _image_set(home, plan.protocol.set), kept)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _plan(home: str, settings: str) -> Plan:
     from ranking.experiments.plan import plan_of
 
@@ -525,7 +553,7 @@ def _plan(home: str, settings: str) -> Plan:
     return plan_of(asked, _image_set(home, asked.set))
 
 
-@st.cache_resource(show_spinner="Drawing test images again …", max_entries=8)
+@st.cache_resource(show_spinner="Drawing test images again …", max_entries=EACH)
 def _differences(home: str, settings: str, when: str) -> list[Difference]:
     from ranking.reports.differences import differences
 
@@ -537,7 +565,7 @@ def inference_problem(token: str, scores: Floats, relevant: Bools, loss: str) ->
     return _inference_problem(token, scores, relevant, loss)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@st.cache_resource(show_spinner=False, max_entries=EACH)
 def _inference_problem(token: str, _scores: Floats, _relevant: Bools, loss: str) -> Problem:
     from ranking.inference_steps import Problem
 

@@ -11,8 +11,8 @@ import streamlit as st
 from pages.parts import charts, frame, keys
 from pages.parts.colours import BLUE, VERMILLION
 from pages.parts.frame import escaped
-from ranking.datasets.text import written
 from ranking.store import ImageSetRow
+from ranking.text import written
 from ranking.types import Floats, ImageSet
 
 BARS = 40

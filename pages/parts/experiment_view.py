@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import address, cache, charts, experiment_tables, keys, tiles
+from pages.parts import address, cache, charts, experiment_tables, keys, rooms, tiles
 from pages.parts.experiment_tables import as_markdown
 from pages.parts.frame import escaped, in_place
 from pages.parts.strip import strip
 from ranking.experiments.comparisons import SIGNIFICANT
 from ranking.experiments.exports import cells_csv, shown
-from ranking.experiments.tables import chosen_table, test_table, validation_table
+from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
 from ranking.ranked import first_mistake
 from ranking.reports import experiment_charts
 from ranking.reports.differences import (
@@ -140,7 +140,10 @@ def show_settings(findings: Findings, query: str) -> None:
             "better one."
         )
     st.markdown(as_markdown(experiment_tables.all_of_them(findings.results)))
-    st.caption("Seconds of training, all settings and folds and the test. Trainings ran beside each other.")
+    st.caption(
+        "Seconds of training, all settings and folds and the test. Trainings ran beside each other. "
+        f"{escaped(seconds_table(findings.results).note)}"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -263,7 +266,9 @@ def offer_files(run: Run, findings: Findings) -> None:
                     "receipt_long",
                 ),
             ):
-                st.download_button(label, make, file, kind, icon=f":material/{icon}:", on_click="ignore")
+                st.download_button(
+                    label, rooms.kept(make), file, kind, icon=f":material/{icon}:", on_click="ignore"
+                )
     st.caption(
         "The report is one file with all tables, charts and pictures, which needs no network and prints well. The "
         "protocol starts the same experiment again, here below or with `python -m ranking experiment`."

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
-from pages.parts import address, keys
+from pages.parts import address, keys, rooms
 from pages.parts.cache import Gone
 from ranking.home import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
@@ -94,6 +94,10 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     messages, complete = st.container(), True
     try:
         with suppress(PageEnd):
+            if not rooms.enter():
+                from pages.parts import room_view  # which needs this module
+
+                room_view.offer_instead()
             steps()
     except (HomeError, Gone) as error:
         messages.error(escaped(str(error)), icon=":material/error:")

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 
 from pages.parts.tile import GLYPHS, Tile
 from ranking.reports.figures import figure_svg
-from ranking.reports.galleries import tiles_of
 from ranking.reports.markup import Markup, element
 from ranking.reports.page import figure
+from ranking.reports.pictures import tiles_of
 
 if TYPE_CHECKING:  # they note themselves by what is here
     from pages.parts.film import Frame, Strip

@@ -198,9 +198,10 @@ def notice_bins(problem: Problem, found: Bins, trace: Trace) -> str:
 # Operations
 # ---------------------------------------------------------------------------------------------------------
 
-ORDERS = {  # without |, which would end the cell of a table
+ORDERS = {  # for |N| > |P|; without |, which would end the cell of a table
     "greedy": r"$O(\lvert N\rvert\lvert P\rvert+\lvert N\rvert\log\lvert N\rvert)$",
-    "search": r"$O(\lvert N\rvert\log\lvert P\rvert+\lvert N\rvert\log\lvert N\rvert)$",
+    # The first |P| samples are searched one rank after the other above their own place (quicksort, Algorithm 3).
+    "search": r"$O(\lvert N\rvert\log\lvert P\rvert+\lvert P\rvert^2+\lvert N\rvert\log\lvert N\rvert)$",
     "select": r"$O(\lvert N\rvert\log\lvert P\rvert)$",
     "buckets": r"$O(\lvert N\rvert)$ on ordinary scores",
 }
@@ -217,7 +218,8 @@ def counts_table(problem: Problem, traces: Mapping[str, Trace]) -> str:
         )
     return (
         "| | comparisons of scores | scores counted | differences of $f_j$ | together | samples looked at "
-        "| score + loss | in general |\n|---|--:|--:|--:|--:|--:|--:|---|\n" + "\n".join(rows)
+        "| score + loss | where $\\lvert N\\rvert>\\lvert P\\rvert$ |\n|---|--:|--:|--:|--:|--:|--:|---|\n"
+        + "\n".join(rows)
     )
 
 

@@ -39,12 +39,13 @@ def _show(run: Run, live: Live | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container():
             _progress(run, seen)
-        st.button(
-            "Cancelling …" if run.cancelled else "Cancel",
-            key=keys.widget(f"cancel {run.id}"),
-            on_click=lambda: jobs.cancel(cache.store(), run.id),
-            disabled=bool(run.cancelled),
-        )
+        if not run.lent:
+            st.button(
+                "Cancelling …" if run.cancelled else "Cancel",
+                key=keys.widget(f"cancel {run.id}"),
+                on_click=lambda: jobs.cancel(cache.store(), run.id),
+                disabled=bool(run.cancelled),
+            )
     if live is not None:
         live(seen)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # The address: what is worth sharing.
+ROOM = "room"  # name of the room that the visitor works in, and the key to it
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
 FEATURES = "features"  # names, joined by commas
@@ -185,6 +186,7 @@ IMPLIED = "what the training in the address implies"
 COMPLAINTS = "complaints about the address"  # messages that no page has shown yet
 COMPLAINED = "complaints that were shown"  # (messages, the address that they led to)
 BOOTED = "pages are registered"
+IN_ROOM = "room that the session is of"
 EVENTS = "events read so far"  # run id: (byte offset, events)
 MENU = "place of the menu"
 MENU_ROW = "row of the menu"  # kept free for the end of the page's run by a fragment that will draw it again

@@ -46,7 +46,7 @@ class Lesson:
         if broken:
             if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
                 for run in broken:
-                    jobs.start_once(cache.store(), "train", run.settings)
+                    jobs.start_once(cache.common(), "train", run.settings)
                 st.rerun()
             frame.end_page()
         return found
@@ -62,20 +62,20 @@ def _training(settings: TrainSettings) -> Run:
 
     None that was imported: whoever imports a file shall not choose what all others are shown.
     """
-    equal = [run for run in cache.store().equal_runs("train", settings.to_json()) if run.imported is None]
+    equal = [run for run in cache.common().equal_runs("train", settings.to_json()) if run.imported is None]
     done = [run for run in equal if run.state == "finished" and run.has_scores]
     live = [run for run in equal if run.state not in ENDED and run.cancelled is None]
     failed = [run for run in equal if run.state in ("failed", "cancelled")]
     for run in (*done, *live, *failed):
         return run
-    return jobs.start_once(cache.store(), "train", settings.to_json())
+    return jobs.start_once(cache.common(), "train", settings.to_json())
 
 
 def address_of(run: Run) -> dict[str, str]:
     """The address of the page Train that has everything chosen as `run` had it."""
     told = {keys.SET: run.settings["set"], keys.QUERY: run.settings["query"]}
     features = ",".join(name for name, _ in run.settings["features"])
-    return {**told, keys.FEATURES: features, keys.METHOD: run.settings["method"]}
+    return address.only(**told, **{keys.FEATURES: features, keys.METHOD: run.settings["method"]})
 
 
 def choose_step(steps: Sequence[str], name: str) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pages.parts import cache
 from pages.parts.film import Frame
 from pages.parts.picture import data_url
-from ranking.datasets.text import written
 from ranking.order_training import make_drawing
 from ranking.run import Run
 from ranking.run_settings import OrderTrainSettings
 from ranking.sequences import HIGHEST
+from ranking.text import written
 from ranking.types import ImageSet, Ints
 
 

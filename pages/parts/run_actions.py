@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, export, frame, keys, runs
+from pages.parts import address, cache, export, frame, keys, rooms, runs
 from pages.parts.frame import escaped
 from ranking.run import ENDED, Kind, Run
 from ranking.run_archive import import_run
@@ -106,6 +106,7 @@ def _star(chosen: Sequence[Run]) -> None:
         key="star runs",
         on_click=_star_now,
         args=([run.id for run in chosen], not starred),
+        disabled=_lent(chosen),
     )
 
 
@@ -114,7 +115,7 @@ def _star_now(run_ids: Sequence[str], star: bool) -> None:
 
 
 def _name(one: Run | None) -> None:
-    with st.popover("Name", icon=":material/edit:", disabled=one is None, key="name run"):
+    with st.popover("Name", icon=":material/edit:", disabled=one is None or one.lent, key="name run"):
         if one is not None:
             with st.form(f"name {one.id}", border=False):
                 name = st.text_input(
@@ -129,7 +130,7 @@ def _export(one: Run | None) -> None:
     ready = one is not None and one.state in ENDED
     st.download_button(
         "Export",
-        lambda: export.archive(one) if one else b"",
+        rooms.kept(lambda: export.archive(one) if one else b""),
         f"training-{one.id}.zip" if one else "training.zip",
         "application/zip",
         icon=":material/download:",
@@ -147,7 +148,13 @@ def _delete(chosen: Sequence[Run]) -> None:
         key="delete runs",
         on_click=_delete_now,
         args=[run.id for run in chosen],
+        disabled=_lent(chosen),
     )
+
+
+def _lent(chosen: Sequence[Run]) -> bool:
+    """Whether one of them is of another room, where it can only be looked at."""
+    return any(run.lent for run in chosen)
 
 
 def _delete_now(*run_ids: str) -> None:

@@ -115,7 +115,9 @@ def _row(run: Run) -> dict[str, Any]:
         "Query": settings["query"],
         "Method": settings["method"],
         "Settings": runs.telling(run),
-        "State": runs.STATES[run.state] + (", imported" if run.imported else ""),
+        "State": runs.STATES[run.state]
+        + (", imported" if run.imported else "")
+        + (", shared" if run.lent else ""),
         "Test AP": runs.finite((result.get("test") or {}).get("AP")),
         "Train AP": runs.finite((result.get("train") or {}).get("AP")),
         "Gap, %": None if gap is None else 100 * gap,

@@ -182,7 +182,7 @@ def measured(run: Run) -> str:
 
 
 def when(run: Run) -> str:
-    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M")
+    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M") + (" · shared" if run.lent else "")
 
 
 # ---------------------------------------------------------------------------------------------------------

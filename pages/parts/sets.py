@@ -50,10 +50,10 @@ def draw_first(source: str, needs: str, told: str) -> NoReturn:
     needs: what the page lacks. told: what is drawn.
     """
     settings = ImportSettings(source).to_json()
-    equal = [run for run in cache.store().equal_runs("import", settings) if "decision" not in run.result]
-    run = jobs.poll(cache.store(), equal[0].id) if equal else None
+    equal = [run for run in cache.common().equal_runs("import", settings) if "decision" not in run.result]
+    run = jobs.poll(cache.common(), equal[0].id) if equal else None
     if run is not None and run.state == "finished":
-        cache.store().keep(run.id)
+        cache.common().keep(run.id)
         st.rerun()
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(needs)}", text_alignment="center")
@@ -63,7 +63,7 @@ def draw_first(source: str, needs: str, told: str) -> NoReturn:
         if run is not None:
             jobs_panel.explain_end(run)
         if frame.pressed(f"Draw {source.lower()}", keys.widget(f"draw {source}"), type="primary"):
-            jobs.start_once(cache.store(), "import", settings)
+            jobs.start_once(cache.common(), "import", settings)
             st.rerun()
         st.caption(told)
     frame.end_page()
@@ -78,7 +78,7 @@ def _key_of(text: str, known: dict[str, ImageSetRow]) -> str:
 
 
 def title(row: ImageSetRow) -> str:
-    return f"{row.title} — {row.images:,} images, {row.samples:,} samples"
+    return f"{row.title} — {row.images:,} images, {row.samples:,} samples{' · shared' if row.lent else ''}"
 
 
 def prepare() -> None:
@@ -86,7 +86,7 @@ def prepare() -> None:
 
     They are kept without asking. Nobody waits for them unless there is no other set to work with.
     """
-    store = cache.store()
+    store = cache.common()
     folder = ready_made_folder()
     known = {row.source for row in store.image_sets()}
     if folder is not None and not known & {READY_MADE, bundled_names()[0]}:
@@ -102,7 +102,7 @@ def prepare() -> None:
 def ready_made() -> str:
     """The key of the set that needs no making, which this home has from now on; Gone where it did not come along."""
     images, _ = cache.ready_made()
-    store = cache.store()
+    store = cache.common()
     if images.key not in {row.key for row in store.image_sets()}:
         with cache.or_gone():
             store.adopt(images.folder, READY_MADE)
@@ -111,7 +111,7 @@ def ready_made() -> str:
 
 def _prepare(source: str) -> bool:
     """Begin to make a bundled set, or keep it when it is made; whether its import has ended."""
-    store = cache.store()
+    store = cache.common()
     run = jobs.poll(store, _bundled_import(source).id)
     if run.state == "finished":
         store.keep(run.id)
@@ -124,7 +124,7 @@ def _prepare(source: str) -> bool:
 
 def show_preparing() -> None:
     """How far the bundled sets are that are not there yet, and what became of those that failed."""
-    known = {row.source for row in cache.store().image_sets()}
+    known = {row.source for row in cache.common().image_sets()}
     for source in bundled_names():
         if source in known:
             continue
@@ -142,12 +142,12 @@ def show_preparing() -> None:
 def _bundled_import(source: str, again: bool = False) -> Run:
     """The newest import of a bundled set as it comes that can still become one, or a new one."""
     settings = ImportSettings(source).to_json()
-    for run in cache.store().equal_runs("import", settings):
+    for run in cache.common().equal_runs("import", settings):
         if run.result.get("decision") != "discarded":
             if again and run.state in ENDED:
                 break
             return run
-    return jobs.start_once(cache.store(), "import", settings)
+    return jobs.start_once(cache.common(), "import", settings)
 
 
 def _first(rows: list[ImageSetRow]) -> str:

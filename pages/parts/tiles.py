@@ -13,8 +13,8 @@ from pages.parts.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVA
 from pages.parts.picture import Box, data_url
 from pages.parts.tile import Tile
 from ranking.datasets import Thumbnails
-from ranking.datasets.text import written
 from ranking.ranked import Ranking, precision_terms
+from ranking.text import written
 from ranking.types import Bools, ImageSet, Ints
 
 

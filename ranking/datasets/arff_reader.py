@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.datasets.text import readable
+from ranking.text import readable
 from ranking.types import Floats, Problem
 
 MAX_ATTRIBUTES = 100_000

@@ -2,20 +2,19 @@
 
 Decided here, once for all sources:
 
-- Bytes and pixels are capped before anything is decoded; only JPEG, PNG and WebP are decoded.
 - A box is rounded to whole pixels. Partly outside its image: clipped and reported. Not finite, inverted, less
   than a pixel or wholly outside: left out and reported.
 - An image whose annotation claims another size is left out: its boxes were drawn on something else.
 - An image without a usable box has no sample and is left out; one row counts all of these.
-- Pixels are taken as they are stored: an EXIF rotation is not applied, as boxes are drawn on stored pixels.
+- What is decoded, how an image is turned, and what is stored of it: see decoding.py.
 - The second image of one name is left out and reported.
 - A box with a number that is infinite, or too large for a float32, is left out and reported; NaN means unknown.
 """
 
 from __future__ import annotations
 
-import io
 import math
+import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -24,18 +23,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
-from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
-from ranking.datasets.webp import is_animated, webp_size
+from ranking.intake import Limits, Unusable
+from ranking.intake.limits import variable
+from ranking.text import counted, listed, readable
 from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 
-MAX_BYTES = 50 * 2**20
-MAX_PIXELS = 50_000_000
-EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
+DEFAULT_LIMITS = Limits()
 LEFT_OUT = "image left out"
 BOX_LEFT_OUT = "box left out"
 MAX_NUMBER = float(np.finfo(np.float32).max)
@@ -61,10 +60,16 @@ def build_image_set(
     """
     problems: list[Problem] = []
     empty: list[str] = []
+    limits, started = Limits.from_environment(), time.monotonic()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        for outcome in _outcomes(_once_each(source.records())):
+        for outcome in _outcomes(_once_each(source.records()), limits):
+            if time.monotonic() - started > limits.seconds:
+                raise ValueError(
+                    f"the import took more than {limits.seconds:,} seconds; bring fewer images, or set "
+                    f"{variable('seconds')}"
+                )
             problems += outcome.problems
             if outcome.image is not None:
                 writer.add(outcome.image)
@@ -112,19 +117,19 @@ def _once_each(told: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | 
             seen.add(item.name)
 
 
-def _outcomes(told: Iterable[SourceImage | Problem]) -> Iterator[Outcome]:
+def _outcomes(told: Iterable[SourceImage | Problem], limits: Limits) -> Iterator[Outcome]:
     """`check` of each, in order; a few images are decoded ahead in threads."""
     waiting: deque[Future[Outcome]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:
         for item in told:
-            waiting.append(pool.submit(check, item))
+            waiting.append(pool.submit(check, item, limits))
             if len(waiting) > 2 * THREADS:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def check(told: SourceImage | Problem) -> Outcome:
+def check(told: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     """Decode and verify one image and its boxes; what is wrong becomes rows of the report."""
     if isinstance(told, Problem):
         return Outcome([told])
@@ -133,8 +138,8 @@ def check(told: SourceImage | Problem) -> Outcome:
     file = _file(told)
     try:
         _check_features(told)
-        data = _read(told.data)
-        picture, extension = _decode(data)
+        decoded = decode(told, limits)
+        picture = decoded.picture
         _check_size(told, picture)
     except Unusable as error:
         return Outcome([Problem(file, error.expected, readable(error.came), LEFT_OUT)], name=told.name)
@@ -151,63 +156,15 @@ def check(told: SourceImage | Problem) -> Outcome:
     # A small picture that is its own box, as each digit is, need not be encoded twice.
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
     small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
-    image = CheckedImage(told, data, extension, picture.size, boxes, crops, small)
+    image = CheckedImage(told, decoded, picture.size, boxes, crops, small)
     return Outcome(problems, image, told.name)
 
 
-class Unusable(Exception):
-    """Why an image cannot be used: the two middle columns of its row in the report."""
-
-    def __init__(self, expected: str, came: str) -> None:
-        super().__init__(expected, came)
-        self.expected, self.came = expected, came
-
-
 def _file(record: SourceImage) -> str:
-    return readable(record.data.name if isinstance(record.data, Path) else record.name)
-
-
-def _read(data: Path | bytes) -> bytes:
-    expected = f"an image file of at most {MAX_BYTES / 2**20:g} MB"
-    if isinstance(data, Path):
-        try:
-            if not data.is_file():  # also keeps pipes and devices from being opened
-                raise Unusable(expected, "no such file" if not data.exists() else "not a regular file")
-            with data.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise Unusable(expected, error.strerror or "cannot be read") from error
-    if len(data) > MAX_BYTES:
-        raise Unusable(expected, "a larger file")
-    return data
-
-
-def _decode(data: bytes) -> tuple[Image.Image, str]:
-    """The picture as RGB and the file extension of its true format, whatever its name says."""
-    expected = "an intact JPEG, PNG or WebP image"
-    _check_pixels(webp_size(data) or (0, 0))
-    if is_animated(data):
-        raise Unusable("a picture that stands still", "an animated WebP")
-    try:
-        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as picture:
-            _check_pixels(picture.size)
-            if picture.mode.startswith(("I", "F")):  # Pillow would cut all levels above 255 to white
-                raise Unusable("8 bits a channel", f"more of them (Pillow's mode {picture.mode})")
-            return picture.convert("RGB"), EXTENSIONS[picture.format or ""]
-    except (Unusable, MemoryError):
-        raise
-    except UnidentifiedImageError as error:
-        raise Unusable(expected, "another kind of file" if data else "an empty file") from error
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", str(error).partition(",")[0]) from error
-    except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
-        raise Unusable(expected, f"{type(error).__name__}: {error}") from error
-
-
-def _check_pixels(size: tuple[int, int]) -> None:
-    width, height = size
-    if width * height > MAX_PIXELS:
-        raise Unusable(f"an image of at most {MAX_PIXELS:,} pixels", f"{width} x {height} pixels")
+    data = record.data
+    if isinstance(data, bytes):
+        return readable(record.name)
+    return readable(data.name) if isinstance(data, Path) else data.shown
 
 
 def _check_features(told: SourceImage) -> None:
@@ -232,10 +189,12 @@ def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels 
     if box.box is None:
         return (0, 0, *size), None
     expected = "a box inside the image, {} x {}".format(*size)
-    came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in box.box)
+    scale = (*size, *size) if box.relative else (1, 1, 1, 1)
+    edges = [edge * factor for edge, factor in zip(box.box, scale, strict=True)]
+    came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in edges)
     if not all(map(math.isfinite, box.box)):
         return None, Problem(file, "a box of finite numbers", came, BOX_LEFT_OUT)
-    left, top, right, bottom = (float(round(edge)) for edge in box.box)
+    left, top, right, bottom = (float(round(edge)) if math.isfinite(edge) else edge for edge in edges)
     if right <= left or bottom <= top:
         return None, Problem(file, "a box with left < right and top < bottom", came, BOX_LEFT_OUT)
     inside = max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])

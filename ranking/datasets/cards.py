@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from ranking.datasets.text import counted, listed, readable
+from ranking.text import counted, listed, readable
 from ranking.types import Bools, Problem, SourceBox, SourceImage
 
 SIZE = (160, 120)

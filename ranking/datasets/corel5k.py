@@ -14,9 +14,9 @@ import numpy.typing as npt
 from ranking.archives import check_array, open_zip, read_entry
 from ranking.datasets.cards import LabelTable
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.text import readable
-from ranking.datasets.typed_path import read_typed
+from ranking.intake.typed_path import read_typed
 from ranking.settings import setting
+from ranking.text import readable
 from ranking.types import Ints, Problem, SourceImage
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -33,13 +33,23 @@ Columns = dict[str, npt.NDArray[Any]]
 Pixels = tuple[int, int, int, int]
 
 
+class Stored(Protocol):
+    """The bytes to store of an image, the extension that fits them, and a hash (hex) of what came."""
+
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def extension(self) -> str: ...
+    @property
+    def hash(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class CheckedImage:
     """An image whose bytes decode and whose boxes (half open, in whole pixels) lie inside it."""
 
     record: SourceImage
-    data: bytes
-    extension: str
+    stored: Stored
     size: tuple[int, int]
     boxes: list[tuple[SourceBox, Pixels]]
     crops: list[bytes]
@@ -83,10 +93,10 @@ class ImageSetWriter:
     def add(self, image: CheckedImage) -> None:
         """Write one image and its boxes. File names are numbers: no name from outside reaches the disk."""
         row = len(self._records)
-        file = f"images/{row + 1:06d}{image.extension}"
-        (self.folder / file).write_bytes(image.data)
+        file = f"images/{row + 1:06d}{image.stored.extension}"
+        (self.folder / file).write_bytes(image.stored.data)
         self._files.append(file)
-        self._hashes.append(hashlib.sha256(image.data).hexdigest())
+        self._hashes.append(image.stored.hash)
         self._records.append((image.record.name, image.record.test, image.size))
         self._thumbs.append(image.thumbnail)
         self._add_features(image.record)

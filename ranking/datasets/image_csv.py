@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar, NamedTuple
 
 from ranking.datasets.common_settings import seed_of, share_of_test
-from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, NOTHING, image_name, refusal
 from ranking.datasets.splits import drawn
-from ranking.datasets.text import readable
-from ranking.datasets.typed_path import read_typed, typed_path
+from ranking.intake.files import IMAGE_SUFFIXES, INSIDE, NOTHING, image_name, refusal
+from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
+from ranking.text import readable
 from ranking.types import Problem, SourceBox, SourceImage
 
 MAX_BYTES = 64 * 2**20

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from ranking.datasets.image_csv import ImageCsv, ReadBox, Unexpected
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.text import readable
 from ranking.settings import setting
+from ranking.text import readable
 from ranking.types import SourceBox
 
 LABEL_COLUMNS = ("labels", "tags", "label", "classes", "concepts")

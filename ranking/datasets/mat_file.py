@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ranking.datasets.text import readable
+from ranking.text import readable
 from ranking.types import Floats
 
 HEADER = 128  # bytes

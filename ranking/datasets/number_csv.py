@@ -10,8 +10,8 @@ from typing import ClassVar
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.image_csv import ImageCsv, ReadBox, Unexpected
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.text import readable
 from ranking.settings import setting
+from ranking.text import readable
 from ranking.types import SourceBox
 
 UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")

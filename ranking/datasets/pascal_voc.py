@@ -1,21 +1,22 @@
-"""A PASCAL VOC folder on disk: detection boxes, or people and their actions (VOC 2011 and 2012)."""
+"""PASCAL VOC in a folder or a ZIP file: detection boxes, or people and their actions (VOC 2011 and 2012)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar
 
 from ranking.datasets.common_settings import seed_of, share_of_test
-from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, plain
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
-from ranking.datasets.voc_folder import VocFolder, open_voc_folder
+from ranking.datasets.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
 from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
+from ranking.intake import FileInTree, FileTree, Recognised, Unusable, open_tree
+from ranking.intake.files import IMAGE_SUFFIXES
+from ranking.intake.tree import base
 from ranking.settings import setting
+from ranking.text import counted, listed, readable
 from ranking.types import Problem, SourceBox, SourceImage
 
 ANNOTATION_LEFT_OUT = "annotation left out"
@@ -27,7 +28,8 @@ class PascalVoc:
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
     An image is found by the name of its annotation, in JPEGImages; what XML says of files is never read.
-    Boxes come 1-based with both ends included and leave 0-based and half open. Objects in the action form are
+    Boxes come 1-based with both ends included (0-based and half open in what FiftyOne exports) and leave 0-based and
+    half open. Objects in the action form are
     those that the lists name; where there are no lists, all that have `<actions>`.
     """
 
@@ -37,9 +39,10 @@ class PascalVoc:
 
     folder: str = setting(
         "",
-        label="Folder",
-        help="A folder on the computer that runs this app: a VOCdevkit, a VOC2007 or VOC2012 in it, or any "
-        "folder that holds Annotations and JPEGImages. Nothing outside of it is read.",
+        label="Folder or ZIP file",
+        help="A folder or ZIP file on the computer that runs this app: a VOCdevkit, a VOC2007 or VOC2012 in it, or "
+        "any folder that holds Annotations and JPEGImages, or labels and data as FiftyOne exports VOC. Nothing "
+        "outside of it is read.",
     )
     year: str = setting(
         "",
@@ -85,7 +88,13 @@ class PascalVoc:
     def __len__(self) -> int:
         return len(self._split.test)
 
+    @classmethod
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """Whether `tree` holds PASCAL VOC."""
+        return recognise_voc(tree)
+
     def records(self) -> Iterator[SourceImage | Problem]:
+        yield from self._tree.problems
         yield from self._annotations[1]
         yield from self._images[1]
         yield from self._split.problems
@@ -109,20 +118,23 @@ class PascalVoc:
         yield from self._unused()
 
     @cached_property
-    def _voc(self) -> VocFolder:
-        return open_voc_folder(self.folder, self.year)
+    def _tree(self) -> FileTree:
+        return open_tree(self.folder, LAYOUT)
 
     @cached_property
-    def _annotations(self) -> tuple[dict[str, Path], list[Problem]]:
+    def _voc(self) -> VocFolder:
+        return find_voc_folder(self._tree, self.year)
+
+    @cached_property
+    def _annotations(self) -> tuple[dict[str, str], list[Problem]]:
         found = self._voc.annotations()
         if not found[0]:
-            raise ValueError(
-                f"no annotation in {self._voc.root / 'Annotations'}; expected an XML file an image"
-            )
+            where = readable(str(self._voc.tree.place / self._voc.layout.annotations), 255)
+            raise ValueError(f"no annotation in {where}; expected an XML file an image")
         return found
 
     @cached_property
-    def _images(self) -> tuple[dict[str, Path], list[Problem]]:
+    def _images(self) -> tuple[dict[str, str], list[Problem]]:
         return self._voc.images()
 
     @cached_property
@@ -138,38 +150,38 @@ class PascalVoc:
         return split_by_lists(lists, annotated, self.train_list, self.test_list, self.test_share, self.seed)
 
     def _annotation(self, name: str) -> tuple[Annotation | None, list[Problem]]:
-        path = self._annotations[0].get(name)
-        if path is None:
-            expected, came = "an annotation of every listed image", "none in Annotations"
+        there = self._annotations[0].get(name)
+        if there is None:
+            expected, came = "an annotation of every listed image", f"none in {self._voc.layout.annotations}"
             return None, [Problem(f"{name}.xml", expected, came, "image left out")]
-        file = readable(path.name)
-        refusal = self._voc.refusal(path)
-        if refusal:
-            return None, [Problem(file, INSIDE, refusal, ANNOTATION_LEFT_OUT)]
+        file = readable(base(there))
         try:
-            data = self._voc.read(path, MAX_XML_BYTES)
-        except OSError as error:
-            return None, [Problem(file, "a file that can be read", plain(error), ANNOTATION_LEFT_OUT)]
+            data = self._voc.tree.read(there, MAX_XML_BYTES, "XML")
+        except Unusable as error:
+            return None, [Problem(file, error.expected, error.came, ANNOTATION_LEFT_OUT)]
         return read_annotation(data, file)
 
-    def _image(self, name: str) -> Path | Problem:
-        path = self._images[0].get(name)
-        file = readable(self._annotations[0][name].name)
-        if path is None:
-            expected = f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in JPEGImages"
-            return Problem(file, expected, "none", ANNOTATION_LEFT_OUT)
-        refusal = self._voc.refusal(path)
-        return Problem(readable(path.name), INSIDE, refusal, "image left out") if refusal else path
+    def _image(self, name: str) -> FileInTree | Problem:
+        there = self._images[0].get(name)
+        if there is not None:
+            return self._voc.tree.file(there, base(there))
+        expected = f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in {self._voc.layout.images}"
+        return Problem(self._file(name), expected, "none", ANNOTATION_LEFT_OUT)
+
+    def _file(self, name: str) -> str:
+        """How reports call the annotation of that image."""
+        return readable(base(self._annotations[0][name]))
 
     def _boxes(self, name: str, annotation: Annotation) -> tuple[tuple[SourceBox, ...], list[Problem], int]:
         """The boxes of one image, the rows of the report about them, and how many were marked difficult."""
         if self._actions:
             told = None if self._split.objects is None else self._split.objects.get(name, {})
-            boxes, problems = action_boxes(annotation, told, readable(self._annotations[0][name].name))
+            boxes, problems = action_boxes(annotation, told, self._file(name))
             return tuple(boxes), problems, 0
         marked = [item for item in annotation.objects if item.difficult]
         kept = [item for item in annotation.objects if self.difficult == "keep" or not item.difficult]
-        return tuple(_source_box(item, (item.name,)) for item in kept), [], len(marked)
+        off = 1 - self._voc.layout.first_pixel
+        return tuple(_source_box(item, (item.name,), off) for item in kept), [], len(marked)
 
     def _unused(self) -> Iterator[Problem]:
         """One row, not thousands, for files of which no chosen list speaks: VOC 2012 has many by design."""
@@ -225,5 +237,7 @@ def _action_labels(
     return told | own, None
 
 
-def _source_box(item: VocObject, classes: tuple[str, ...]) -> SourceBox:
-    return SourceBox(item.box, classes, number=item.number)
+def _source_box(item: VocObject, classes: tuple[str, ...], off: int = 0) -> SourceBox:
+    """off: pixels that the left and upper edge come too far left and up, where they were never counted from 1."""
+    left, top, right, bottom = item.box
+    return SourceBox((left + off, top + off, right, bottom), classes, number=item.number)

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from ranking.datasets.cards import SIZE, card
 from ranking.datasets.mat_file import Variable, read_mat
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.text import listed, readable
-from ranking.datasets.typed_path import read_typed, typed_path
+from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
+from ranking.text import listed, readable
 from ranking.types import Bools, Floats, Ints, Problem, SourceBox, SourceImage
 
 ARRAYS = ("feat", "class_labels", "used_for_training", "relative_ordering")

@@ -13,9 +13,9 @@ from ranking.datasets.common_settings import seed_of, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
 from ranking.datasets.svmlight_reader import MAX_ROWS, Graded, read_graded
-from ranking.datasets.text import counted, readable
-from ranking.datasets.typed_path import read_typed, typed_path
+from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
+from ranking.text import counted, readable
 from ranking.types import Problem, SourceBox, SourceImage
 
 MAX_BYTES = 256 * 2**20

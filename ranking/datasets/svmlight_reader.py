@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ranking.datasets.text import readable
+from ranking.text import readable
 from ranking.types import Floats, Ints, Problem
 
 MAX_FEATURES = 100_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ranking.datasets.text import readable
+from ranking.text import readable
 from ranking.types import Problem
 
 MAX_XML_BYTES = 4 * 2**20

@@ -1,23 +1,36 @@
-"""Finding and reading the files of a PASCAL VOC folder, and nothing outside of it.
+"""Finding and reading the files of a PASCAL VOC folder in a tree, wherever in it that folder lies.
 
-The person may name any folder that the server can read. From there on no name that is found inside (in XML,
-in lists, in links) can lead out: files are found by listing directories, and a link that leaves is refused.
+Annotations and JPEGImages are those of VOC; labels and data are what FiftyOne calls them when it exports VOC.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
-from ranking.datasets.files import IMAGE_SUFFIXES, INSIDE, MAX_NAME, image_name, plain, refusal
-from ranking.datasets.text import readable
+from ranking.intake import FileTree, Recognised, Unusable
+from ranking.intake.files import IMAGE_SUFFIXES, image_name
+from ranking.intake.tree import base, parent, stem, suffix
+from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
 MAX_LIST_BYTES = 16 * 2**20
 YEAR = re.compile(r"VOC(\d{4})")
+LOOKED_AT = 5  # annotations that say whether labels/ holds XML of VOC
+
+
+class Layout(NamedTuple):
+    """Which folders hold annotations and images, and how boxes count pixels: VOC from 1 with both ends included,
+    FiftyOne from 0 without the last."""
+
+    annotations: str
+    images: str
+    first_pixel: int
+
+
+LAYOUTS = (Layout("Annotations", "JPEGImages", 1), Layout("labels", "data", 0))
 LAYOUT = "a folder with Annotations and JPEGImages, or a VOCdevkit with VOC2007, VOC2012, ... of such folders"
 
 
@@ -31,125 +44,135 @@ class UnusableList(ValueError):
 
 @dataclass(frozen=True)
 class VocFolder:
-    """`root` holds Annotations and JPEGImages; `boundary` is what the person named; both without links."""
+    """`tree` holds the folders of `layout` at its top."""
 
-    root: Path
-    boundary: Path
+    tree: FileTree
+    layout: Layout
     title: str
 
-    def annotations(self) -> tuple[dict[str, Path], list[Problem]]:
-        """Image name to annotation, and a row for each name that two files share."""
-        return self._by_name("Annotations", (".xml",))
+    def annotations(self) -> tuple[dict[str, str], list[Problem]]:
+        """Image name to name of the annotation, and a row for each that two files share."""
+        return self._by_name(self.layout.annotations, (".xml",))
 
-    def images(self) -> tuple[dict[str, Path], list[Problem]]:
-        """Image name to image, jpg before jpeg before png, and a row for each name that two files share."""
-        return self._by_name("JPEGImages", IMAGE_SUFFIXES)
+    def images(self) -> tuple[dict[str, str], list[Problem]]:
+        """Image name to name of the file, jpg before jpeg before png, and a row for each that two files share."""
+        return self._by_name(self.layout.images, IMAGE_SUFFIXES)
 
-    def lists(self, task: str) -> dict[str, Path]:
+    def lists(self, task: str) -> dict[str, str]:
         """The lists of ImageSets/`task` by name, without `.txt`; empty where there are none."""
-        directory = f"ImageSets/{task}"
-        with _explained(directory):
-            there = (self.root / directory).is_dir()
-        return self._by_name(directory, (".txt",))[0] if there else {}
+        return self._by_name(f"ImageSets/{task}", (".txt",))[0]
 
-    def lines(self, path: Path) -> list[str]:
-        """The lines of a list that are not empty; UnusableList for one outside the folder or too long."""
-        file = readable(path.name)
-        came = self.refusal(path)
-        if came:
-            raise UnusableList(file, INSIDE, came)
+    def lines(self, name: str) -> list[str]:
+        """The lines of a list that are not empty; UnusableList for one that cannot be read or is too long."""
         try:
-            data = self.read(path, MAX_LIST_BYTES)
-        except OSError as error:
-            raise UnusableList(file, "a file that can be read", plain(error)) from error
-        if len(data) > MAX_LIST_BYTES:
-            raise UnusableList(file, f"a list of at most {MAX_LIST_BYTES / 2**20:g} MB", "a larger file")
+            data = self.tree.read(name, MAX_LIST_BYTES, "a list")
+        except Unusable as error:
+            raise UnusableList(readable(base(name)), error.expected, error.came) from error
         # As names of files are decoded, so that both still agree where they are no UTF-8.
         text = data.decode("utf-8-sig", errors="surrogateescape")
         return [line.strip() for line in text.splitlines() if line.strip()]
 
-    def refusal(self, path: Path) -> str:
-        """Why `path`, all links followed, is no regular file inside the folder that the person named, or ""."""
-        return refusal(path, self.boundary)
-
-    def read(self, path: Path, limit: int) -> bytes:
-        """At most `limit` + 1 bytes of `path`, so that the caller sees when there are more."""
-        with path.open("rb") as file:
-            return file.read(limit + 1)
-
-    def _by_name(self, directory: str, suffixes: tuple[str, ...]) -> tuple[dict[str, Path], list[Problem]]:
-        folder = self.root / directory
-        with _explained(directory):
-            if not folder.resolve().is_relative_to(self.boundary):
-                raise ValueError(f"expected {directory} inside the chosen folder, it is a link out of it")
-            # Names with a leading dot are left by file managers (._000001.xml), never by annotators.
-            paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
-        wanted = [path for path in paths if path.suffix.lower() in suffixes]
-        found: dict[str, Path] = {}
+    def _by_name(self, directory: str, suffixes: tuple[str, ...]) -> tuple[dict[str, str], list[Problem]]:
+        for folder in (directory, parent(directory)):
+            if folder in self.tree.closed:
+                raise ValueError(self.tree.closed[folder])
+        wanted = [name for name in self.tree.children(directory) if suffix(name) in suffixes]
+        found: dict[str, str] = {}
         problems = []
-        for path in sorted(wanted, key=lambda path: _preference(path, suffixes)):
-            name = image_name(path.stem)
-            if name in found:
-                came, done = f"{readable(path.name)} again", f"{readable(found[name].name)} is used"
+        for name in sorted(wanted, key=lambda name: _preference(name, suffixes)):
+            image, file = image_name(stem(name)), readable(base(name))
+            if image in found:
+                done = f"{readable(base(found[image]))} is used"
                 problems.append(
-                    Problem(readable(path.name), f"one file for each name in {directory}", came, done)
+                    Problem(file, f"one file for each name in {directory}", f"{file} again", done)
                 )
             else:
-                found[name] = path
+                found[image] = name
         return found, problems
 
 
-@contextmanager
-def _explained(name: str) -> Iterator[None]:
-    """What the system says of a folder that cannot be read, as a ValueError."""
-    try:
-        yield
-    except (OSError, RuntimeError) as error:
-        raise ValueError(f"{name} cannot be read ({plain(error)}); check its permissions") from error
+def _preference(name: str, suffixes: tuple[str, ...]) -> tuple[int, bool, str]:
+    lower = suffix(name)
+    return suffixes.index(lower), not name.endswith(lower), name
 
 
-def _preference(path: Path, suffixes: tuple[str, ...]) -> tuple[int, bool, str]:
-    lower = path.suffix.lower()
-    return suffixes.index(lower), path.suffix != lower, path.name
+def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
+    """The VOC folder in or at `tree`; `year` chooses among several, "" the newest.
 
-
-def open_voc_folder(typed: str, year: str = "") -> VocFolder:
-    """The VOC folder in or at `typed`; `year` chooses among several, "" the newest.
-
-    ValueError where the folder cannot be read or is not laid out as VOC; it says what is there.
+    ValueError where it is not laid out as VOC, or a folder of it cannot be listed; it says what is there.
     """
-    if not typed.strip():
-        raise ValueError(f"type the folder to import; expected {LAYOUT}")
-    try:
-        top = Path(typed.strip()).expanduser()
-    except RuntimeError as error:
-        user = readable(typed, MAX_NAME).partition("/")[0]
-        raise ValueError(f"no user {user} has a home folder here; type the folder in full") from error
-    with _explained(readable(typed, MAX_NAME)):
-        if not top.is_dir():
-            raise ValueError(f"no folder {readable(typed, MAX_NAME)}; expected {LAYOUT}")
-        return _choose(top.absolute(), year.strip().upper().removeprefix("VOC"))
-
-
-def _choose(top: Path, year: str) -> VocFolder:
-    boundary = top.resolve()
-    if _is_voc(top):
-        own = YEAR.fullmatch(top.name)
+    year = year.strip().upper().removeprefix("VOC")
+    top, found = readable(str(tree.place), 255), dict(_voc_folders(tree))
+    if "" in found:
+        own = YEAR.fullmatch(tree.parts[-1]) if tree.parts else None
         if year and (own is None or own[1] != year):
             raise ValueError(f"no year {year} in {top}: it is itself a VOC folder; clear the year")
-        return VocFolder(boundary, boundary, _title(top))
-    years = _years(top) or _years(top / "VOCdevkit")
-    if not years:
-        # What else it holds is not told: any folder of the server may be typed here.
-        parts = [name for name in ("Annotations", "JPEGImages") if not (top / name).is_dir()]
-        raise ValueError(f"expected {LAYOUT}; {top} has {_none_of([*parts, 'VOC2007, VOC2012, ...'])}")
-    if year and year not in years:
-        raise ValueError(f"no VOC{year} in {top}; its years are {', '.join(sorted(years))}")
-    chosen = years[year or max(years)]
-    root = chosen.resolve()
-    if not root.is_relative_to(boundary):
-        raise ValueError(f"expected {chosen.name} inside the chosen folder, it is a link out of it")
-    return VocFolder(root, boundary, _title(chosen))
+        return _voc_folder(tree, "", found[""])
+    years: dict[str, str] = {}
+    for folder in sorted(found, key=_nearness):
+        matched = YEAR.fullmatch(base(folder))
+        if matched is not None:
+            years.setdefault(matched[1], folder)
+    if year and year not in years and found:
+        raise ValueError(f"no VOC{year} in {top}; its years are {', '.join(sorted(years)) or 'none'}")
+    if years:
+        chosen = years[year or max(years)]
+        return _voc_folder(tree, chosen, found[chosen])
+    nearest = [folder for folder in found if _nearness(folder)[0] == min(_nearness(one)[0] for one in found)]
+    if len(nearest) == 1:
+        return _voc_folder(tree, nearest[0], found[nearest[0]])
+    if nearest:
+        raise ValueError(
+            f"{top} holds {len(nearest)} folders of PASCAL VOC, {listed(nearest)}; bring one of them"
+        )
+    for name, why in tree.closed.items():
+        if YEAR.fullmatch(base(name)) is not None:
+            raise ValueError(why)
+    # What else it holds is not told: any folder of the server may be typed here.
+    parts = [name for name in LAYOUTS[0][:2] if not tree.has_folder(name)]
+    raise ValueError(f"expected {LAYOUT}; {top} has {_none_of([*parts, 'VOC2007, VOC2012, ...'])}")
+
+
+def recognise_voc(tree: FileTree) -> Recognised | None:
+    """Whether there is such a folder, and what is in it."""
+    try:
+        voc = find_voc_folder(tree)
+        annotations, images = (len(voc.annotations()[0]), len(voc.images()[0]))
+    except ValueError:  # several of them, or one that cannot be listed: not for sure
+        return None
+    if not annotations:
+        return None
+    both, inside = voc.layout, "/".join(voc.tree.parts[len(tree.parts) :])
+    where = f" in {readable(inside)}" if inside else ""
+    why = f"{both.annotations}/ holds {counted(annotations, 'XML file')} and {both.images}/ {counted(images, 'image')}"
+    return Recognised(0.95 if images else 0.5, why + where)
+
+
+def _voc_folders(tree: FileTree) -> Iterator[tuple[str, Layout]]:
+    """Every folder of the tree that is laid out as VOC."""
+    for folder in sorted({"", *map(parent, [*tree.folders, *tree.closed])}):
+        inner = folder + "/" if folder else ""
+        for layout in LAYOUTS:
+            if all(tree.has_folder(inner + name) for name in layout[:2]) and (
+                layout.first_pixel or _holds_xml(tree, inner + layout.annotations)
+            ):
+                yield folder, layout
+                break
+
+
+def _holds_xml(tree: FileTree, folder: str) -> bool:
+    """Whether the first files of a folder of a common name are XML: YOLO has labels/ too, of text."""
+    first = tree.children(folder)[:LOOKED_AT]
+    return bool(first) and all(suffix(name) == ".xml" for name in first)
+
+
+def _voc_folder(tree: FileTree, folder: str, layout: Layout) -> VocFolder:
+    inner = tree.below(folder)
+    return VocFolder(inner, layout, _title(inner.parts))
+
+
+def _nearness(folder: str) -> tuple[int, str]:
+    return folder.count("/"), folder
 
 
 def _none_of(names: list[str]) -> str:
@@ -158,23 +181,16 @@ def _none_of(names: list[str]) -> str:
     'no a, no b and no c'
     """
     told = [f"no {name}" for name in names]
-    return " and ".join([", ".join(told[:-1]), told[-1]])
+    return " and ".join([", ".join(told[:-1]), told[-1]]) if told[:-1] else told[-1]
 
 
-def _is_voc(folder: Path) -> bool:
-    return (folder / "Annotations").is_dir() and (folder / "JPEGImages").is_dir()
+def _title(parts: tuple[str, ...]) -> str:
+    """`bccd` for .../bccd, `helmets VOC2007` for .../helmets/VOCdevkit/VOC2007.
 
-
-def _years(devkit: Path) -> dict[str, Path]:
-    if not devkit.is_dir():
-        return {}
-    matches = [(YEAR.fullmatch(path.name), path) for path in devkit.iterdir()]
-    return {match[1]: path for match, path in matches if match is not None and _is_voc(path)}
-
-
-def _title(folder: Path) -> str:
-    """`bccd` for .../bccd, `helmets VOC2007` for .../helmets/VOCdevkit/VOC2007."""
-    if YEAR.fullmatch(folder.name) is None:
-        return readable(folder.name) or "PASCAL VOC"
-    above = [part for part in folder.parts[1:-1] if part != "VOCdevkit"]
-    return readable(" ".join([*above[-1:], folder.name]))
+    >>> _title(("data", "helmets", "VOCdevkit", "VOC2007")), _title(("VOC2007", "VOC2007")), _title(("bccd",))
+    ('helmets VOC2007', 'VOC2007', 'bccd')
+    """
+    if not parts or YEAR.fullmatch(parts[-1]) is None:
+        return readable(parts[-1] if parts else "") or "PASCAL VOC"
+    above = [part for part in parts[:-1] if part != "VOCdevkit" and YEAR.fullmatch(part) is None]
+    return readable(" ".join([*above[-1:], parts[-1]]))

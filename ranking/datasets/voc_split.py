@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ranking.datasets.files import image_name
 from ranking.datasets.splits import drawn
-from ranking.datasets.text import counted, listed, readable
 from ranking.datasets.voc_folder import UnusableList, VocFolder
+from ranking.intake.files import image_name
+from ranking.intake.tree import base
+from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
 LABEL = re.compile(r"\s+[-+]?[01]$")
@@ -56,9 +57,9 @@ def main_lists(folder: VocFolder, annotated: Iterable[str]) -> Lists:
         return whole if whole in known else LABEL.sub("", whole)
 
     lists = Lists({}, None)
-    for key, path in folder.lists("Main").items():
+    for key, file in folder.lists("Main").items():
         try:
-            lists.images[key] = [name(line) for line in folder.lines(path)]
+            lists.images[key] = [name(line) for line in folder.lines(file)]
         except UnusableList as error:
             lists.refuse(key, error)
     return lists
@@ -68,10 +69,10 @@ def action_lists(folder: VocFolder) -> Lists:
     """ImageSets/Action: rows `image object [label]` in `<split>.txt` and `<action>_<split>.txt`."""
     objects: dict[str, dict[str, Labels]] = {}
     lists = Lists({}, objects)
-    for stem, path in folder.lists("Action").items():
+    for stem, file in folder.lists("Action").items():
         action, _, split = stem.rpartition("_")
         try:
-            lines = folder.lines(path)
+            lines = folder.lines(file)
         except UnusableList as error:
             lists.refuse(split, error)
             continue
@@ -79,7 +80,7 @@ def action_lists(folder: VocFolder) -> Lists:
             row = ACTION_ROW.fullmatch(line)
             if row is None:
                 expected = "rows of image, object number and perhaps a label"
-                lists.problems.append(Problem(readable(path.name), expected, readable(line), "row ignored"))
+                lists.problems.append(Problem(readable(base(file)), expected, readable(line), "row ignored"))
                 continue
             image = objects.setdefault(split, {}).setdefault(image_name(row[1]), {})
             labels = image.setdefault(int(row[2]), {})

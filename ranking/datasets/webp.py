@@ -33,5 +33,18 @@ def is_animated(data: bytes) -> bool:
     return data[:4] == b"RIFF" and data[8:16] == b"WEBPVP8X" and len(data) >= HEAD and bool(data[20] & 0b10)
 
 
+def is_lossless(data: bytes) -> bool:
+    """Whether `data` is a WebP whose pixels are stored without loss."""
+    if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
+        return False
+    start = 12
+    while start + 8 <= len(data):  # chunk after chunk, each of an even number of bytes
+        kind = data[start : start + 4]
+        if kind in (b"VP8L", b"VP8 "):
+            return kind == b"VP8L"
+        start += 8 + _number(data, start + 4, 4) + _number(data, start + 4, 4) % 2
+    return False
+
+
 def _number(data: bytes, start: int, length: int) -> int:
     return int.from_bytes(data[start : start + length], "little")

@@ -21,8 +21,8 @@ SCHEDULER = "RANKING_SCHEDULER"
 
 
 def cells_of(store: Store) -> CellStore:
-    """The cells of all experiments of a home."""
-    return CellStore(store.home / FOLDER)
+    """The cells of all experiments of a home, and of those that lend to it."""
+    return CellStore(store.home / FOLDER, [lender / FOLDER for lender in store.lenders])
 
 
 def workers_at(scheduler: str | None) -> Workers:

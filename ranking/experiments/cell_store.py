@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +36,14 @@ create table if not exists cell (
 
 
 class CellStore:
-    """The cells below a folder, which any number of processes and threads may use at once."""
+    """The cells below a folder, which any number of processes and threads may use at once.
 
-    def __init__(self, folder: Path) -> None:
+    lent: folders of other homes, whose cells count as there are some in this one; nothing is written to them.
+    """
+
+    def __init__(self, folder: Path, lent: Iterable[Path] = ()) -> None:
         self._database, self._states = folder / "cells.sqlite", folder / "states"
+        self._lent = [one / "cells.sqlite" for one in lent]
         self._states.mkdir(parents=True, exist_ok=True)
         # One connection stays open: where the last one closes, SQLite writes all of its log to the database at once.
         self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
@@ -51,17 +56,15 @@ class CellStore:
     def outcomes(self, keys: Iterable[str] | None = None) -> dict[str, Outcome]:
         """What came of those cells that are there, of `keys` or of all, by key."""
         wanted = None if keys is None else set(keys)
-        with self._open() as database:
-            rows = database.execute("select key, measures, seconds, certificate from cell").fetchall()
+        rows = self._all("select key, measures, seconds, certificate from cell")
         return {row[0]: _outcome(*row[1:]) for row in rows if wanted is None or row[0] in wanted}
 
     def scores(self, key: str) -> Floats:
         """(h,) of the held-out samples of a cell, in the order of its split; ValueError where it is not there."""
-        with self._open() as database:
-            row = database.execute("select scores from cell where key = ?", (key,)).fetchone()
-        if row is None:
+        rows = self._all("select scores from cell where key = ?", key)
+        if not rows:
             raise ValueError(f"there is no cell {key[:12]} here; run the experiment that it is of")
-        return np.frombuffer(row[0], "<f8").astype(np.float64)
+        return np.frombuffer(rows[-1][0], "<f8").astype(np.float64)
 
     def keep(self, cell: Cell, trained: Trained) -> None:
         """Keep a cell, but for its state; one that is there already stays as it is."""
@@ -110,6 +113,16 @@ class CellStore:
 
     def _state_file(self, key: str) -> Path:
         return self._states / key
+
+    def _all(self, question: str, *values: str) -> list[tuple[Any, ...]]:
+        """The rows that are lent, then those that are here."""
+        rows: list[tuple[Any, ...]] = []
+        for file in self._lent:
+            if file.exists():
+                with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", BUSY_SECONDS, uri=True)) as database:
+                    rows += database.execute(question, values).fetchall()
+        with self._open() as database:
+            return rows + database.execute(question, values).fetchall()
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

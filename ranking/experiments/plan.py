@@ -110,11 +110,13 @@ class Plan:
         beginning: Settings | None,
         previous: Cell | None = None,
     ) -> Cell:
-        """A cell; where it begins with a HOB-SVM, that one follows its own path, along the same C."""
+        """A cell; where it begins with a HOB-SVM, that one follows its own path, along the same C, or is always the
+        same."""
         begun = None
         if beginning is not None:
-            before = None if previous is None else previous.beginning
-            begun = self._cell(query, BEGUN_BY, beginning, fold, None, before)
+            begun = None if previous is None else previous.beginning
+            if begun is None or begun.settings != beginning:
+                begun = self._cell(query, BEGUN_BY, beginning, fold, None, begun)
         return Cell(query, method, settings, fold, self.samples[fold, uses_graph(method)], previous, begun)
 
 

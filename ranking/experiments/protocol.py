@@ -65,15 +65,20 @@ class Contender:
 
     @cached_property
     def _beginnings(self) -> dict[Point, Settings | None]:
-        return {point: begun_by(self.method, settings) for point, settings in self._settings.items()}
+        return {
+            point: begun_by(self.method, settings, self.fixed) for point, settings in self._settings.items()
+        }
 
 
-def begun_by(method: str, settings: Settings) -> Settings | None:
-    """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else."""
+def begun_by(method: str, settings: Settings, fixed: Settings) -> Settings | None:
+    """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else.
+
+    Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the settings that a protocol has `fixed`.
+    """
     if method != BEGINS or settings["start"] != BEGUN_BY:
         return None
     shared = {name: settings[name] for name in ("C", "eta", "potentials", "tolerance", "max_iterations")}
-    return settings_dict(make_method(BEGUN_BY, **shared))
+    return settings_dict(make_method(BEGUN_BY, **{**shared, "C": fixed.get("start_C", shared["C"])}))
 
 
 def contenders_of(protocol: Protocol) -> list[Contender]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Self
 
 from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.protocol import Contender, Point
+from ranking.experiments.statistics import EQUAL
 from ranking.run_settings import Protocol
 
 Place = tuple[
@@ -69,14 +71,14 @@ class Results:
 
     def chosen(self, query: str, contender: str) -> Point | None:
         """The point with the highest mean over the folds, of equal ones the first: the smallest C, then the smallest
-        eta. None until all points have all their folds."""
+        eta. Means that only rounding tells apart are equal. None until all points have all their folds."""
         best: tuple[float, Point] | None = None
         for point in self.contender(contender).points:
             folds = self.folds_of(query, contender, point)
             if folds is None:
                 return None
             mean = statistics.fmean(folds)
-            if best is None or mean > best[0]:
+            if best is None or higher(mean, best[0]):
                 best = mean, point
         return None if best is None else best[1]
 
@@ -99,3 +101,12 @@ class Results:
             for (of, by, _, _), outcome in self.outcomes.items()
             if of == query and by == contender
         )
+
+
+def higher(one: float, other: float) -> bool:
+    """Whether a measure, or a mean of some, is above another by more than rounding.
+
+    >>> statistics.fmean([0.2, 0.2, 0.2]) > statistics.fmean([0.1, 0.2, 0.3]), higher(0.2 + 1e-16, 0.2)
+    (True, False)
+    """
+    return one > other and not math.isclose(one, other, rel_tol=EQUAL)

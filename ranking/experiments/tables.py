@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ranking.experiments.results import Results
+from ranking.experiments.protocol import BEGUN_BY
+from ranking.experiments.results import Results, higher
 
 Value = float | str | None  # None: not there yet
 AVERAGE = "Average"
@@ -55,7 +56,13 @@ def seconds_table(results: Results) -> Table:
     """How long the trainings of each query and method took together, in seconds of one core."""
     table = _by_query(results, "Seconds of training, all settings and folds", results.seconds)
     rows = tuple(Row(row.name, row.values, (False,) * len(row.best)) for row in table.rows)
-    return Table(table.title, table.columns, rows)
+    begun = [one.name for one in results.contenders if any(map(one.beginning, one.points))]
+    note = (
+        f"Each training of {' and '.join(begun)} without that of {BEGUN_BY} that it begins with."
+        if begun
+        else ""
+    )
+    return Table(table.title, table.columns, rows, note)
 
 
 def chosen_table(results: Results) -> Table:
@@ -108,8 +115,8 @@ def _by_query(
 
 
 def _best(column: tuple[float | None, ...]) -> list[bool]:
-    """Which values of a column are its highest; none of a column that is not whole, or has a NaN."""
+    """Which values of a column are its highest, but for rounding; none of a column that is not whole, or has a NaN."""
     known = [value for value in column if value is not None]
     if len(known) < len(column) or any(map(math.isnan, known)):
         return [False] * len(column)
-    return [value == max(known) for value in known]
+    return [not higher(max(known), value) for value in known]

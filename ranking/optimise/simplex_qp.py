@@ -10,6 +10,7 @@ from ranking.types import Floats
 ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
 # Planes outnumber weights: proximal steps make the program definite, and end at the optimum of the one given.
 PROXIMAL = 1e-6
+STRONGER = 1e2 * PROXIMAL  # where those go round in circles
 STILL = 1e-9  # the last proximal step moves less; at daqp's own 1e-6 it ends too far from the optimum
 ROUNDS = 50  # of steps where weights are bound: each guesses which of them the bound holds back
 SETTLED = 1e-11  # of the value: a step that gains less is the last
@@ -18,14 +19,18 @@ SETTLED = 1e-11  # of the value: a step that gains less is the last
 def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
     """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1: what cutting planes and their reference both solve.
 
-    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's
-    tolerances are absolute: the program is brought halfway to unit scale, or where that fails to another.
+    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's tolerances
+    are absolute and planes differ in length by orders of magnitude, with which it goes round until it gives up: so
+    each plane longer than one is brought to length one, and then the largest loss to one.
     """
     height = max(float(np.abs(linear).max()), np.finfo(float).tiny)
     curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
-    unit = 1.0 / max(float(curvature.diagonal().max()), 1.0)
-    for scale in (unit**0.5, 1.0, unit):
-        x, flag = _daqp(scale * curvature, linear / height, 1.0 / scale)
+    scale = 1.0 / np.sqrt(np.maximum(curvature.diagonal(), 1.0))
+    losses = scale * linear / height
+    largest = max(float(np.abs(losses).max()), np.finfo(float).tiny)
+    scale, curvature, losses = largest * scale, curvature * np.outer(scale, scale), losses / largest
+    for proximal in (PROXIMAL, STRONGER):
+        x, flag = _daqp(curvature, losses, scale, proximal)
         if flag > 0:
             x = scale * np.where(x > 1e-12 * x.max(), x, 0.0)
             return x / max(float(x.sum()), 1.0)
@@ -35,18 +40,18 @@ def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
     )
 
 
-def _daqp(quadratic: Floats, linear: Floats, total: float) -> tuple[Floats, int]:
-    """argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= total, and daqp's exit flag, positive where solved."""
+def _daqp(quadratic: Floats, linear: Floats, shares: Floats, proximal: float) -> tuple[Floats, int]:
+    """argmax linear.x - 1/2 x'Qx over x >= 0, shares.x <= 1, and daqp's exit flag, positive where solved."""
     m = len(linear)
     x, _, flag, _ = daqp.solve(
         np.ascontiguousarray(quadratic),
         -linear,
-        np.ones((1, m)),
-        np.full(m + 1, total),
+        shares[None],
+        np.append(1.0 / shares, 1.0),
         np.append(np.zeros(m), -1e30),
         np.zeros(m + 1, dtype=np.int32),
         primal_tol=1e-10,
-        eps_prox=PROXIMAL,
+        eps_prox=proximal,
         eta_prox=STILL,
     )
     return x, flag

@@ -12,11 +12,12 @@ from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import figure_svg
-from ranking.reports.galleries import ranked_row, tiles_of
+from ranking.reports.galleries import ranked_row
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
-from ranking.reports.pictures import Album, Crops
+from ranking.reports.pictures import Album, Crops, tiles_of
 from ranking.reports.prose import inline, prose
+from ranking.reports.tables import value_table
 
 MOVERS = 6  # samples that gave, and that took, most
 
@@ -74,7 +75,7 @@ def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
     table = comparison_files.measures_table(shown, top)
     return page.section(
         "Measures",
-        page.value_table(table),
+        value_table(table),
         page.note(table.note),
         prose(told, "note"),
         page.figure(figure_svg(drawn, alt), prose(comparison_words.CURVES, "note")),

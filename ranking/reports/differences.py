@@ -12,6 +12,7 @@ import numpy as np
 from ranking.experiments.comparisons import SIGNIFICANT, Comparison, comparisons
 from ranking.experiments.exports import Marks as Marks  # here by query and method
 from ranking.experiments.results import Results
+from ranking.experiments.splits import blocks_of
 from ranking.intervals import Interval, redrawn
 from ranking.reports.findings import Findings
 
@@ -21,7 +22,8 @@ SURE_BETTER, SURE_WORSE, BETTER, WORSE = "▲", "▼", "△", "▽"
 
 class Difference(NamedTuple):
     """`one` minus `other` on a query. folds: their mean with Student's interval, and what the tests say of it; test:
-    on the test samples with its interval by the paired bootstrap over images. None where it is not there."""
+    on the test samples with its interval by the paired bootstrap over images, those of one group together. None where
+    it is not there."""
 
     query: str
     one: str
@@ -52,19 +54,20 @@ def differences(findings: Findings) -> list[Difference]:
 
 def difference_on_test(findings: Findings, query: str, one: str, other: str) -> Interval | None:
     """How far a method lies above another on the test samples; None until both are there, or where the measure has no
-    value on them, or they lie in one image."""
+    value on them, or they lie in one image or group."""
     if not all(_has_value(findings.results.test(query, name)) for name in (one, other)):
         return None
     ours, theirs = (findings.scores(query, name, None) for name in (one, other))
     if ours is None or theirs is None:
         return None
     held = findings.plan.splits.all[None].held
-    relevance, images = findings.images.relevance(query)[held], findings.images.image_of[held]
+    relevance = findings.images.relevance(query)[held]
+    units = blocks_of(findings.images.image_of[held], findings.images.groups[held])  # as folds are dealt
     measure = findings.results.protocol.measure
-    if len(np.unique(images)) < 2:
+    if len(np.unique(units)) < 2:
         return None
     cutoffs = (int(measure[2:]),) if measure.startswith("P@") else ()
-    return redrawn(relevance, [ours, theirs], images, cutoffs=cutoffs).difference(measure, 0, 1)
+    return redrawn(relevance, [ours, theirs], units, cutoffs=cutoffs).difference(measure, 0, 1)
 
 
 def _has_value(value: float | None) -> bool:

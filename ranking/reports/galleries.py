@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ranking.ranked import Ranking, first_mistake
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.looks import Look, looks_of
 from ranking.reports.markup import Markup, element
-from ranking.reports.pictures import Album
+from ranking.reports.pictures import Album, tiles_of
 from ranking.types import ImageSet
 
 TOP = 8  # samples a row, as in Fig. 1
@@ -34,11 +32,6 @@ def mistake_words(ranked: Ranking) -> str:
 def value_words(ranked: Ranking) -> str:
     """The AP of a ranking, in words; that there is none where nothing is relevant."""
     return f"AP {ranked.average_precision:.3f}" if ranked.positives else "nothing relevant"
-
-
-def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
-    """Pictures in rows of so many; on a phone fewer."""
-    return element("div", *tiles, class_="tiles", style=f"--columns:{columns}")
 
 
 def ranked_row(

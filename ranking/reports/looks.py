@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ranking.experiments.protocol import Contender
+if TYPE_CHECKING:  # pages need looks before anything is compiled
+    from ranking.experiments.protocol import Contender
 
 
 class Look(NamedTuple):

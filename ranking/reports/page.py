@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from ranking.experiments.exports import Marks, shown
-from ranking.experiments.tables import Table
 from ranking.reports.markup import Markup, element, joined
 
 MOST_READABLE = 6  # columns of a table whose letters need not be small to fit a printed page
@@ -66,19 +64,6 @@ def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]
     )
     look = "wide many" if len(heads) > MOST_READABLE else "wide"
     return element("div", drawn, class_=look, tabindex="0", role="region", aria_label=label)
-
-
-def value_table(table: Table, marks: Marks | None = None) -> Markup:
-    """A table of values, its best with a ground of their own. marks: signs beside values, by column and row."""
-    signs, rows = marks or {}, []
-    for row in table.rows:
-        cells = [element("th", row.name, scope="row")]
-        for column, value, best in zip(table.columns, row.values, row.best, strict=True):
-            sign = signs.get((column, row.name))
-            said = f"{shown(value)} {sign}" if sign else shown(value)
-            cells.append(element("td", said, class_="best" if best else None))
-        rows.append(cells)
-    return wide_table(table.title, table.columns, rows)
 
 
 def files(contents: Mapping[str, str]) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Protocol
 
 from ranking.reports.markup import Markup, element
@@ -38,3 +39,8 @@ class Album:
         content = base64.b64encode(self._crops.crop(row)).decode()
         picture = element("image", href=f"data:image/webp;base64,{content}", width=SIDE, height=SIDE)
         return element("symbol", picture, id=f"p{row}", viewBox=f"0 0 {SIDE} {SIDE}")
+
+
+def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
+    """Pictures in rows of so many; on a phone fewer."""
+    return element("div", *tiles, class_="tiles", style=f"--columns:{columns}")

@@ -38,9 +38,10 @@ from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, gallery
 from ranking.reports.looks import looks_of
 from ranking.reports.markup import Markup, element, joined
-from ranking.reports.page import facts, note, page, section, value_table
+from ranking.reports.page import facts, note, page, section
 from ranking.reports.page import files as saved
 from ranking.reports.pictures import Album, Crops
+from ranking.reports.tables import value_table
 from ranking.reports.words import notice_best
 
 HALF = 480.0  # the width of charts that stand beside each other

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ranking import jobs
 from ranking.__main__ import COMMANDS, main
 from ranking.commands.watching import Bar
 from ranking.metrics import evaluate
+from ranking.rooms import Rooms
 from ranking.store import Store
 from ranking.types import ImageSet
 
@@ -124,6 +126,30 @@ def test_an_interrupted_run_is_cancelled_and_is_exit_code_130(
     assert main(["train", file, "--home", str(store.home)]) == 130
     (run,) = [run for run in store.runs() if run.id not in before]
     assert jobs.poll(store, run.id).state in ("cancelled", "finished")
+
+
+def test_rooms_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rooms, home = Rooms(tmp_path), ["--home", str(tmp_path)]
+    for name in ("room-of-anna", "room-of-bert", "room-of-carl"):
+        rooms.make(name)
+    os.utime(rooms.home / "rooms" / "room-of-bert" / "room", (1e9, 1e9))
+    assert main(["rooms", *home, "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert lines[-1].split()[:2] == ["room-of-bert", "2001-09-09"]
+    assert main(["rooms", *home, "remove", "--unused-for", "30"]) == 0
+    assert capsys.readouterr().out == "1 of 1 rooms removed\n"
+    assert main(["rooms", *home, "remove", "room-of-anna", "room-of-nobody", "../.."]) == 1
+    told = capsys.readouterr()
+    assert told.out == "1 of 3 rooms removed\n"
+    assert "there is no room room-of-nobody" in told.err
+    assert "the name of a room must have" in told.err
+    assert [row.name for row in rooms.all()] == ["room-of-carl"]
+    for arguments in ([], ["room-of-carl", "--unused-for", "0"]):
+        assert main(["rooms", *home, "remove", *arguments]) == 1
+        assert "say which rooms to remove" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["rooms", *home, "remove", "--unused-for", "-1"])
 
 
 class Terminal(io.StringIO):

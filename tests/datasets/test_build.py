@@ -142,7 +142,7 @@ def test_an_unusable_image_is_a_row_and_the_rest_is_kept(tmp_path, data, expecte
 
 
 def test_too_many_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "MAX_BYTES", 2**20)
+    monkeypatch.setenv("RANKING_INTAKE_IMAGE_BYTES", str(2**20))
     large = tmp_path / "large.png"
     large.write_bytes(encoded() + bytes(2**20))
     for told in (image("large", data=large), image("large", data=large.read_bytes())):
@@ -289,13 +289,25 @@ def test_names_from_outside_never_reach_the_disk(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"set"}
 
 
-def test_bytes_are_copied_and_the_extension_tells_the_true_format(tmp_path):
+def test_a_file_is_encoded_anew_and_the_extension_tells_its_true_format(tmp_path):
     data = encoded(file_format="JPEG")
     misnamed = tmp_path / "photograph.png"
     misnamed.write_bytes(data)
     image_set, _ = build_with(tmp_path, image("photograph", data=misnamed))
     assert image_set.image_files[2] == "images/000003.jpg"
-    assert (image_set.folder / "images/000003.jpg").read_bytes() == data
+    stored = (image_set.folder / "images/000003.jpg").read_bytes()
+    assert stored != data
+    assert Image.open(io.BytesIO(stored)).format == "JPEG"
+
+
+def test_an_import_that_takes_too_long_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKING_INTAKE_SECONDS", "5")
+    clock = iter(range(0, 1000, 3))
+    monkeypatch.setattr(build.time, "monotonic", lambda: next(clock))
+    with pytest.raises(
+        ValueError, match="took more than 5 seconds; bring fewer images, or set RANKING_INTAKE_SEC"
+    ):
+        build_with(tmp_path)
 
 
 def test_a_folder_with_files_is_refused(tmp_path):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from voc_tree import VocTree, person, two_images, voc_object
+from zipped import zip_of
 
 from ranking.datasets import build_image_set, make_source, voc_folder
-from ranking.datasets.files import image_name
+from ranking.datasets.detection import detect
+from ranking.intake import open_tree
+from ranking.intake.files import image_name
 from ranking.types import Problem
 
 
@@ -121,7 +125,7 @@ def test_a_wrong_folder_says_what_is_missing_and_not_what_else_is_there(tmp_path
 
 
 def test_a_user_who_is_not_there():
-    with pytest.raises(ValueError, match=r"^no user ~nosuch has a home folder here; type the folder in full"):
+    with pytest.raises(ValueError, match=r"^no user ~nosuch has a home folder here; type the path in full"):
         make_source("PASCAL VOC", folder="~nosuch/photos").title()
 
 
@@ -140,7 +144,7 @@ def test_an_unreadable_folder(voc, monkeypatch):
     def denied(_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(voc_folder.Path, "is_dir", denied)
+    monkeypatch.setattr(Path, "is_dir", denied)
     with pytest.raises(ValueError, match=r"cannot be read \(Permission denied\); check its permissions"):
         voc.source().title()
 
@@ -466,13 +470,13 @@ def test_links_that_cannot_be_followed_are_rows(voc):
     ]
 
 
-def deny(monkeypatch, method, names):
+def deny(monkeypatch, method, names, error=None):
     """Have the system refuse `method` of paths of these names, as modes do to who is not root."""
     really = getattr(Path, method)
 
     def denied(path, *arguments, **options):
         if path.name in names:
-            raise PermissionError(13, "Permission denied", str(path))
+            raise error or PermissionError(13, "Permission denied", str(path))
         return really(path, *arguments, **options)
 
     monkeypatch.setattr(Path, method, denied)
@@ -552,16 +556,9 @@ def test_a_list_that_is_too_long(voc, monkeypatch):
 
 
 def test_an_annotation_that_cannot_be_read(voc, monkeypatch):
-    read = voc_folder.VocFolder.read
-
-    def failing(self, path, limit):
-        if path.name == "c.xml":
-            raise OSError(5, "Input/output error")
-        return read(self, path, limit)
-
     voc.add("c")
     voc.list("trainval", "a", "c")
-    monkeypatch.setattr(voc_folder.VocFolder, "read", failing)
+    deny(monkeypatch, "open", ["c.xml"], OSError(5, "Input/output error"))
     expected = "a file that can be read"
     assert report_of(voc) == [("c.xml", expected, "Input/output error", "annotation left out")]
 
@@ -640,6 +637,86 @@ def test_actions_without_lists(people):
 
 
 # ---------------------------------------------------------------------------------------------------------
+# ZIP files, folders around it, and FiftyOne
+# ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("top", "title"),
+    [
+        ("", "voc"),
+        ("voc", "voc"),
+        ("export/VOCdevkit/VOC2007", "export VOC2007"),
+        ("VOC2007", "voc VOC2007"),
+        ("my export/all of it", "all of it"),
+    ],
+)
+def test_a_zip_file_is_read_as_the_folder_is(voc, tmp_path, top, title):
+    voc.list("val", "gone")
+    packed = make_source("PASCAL VOC", folder=str(zip_of(voc.root, tmp_path / "voc.zip", top)))
+    image_set, problems = build_image_set(packed, tmp_path / "packed")
+    beside, reported = voc.build()
+    assert problems == reported
+    assert image_set.title == title
+    assert image_set.ids.tolist() == beside.ids.tolist()
+    if title == beside.title:
+        assert image_set.key == beside.key
+
+
+def test_one_of_several_folders_without_years(voc, tmp_path):
+    for top in ("one", "two"):
+        (tmp_path / "both").mkdir(exist_ok=True)
+        shutil.copytree(voc.root, tmp_path / "both" / top)
+    with pytest.raises(ValueError, match="both holds 2 folders of PASCAL VOC, one, two; bring one of them"):
+        make_source("PASCAL VOC", folder=str(tmp_path / "both")).title()
+
+
+def test_an_unusable_entry_of_a_zip_file_is_a_row(voc, tmp_path):
+    voc.add("c")
+    voc.list("trainval", "a", "c")
+    path = zip_of(voc.root, tmp_path / "voc.zip")
+    data = path.read_bytes()
+    place = data.index(b"JPEGImages/c.jpg") + 60
+    path.write_bytes(data[:place] + b"damaged!" + data[place + 8 :])
+    _, problems = build_image_set(make_source("PASCAL VOC", folder=str(path)), tmp_path / "set")
+    (row,) = told(problems)
+    assert row[:2] == ("c.jpg", "an intact entry of the ZIP file")
+    assert row[3] == "image left out"
+
+
+def as_fiftyone(root):
+    (root / "Annotations").rename(root / "labels")
+    (root / "JPEGImages").rename(root / "data")
+    shutil.rmtree(root / "ImageSets")
+    return root
+
+
+def test_an_export_of_fiftyone(voc):
+    voc.annotation("a", voc_object(box=(0, 0, 20, 15)))
+    as_fiftyone(voc.root)
+    image_set, problems = voc.build(test_share=0.5)
+    assert [row.file for row in problems] == ["ImageSets"]
+    assert image_set.boxes.tolist() == [[0, 0, 20, 15], [1, 1, 20, 15], [21, 16, 40, 30]]
+    (voc.root / "data" / "b.jpg").unlink()
+    _, problems = voc.build(test_share=0.5)
+    assert told(problems)[1][:3] == ("b.xml", "an image b (.jpg, .jpeg, .png) in data", "none")
+
+
+def test_recognised(voc, tmp_path):
+    tree = open_tree(zip_of(voc.root, tmp_path / "voc.zip", "export/VOC2007"))
+    (detected,) = detect(tree)
+    assert detected.source == "PASCAL VOC"
+    assert detected.recognised.why == (
+        "Annotations/ holds 2 XML files and JPEGImages/ 2 images in export/VOC2007"
+    )
+    assert detect(open_tree(as_fiftyone(voc.root)))[0].recognised.why == (
+        "labels/ holds 2 XML files and data/ 2 images"
+    )
+    shutil.rmtree(voc.root / "labels")
+    assert detect(open_tree(voc.root)) == []
+
+
+# ---------------------------------------------------------------------------------------------------------
 # Real photographs
 # ---------------------------------------------------------------------------------------------------------
 
@@ -659,3 +736,7 @@ def test_real_photographs(real_data, tmp_path, inside, title, images, classes, t
     assert len(image_set.image_names) == images
     assert {name: int(image_set.relevance(name).sum()) for name in image_set.classes} == classes
     assert image_set.image_test.sum() == test_images
+    top = inside.partition("/")[0]
+    packed = zip_of(real_data / top, tmp_path / f"{top}.zip")
+    again, problems = build_image_set(make_source("PASCAL VOC", folder=str(packed)), tmp_path / "packed")
+    assert (again.key, problems) == (image_set.key, [])

@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+from brought import some_classes, some_coco, some_yolo
 from label_files import (
     some_arff,
     some_corel5k,
@@ -41,6 +42,9 @@ def make(request, voc, tmp_path_factory):
     """A maker of one registered source; a source that needs input gets it here."""
     folder = tmp_path_factory.mktemp("files")
     needed = {
+        "Class folders": lambda: {"folder": str(some_classes(folder / "classes"))},
+        "COCO": lambda: {"folder": str(some_coco(folder / "coco"))},
+        "YOLO": lambda: {"folder": str(some_yolo(folder / "yolo"))},
         "PASCAL VOC": lambda: {"folder": str(voc.root)},
         "Action figures": lambda: {"images": 50},
         "Label scenes": lambda: {"images": 50},
@@ -133,6 +137,8 @@ def _changed(make):
         "Corel5k": {"least": 25},
         "Public figures": {"least": 11},
     }
+    if make().name in ("Class folders", "COCO", "YOLO"):
+        return {"split": "draw", "test_share": 0.5}
     return special.get(make().name, {"test_share": 0.9})
 
 
@@ -173,9 +179,9 @@ def test_thumbnails(built):
 def test_unknown_source_lists_the_sources():
     with pytest.raises(
         ValueError,
-        match="no image-set source is called 'COCO'; choose one of: Action figures, ARFF, Corel5k, Digits",
+        match="no image-set source is called 'ImageNet'; choose one of: Action figures, ARFF, COCO, Class",
     ):
-        source_class("COCO")
+        source_class("ImageNet")
 
 
 def test_digits_are_shared_out_by_class(tmp_path):

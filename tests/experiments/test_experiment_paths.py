@@ -53,6 +53,16 @@ def test_hoap_alone_brings_its_hob_along() -> None:
     assert cells < {cell.key for cell in both.validation.values()}, "the same cells as with HOB-SVM beside it"
 
 
+def test_hoap_whose_first_C_is_fixed_begins_with_one_hob_for_all_its_own() -> None:
+    plan = planned(IMAGES, methods=(("HOAP-SVM", {"start_C": 0.01}),))
+    for path in paths_of(plan.validation.values()):
+        assert [(cell.method, cell.settings["C"]) for cell in path] == [
+            ("HOB-SVM", 0.01), ("HOAP-SVM", 1.0), ("HOAP-SVM", 10.0)
+        ]  # fmt: skip
+        assert path[1].causes == (path[0],)
+        assert path[2].causes == (path[1], path[0])
+
+
 def test_a_key_changes_with_all_that_decides_the_numbers_and_with_nothing_else() -> None:
     place = ("jump", "AP-SVM", (("C", 10.0),), 1)
     ours = planned(IMAGES).validation[place]

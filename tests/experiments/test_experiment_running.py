@@ -86,6 +86,29 @@ def test_the_best_mean_over_folds_is_chosen_and_of_equal_ones_the_smallest_c(res
     assert replace(results, outcomes=best).chosen("jump", "HOB-SVM") == (("C", 1.0), ("eta", 1.0))
 
 
+def test_means_that_only_rounding_tells_apart_are_equal(results: Results) -> None:
+    small, large = ((("C", 1.0), ("eta", 0.1)), (("C", 10.0), ("eta", 0.1)))
+    of_folds = {small: (0.1, 0.2, 0.3), large: (0.2, 0.2, 0.2)}
+    assert statistics.fmean(of_folds[large]) > statistics.fmean(of_folds[small]), "by rounding"
+    tied = {
+        place: replace(
+            outcome, measures={"AP": of_folds[place[2]][place[3]] if place[2] in of_folds else 0.0}
+        )
+        for place, outcome in results.outcomes.items()
+        if place[3] is not None
+    }
+    assert replace(results, outcomes=tied).chosen("jump", "HOB-SVM") == small
+    whole = tied | {
+        ("jump", "HOAP-SVM", point, fold): replace(
+            tied["jump", "HOAP-SVM", point, fold], measures={"AP": value}
+        )
+        for point, values in ((small, (0.2, 0.2, 0.2)), (large, (0.0, 0.0, 0.0)))
+        for fold, value in enumerate(values)
+    }
+    table = validation_table(replace(results, outcomes=whole))
+    assert [row.best[0] for row in table.rows] == [False, False, True, True]
+
+
 def test_the_test_samples_choose_nothing(results: Results) -> None:
     changed = {
         place: replace(outcome, measures={"AP": 0.0}) if place[3] is None else outcome
@@ -128,6 +151,12 @@ def test_tables_are_those_of_the_paper(results: Results) -> None:
     assert chosen_table(results).rows[0].values[0] in ("C = 1", "C = 10")
     total = sum(one.seconds for place, one in results.outcomes.items() if place[:2] == ("run", "SVM"))
     assert seconds_table(results).rows[0].values[1] == pytest.approx(total)
+    assert (
+        seconds_table(results).note
+        == "Each training of HOAP-SVM without that of HOB-SVM that it begins with."
+    )
+    alone = replace(results, contenders=results.contenders[:3])
+    assert seconds_table(alone).note == ""
 
 
 def test_trainings_that_did_not_converge_are_said(results: Results) -> None:

@@ -47,6 +47,14 @@ def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(
         assert np.ptp(np.bincount(fold, column, folds)) <= max(4, np.ptp(drawn))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_block_leaves_the_relevant_samples_spread(seed: int) -> None:
+    """One block of six samples with a relevant one, and five relevant samples alone: by size they would go apart."""
+    blocks, labels = np.array([0] * 6 + [1, 2, 3, 4, 5]), np.array([1] + [0] * 5 + [1] * 5, bool)[:, None]
+    fold = deal(blocks, labels, 2, seed)
+    assert np.bincount(fold, labels[:, 0], 2).tolist() == [3, 3]
+
+
 def test_blocks_join_images_and_groups_however_far_around() -> None:
     assert blocks_of(np.array([5, 5, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist() == [0, 0, 0, 1, 1]
     assert blocks_of(np.array([4, 2, 4, 9]), np.array([4, 2, 4, 9])).tolist() == [0, 1, 0, 2]

@@ -40,6 +40,23 @@ def test_wilcoxon_counts_all_signs() -> None:
     )
 
 
+def test_differences_that_only_rounding_tells_apart_are_tied() -> None:
+    """As precision at 10 has them: tenths, whose differences are not quite equal in binary."""
+    one, other = [0.3, 0.7, 0.4, 0.9, 0.6, 0.8], [0.2, 0.9, 0.3, 0.4, 0.7, 0.3]
+    apart = np.subtract(one, other)
+    assert len(np.unique(np.abs(apart))) > 3, "0.1, 0.2 and 0.5"
+    ranks = np.array([2, 4, 2, 5.5, 2, 5.5])
+    plus, signs = ranks[apart > 0].sum(), np.array(list(itertools.product((0, 1), repeat=6)))
+    at_least = np.abs(signs @ ranks - ranks.sum() / 2) >= abs(plus - ranks.sum() / 2)
+    assert wilcoxon_test(one, other) == pytest.approx(at_least.mean())
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        tenths = generator.integers(0, 11, (2, 7))
+        exact = wilcoxon_test(*tenths.astype(float).tolist())
+        assert wilcoxon_test(*(tenths / 10).tolist()) == pytest.approx(exact)
+    assert math.isnan(paired_t_test([0.9 + 1e-5, 0.7 + 1e-5], [0.9, 0.7]))
+
+
 def test_degenerate_differences_have_one_outcome() -> None:
     assert paired_t_test([0.1, 0.2], [0.1, 0.2]) == 1.0
     assert wilcoxon_test([0.1, 0.2], [0.1, 0.2]) == 1.0

@@ -54,8 +54,8 @@ def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -
 
 def bring_in(page: Page, folder: Path) -> None:
     page.get_by_text("Import images of your own").click()
-    page.get_by_label("Folder").fill(str(folder))
-    page.get_by_label("Folder").press("Tab")
+    page.get_by_label("Folder or ZIP file").fill(str(folder))
+    page.get_by_label("Folder or ZIP file").press("Tab")
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_text("keep it?").wait_for()
 

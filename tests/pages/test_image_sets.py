@@ -183,7 +183,7 @@ def test_an_import_without_a_folder_is_asked_for_one(laboratory, started, open_p
     app = open_page("image_sets")
     app.button(key="start import").click().run()
     assert not started
-    assert app.error[0].value.startswith("**Folder** is empty.")
+    assert app.error[0].value.startswith("**Folder or ZIP file** is empty.")
 
 
 def test_what_was_typed_is_there_after_a_failure(laboratory, started, open_page):

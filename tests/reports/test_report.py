@@ -19,9 +19,9 @@ from ranking.experiments.comparisons import comparisons
 from ranking.experiments.exports import latex, shown
 from ranking.experiments.protocol import contenders_of
 from ranking.experiments.tables import Row, Table
-from ranking.intervals import Interval
+from ranking.intervals import Interval, redrawn
 from ranking.reports import files, looks
-from ranking.reports.differences import differences, marks_of_folds, marks_of_test
+from ranking.reports.differences import difference_on_test, differences, marks_of_folds, marks_of_test
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
 from ranking.reports.report import report_html
@@ -191,6 +191,23 @@ def test_signs_say_on_which_side_and_how_sure(findings: Findings) -> None:
     ends = [(0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (0.0, 0.1)]
     signs = [marks_of_test([row._replace(test=Interval(0.0, *one))], "SVM") for one in ends]
     assert [list(one.values()) for one in signs] == [["△"], ["▽"], [], []]
+
+
+def test_test_images_of_one_group_are_drawn_together(
+    findings: Findings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images, held = findings.images, findings.plan.splits.all[None].held
+    groups = images.groups.copy()
+    groups[held] = np.unique(images.image_of[held], return_inverse=True)[1] // 2  # two test images each
+    wide = replace(findings, images=replace(images, groups=groups))
+    scores = dict(zip(("HOB-SVM", "SVM"), np.random.default_rng(0).normal(size=(2, len(held))), strict=True))
+    monkeypatch.setattr(Findings, "scores", lambda self, query, name, fold: scores[name])
+    given = list(scores.values())
+    expected = redrawn(images.relevance(CLASSES[0])[held], given, groups[held]).difference("AP", 0, 1)
+    assert difference_on_test(wide, CLASSES[0], "HOB-SVM", "SVM") == expected
+    assert difference_on_test(findings, CLASSES[0], "HOB-SVM", "SVM") != expected
+    alone = replace(findings, images=replace(images, groups=np.zeros_like(groups)))
+    assert difference_on_test(alone, CLASSES[0], "HOB-SVM", "SVM") is None
 
 
 def test_a_part_of_an_experiment_is_told_as_a_part(store: Store, findings: Findings) -> None:

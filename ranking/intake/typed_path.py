@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ranking.datasets.files import MAX_NAME, plain
-from ranking.datasets.text import readable
+from ranking.intake.files import MAX_NAME, plain
+from ranking.text import readable
 
 
 def typed_path(typed: str, expected: str) -> Path:

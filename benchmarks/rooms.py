@@ -1,0 +1,244 @@
+"""How long does one wait where thirty people work on one server, each in a room of their own?
+
+    python benchmarks/rooms.py [--browsers 30] [--minutes 3] [--pause 3] [--quick]
+
+A server with rooms is started on a home of its own, which is deleted afterwards. Its class room holds the drawn scenes
+with a training, and 200 label scenes with a ranker of labels. Each of the browsers enters a room of its own, begins two
+trainings there and two more as soon as these have ended; meanwhile it turns the pages of the ranking, goes from page to
+page, and answers questions about labels, with a pause before each step. The browsers are tabs without a browser
+(`streamlit_tab.py`): they speak to the server as a page's own script does, run parts of pages again as often as these
+ask, and paint nothing. An interaction is timed from what the person does to the end of the run of the page that
+follows. At the end each room must hold its own trainings and answers, and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import secrets
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from streamlit_tab import Tab
+from timing import machine, table
+
+from pages import serving, stand_in_for_bundled_sets
+from ranking import worker
+from ranking.answers import AnswerStore
+from ranking.datasets import build_image_set, make_source, ready_made_folder
+from ranking.events import Report
+from ranking.room_layout import CLASS_ROOM
+from ranking.rooms import Rooms, new_name
+from ranking.run import ENDED
+from ranking.store import Store
+
+MUST = 0.5  # seconds: the median interaction
+QUERIES = ("phoning", "running", "walking", "playing instrument", "reading")
+PAGES = ("", "image_sets", "train", "compare", "sample_graph")
+QUESTIONS = "widget questions"
+
+
+def fill(server: Rooms, name: str) -> tuple[str, str, str, str]:
+    """The class room: the drawn scenes with a training, label scenes with a ranker of labels; keys and ids of these."""
+    store, folder = Store(server.make(name)), ready_made_folder()
+    if folder is None:
+        raise RuntimeError("the scenes of data/action_figures are not there; run this in a checkout")
+    figures = store.adopt(folder, "Action figures")
+    with tempfile.TemporaryDirectory() as scratch:
+        build_image_set(make_source("Label scenes", images=200), Path(scratch) / "set", lambda *_: None)
+        scenes = store.adopt(Path(scratch) / "set", "Label scenes")
+    trained = here(store, "train", asked(figures, QUERIES[0], 1.0), worker.train)
+    labels = {"set": scenes, "features": [["HOG", {}]], "method": "C-star p@k", "min_images": 5}
+    ranker = here(store, "label", {**labels, "method_settings": {"max_iterations": 20}}, worker.train_labels)
+    return figures, trained, scenes, ranker
+
+
+def here(store: Store, kind: Any, settings: dict[str, Any], work: Any) -> str:
+    """A run that was done in this process."""
+    run = store.create_run(kind, settings)
+    report = Report(run.events_file)
+    store.end_run(run.id, "finished", result=work(store, run, report))
+    report.flush()
+    return run.id
+
+
+def asked(key: str, query: str, penalty: float) -> dict[str, Any]:
+    return {
+        "set": key,
+        "features": [["HOG", {}], ["Colour", {}]],
+        "query": query,
+        "method": "AP-SVM",
+        "method_settings": {"C": penalty},
+    }
+
+
+class Person:
+    """Somebody in a room of their own, and how long each of their steps took."""
+
+    def __init__(self, number: int, url: str, lent: tuple[str, str, str, str], pause: float) -> None:
+        self.tab, self.room = Tab(url), new_name()
+        self.figures, self.trained, self.scenes, self.ranker = lent
+        self.draw, self.pause = random.Random(number), pause
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.session, self.answered, self.started = secrets.token_hex(16), 0, 0
+
+    async def work(self, until: float) -> None:
+        async with self.tab:
+            await asyncio.sleep(self.draw.random() * self.pause)
+            await self.enter()
+            await self.begin()
+            steps = (self.turn, self.turn, self.browse, self.answer, self.answer, self.answer, self.begin)
+            while time.monotonic() < until:
+                await asyncio.sleep(self.draw.uniform(0.5, 1.5) * self.pause)
+                await self.draw.choice(steps)()
+
+    async def show_around(self) -> None:
+        async with self.tab:
+            await self.enter()
+            for page in PAGES:
+                await self.tab.open(page)
+            await self.turn()
+            await self.answer()
+            await self.begin()
+
+    def note(self, what: str, seconds: float) -> None:
+        self.seconds[what].append(seconds)
+
+    async def enter(self) -> None:
+        self.note("enter a new room", await self.tab.open(""))
+        self.room = self.tab.query["room"]
+
+    async def browse(self) -> None:
+        self.note("go to a page", await self.tab.open(self.draw.choice(PAGES)))
+
+    async def turn(self) -> None:
+        if self.tab.page != "ranked_images":
+            self.note("go to a page", await self.tab.open("ranked_images", run=self.trained))
+        else:
+            self.note("turn a page of the ranking", await self.tab.look(k=str(self.draw.randint(1, 50))))
+
+    async def answer(self) -> None:
+        if self.tab.page != "label_questions":
+            self.note("go to a page", await self.tab.open("label_questions", label_run=self.ranker))
+        told = self.tab.shown(QUESTIONS)
+        label = told["names"][told["tree"]["label"]]
+        self.answered += 1
+        event = {
+            "session": self.session,
+            "number": self.answered,
+            "set": self.scenes,
+            "image": told["stamp"]["image"],
+            "label": label,
+            "kind": self.draw.choice(("yes", "no")),
+            "run": self.ranker,
+            "strategy": told["stamp"]["strategy"],
+            "inside": None,
+            "outside": None,
+            "counted": 0,
+            "time": time.time(),
+        }
+        log = {"events": [event], "token": told["token"], "shown": None}
+        self.note("answer a question", await self.tab.send(QUESTIONS, {"log": log}))
+
+    async def begin(self) -> None:
+        """Two trainings, unless two of this room work or wait."""
+        store = Store(self.home)
+        if sum(run.state not in ENDED for run in store.own_runs("train")):
+            return
+        for _ in range(2):
+            settings = {"method.AP-SVM.C": f"{self.draw.uniform(0.1, 1000):.4f}"}
+            query = self.draw.choice(QUERIES)
+            self.note(
+                "go to a page",
+                await self.tab.open("train", set=self.figures, query=query, method="AP-SVM", **settings),
+            )
+            self.note("begin a training", await self.tab.press("train"))
+            self.started += 1
+
+    @property
+    def home(self) -> Path:
+        return Path(os.environ["RANKING_HOME"]) / "rooms" / self.room
+
+    def crossed(self) -> list[str]:
+        """What is not as it must be in the room."""
+        store, answers = Store(self.home), AnswerStore(self.home).events(self.scenes)
+        found = []
+        if len(store.own_runs("train")) != self.started:
+            found.append(f"{self.room}: {len(store.own_runs('train'))} trainings, began {self.started}")
+        if {event.session for event in answers} - {self.session} or len(answers) != self.answered:
+            found.append(f"{self.room}: {len(answers)} answers, gave {self.answered}")
+        return found + [f"{self.room}: {one}" for one in self.tab.exceptions]
+
+
+async def crowd(people: list[Person], guide: Person, minutes: float) -> None:
+    """All of them at once, after one whose steps are not counted has opened each page: a server that has just started
+    first has to load its parts."""
+    await guide.show_around()
+    until = time.monotonic() + 60 * minutes
+    async with asyncio.TaskGroup() as group:
+        for person in people:
+            group.create_task(person.work(until))
+
+
+def rows_of(people: list[Person]) -> list[list[str]]:
+    """A row a kind of interaction, and one for all."""
+    together: dict[str, list[float]] = defaultdict(list)
+    for person in people:
+        for what, seconds in person.seconds.items():
+            together[what] += seconds
+    every = [second for seconds in together.values() for second in seconds]
+    return [row(what, seconds) for what, seconds in sorted(together.items())] + [row("all", every)]
+
+
+def row(what: str, seconds: list[float]) -> list[str]:
+    late = statistics.quantiles(seconds, n=20)[-1] if len(seconds) > 1 else seconds[0]
+    return [what, str(len(seconds)), f"{statistics.median(seconds):.3f}", f"{late:.3f}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--browsers", type=int, default=30)
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
+    parser.add_argument("--quick", action="store_true", help="three browsers, for a quarter of a minute")
+    options = parser.parse_args()
+    browsers, minutes = (3, 0.25) if options.quick else (options.browsers, options.minutes)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        class_room = new_name()
+        os.environ |= {"RANKING_HOME": folder, "RANKING_ROOMS": "on", CLASS_ROOM: class_room}
+        rooms = Rooms(folder)
+        lent = fill(rooms, class_room)
+        stand_in_for_bundled_sets(Store(rooms.bundled))
+        with serving(Path(folder)) as server:
+            people = [Person(number, server.url, lent, options.pause) for number in range(browsers)]
+            guide = Person(browsers, server.url, lent, options.pause)
+            asyncio.run(crowd(people, guide, minutes))
+            memory = server.memory()
+        mishaps = [one for person in people for one in person.crossed()]
+        ended = sum(
+            run.state == "finished" for person in people for run in Store(person.home).own_runs("train")
+        )
+    print(
+        f"{machine()}; {browsers} browsers, {minutes:g} minutes, a step every {options.pause:g} s on average\n"
+    )
+    print(table(["interaction", "times", "median, s", "95th percentile, s"], rows_of(people)))
+    began, answered = (sum(getattr(person, name) for person in people) for name in ("started", "answered"))
+    print(
+        f"\n{began} trainings begun, {ended} ended; {answered} answers; memory of the server {memory:.0f} MB"
+    )
+    print(f"crossed from room to room, lost, or failed: {len(mishaps)}", *mishaps, sep="\n")
+    every = [second for person in people for seconds in person.seconds.values() for second in seconds]
+    if mishaps or statistics.median(every) > MUST:
+        raise SystemExit(f"the median must be at most {MUST} s, and nothing may cross")
+
+
+if __name__ == "__main__":
+    main()

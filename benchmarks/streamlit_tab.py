@@ -1,0 +1,166 @@
+"""A browser tab without a browser: it speaks to a Streamlit server over its websocket as the page's own script does.
+
+It keeps what it was sent, asks again for the parts of a page that ask to be run every so often, and times how long
+a server takes from what a person does to the end of the run that follows. It paints nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+LONGEST = 60.0  # seconds for an answer
+
+
+class Tab:
+    """A tab of the app at `url`; `async with` opens and closes it."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._socket_url, self._origin = f"ws://{parts.netloc}/_stcore/stream", url
+        self.page, self.query = "", dict[str, str]()
+        self._elements: dict[tuple[int, ...], tuple[Any, str]] = {}
+        self._script, self._ended, self._awaited = "", asyncio.Event(), ForwardMsg.FINISHED_SUCCESSFULLY
+        self._every: dict[str, asyncio.Task[None]] = {}
+        self.exceptions: list[str] = []
+
+    async def __aenter__(self) -> Tab:
+        self._socket = await websockets.connect(
+            self._socket_url, subprotocols=["streamlit"], max_size=None, origin=self._origin
+        )
+        self._listener = asyncio.create_task(self._listen())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in (*self._every.values(), self._listener):
+            task.cancel()
+        await self._socket.close()
+
+    # ------------------------------------------------------------------------------ what a person does
+
+    async def open(self, page: str, **query: str) -> float:
+        """Go to a page; the seconds until its run has ended. The room of the address goes along."""
+        room = {"room": self.query["room"]} if "room" in self.query else {}
+        self.page, self.query, self._script = page, {**room, **query}, ""
+        self._stop_repeating()
+        self._elements.clear()
+        return await self._ask()
+
+    async def look(self, **query: str) -> float:
+        """The same page with another part of the address, as a press of Back or a link has it."""
+        self.query |= query
+        return await self._ask()
+
+    async def press(self, key: str) -> float:
+        """Press the button of that key."""
+        element, fragment = self._find(key)
+        return await self._ask({"id": element.button.id, "trigger_value": True}, fragment)
+
+    async def send(self, key: str, state: dict[str, Any]) -> float:
+        """What the component of that key has to say."""
+        element, fragment = self._find(key)
+        value = {"id": element.bidi_component.id, "json_value": json.dumps(state)}
+        return await self._ask(value, fragment)
+
+    def shown(self, key: str) -> Any:
+        """What the component of that key was sent."""
+        return json.loads(self._find(key)[0].bidi_component.json)
+
+    def _find(self, key: str) -> tuple[Any, str]:
+        for element, fragment in self._elements.values():
+            if _id_of(element).endswith(key):
+                return element, fragment
+        raise LookupError(f"nothing on the page {self.page or 'start'} has the key {key!r}")
+
+    # ------------------------------------------------------------------------------------- the protocol
+
+    async def _ask(self, value: dict[str, Any] | None = None, fragment: str = "") -> float:
+        begun = time.perf_counter()
+        self._ended.clear()
+        self._awaited = (
+            ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY if fragment else ForwardMsg.FINISHED_SUCCESSFULLY
+        )
+        await self._rerun(value, fragment)
+        ended = asyncio.create_task(self._ended.wait())
+        done, _ = await asyncio.wait(
+            {ended, self._listener}, timeout=LONGEST, return_when=asyncio.FIRST_COMPLETED
+        )
+        if ended not in done:
+            ended.cancel()
+            if self._listener in done:
+                self._listener.result()
+            raise TimeoutError(f"the page {self.page or 'start'} did not come within {LONGEST:.0f} s")
+        return time.perf_counter() - begun
+
+    async def _rerun(
+        self, value: dict[str, Any] | None = None, fragment: str = "", again: bool = False
+    ) -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string = urlencode(self.query)
+        state.page_script_hash, state.page_name = self._script, "" if self._script else self.page
+        state.fragment_id, state.is_auto_rerun = fragment, again
+        state.context_info.url = f"{self._origin}/{self.page}"
+        if value is not None:
+            state.widget_states.widgets.add(**value)
+        await self._socket.send(message.SerializeToString())
+
+    async def _listen(self) -> None:
+        async for data in self._socket:
+            message = ForwardMsg()
+            message.ParseFromString(data)
+            kind = message.WhichOneof("type")
+            if kind == "new_session":
+                if not message.metadata.run.fragment_ids:
+                    self._stop_repeating()
+            elif kind == "navigation":
+                self._script = message.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self.query = _query(message.page_info_changed.query_string)
+            elif kind == "delta":
+                self._keep(message)
+            elif kind == "auto_rerun":
+                self._repeat(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+            elif kind == "script_finished" and message.script_finished == self._awaited:
+                self._ended.set()
+
+    def _keep(self, message: Any) -> None:
+        delta = message.delta
+        if delta.WhichOneof("type") != "new_element":
+            return
+        place = tuple(message.metadata.delta_path)
+        self._elements[place] = (delta.new_element, delta.fragment_id)
+        if delta.new_element.WhichOneof("type") == "exception":
+            self.exceptions.append(f"{self.page}: {delta.new_element.exception.message}")
+
+    def _repeat(self, fragment: str, interval: float) -> None:
+        if fragment not in self._every:
+            self._every[fragment] = asyncio.create_task(self._again(fragment, interval))
+
+    async def _again(self, fragment: str, interval: float) -> None:
+        with contextlib.suppress(websockets.ConnectionClosed):
+            while True:
+                await asyncio.sleep(interval)
+                await self._rerun(fragment=fragment, again=True)
+
+    def _stop_repeating(self) -> None:
+        for task in self._every.values():
+            task.cancel()
+        self._every.clear()
+
+
+def _id_of(element: Any) -> str:
+    kind = element.WhichOneof("type")
+    return str(getattr(getattr(element, kind), "id", "")) if kind else ""
+
+
+def _query(text: str) -> dict[str, str]:
+    return dict(parse_qsl(text.lstrip("?")))

@@ -1,0 +1,94 @@
+"""What a visitor is told of rooms: which one it is, how to come back, how full it is, and the way to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts import cache, frame, keys, rooms
+from pages.parts.frame import escaped
+from pages.parts.room_key import room_key
+from ranking.room_layout import SHORTEST
+from ranking.room_quotas import bytes_of, most_disk, told_bytes
+from ranking.rooms import new_name
+
+LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
+FULL = 0.5  # of what it may take: from then on it is shown
+GUESSED = (
+    f"At least {SHORTEST} letters a–z, digits and hyphens. Whoever guesses the name may enter, and see and change all "
+    "that is in the room: a name that you can remember is one that others can guess."
+)
+
+
+def show() -> None:
+    """The room on the start page."""
+    named = rooms.name()
+    if not rooms.used() or named is None:
+        return
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"#### Your room: {escaped(named)}", width="content")
+            room_key(named)
+            with st.popover("Another room", icon=":material/meeting_room:"):
+                _choose()
+        st.caption(
+            "What you import, train and answer is in this room, and in no other. The address of this page is the key "
+            "to it: keep it as a bookmark, for there is no other way back, and give it only to those who shall work "
+            "with you here."
+        )
+        _show_disk()
+
+
+def _choose() -> None:
+    with st.form("another room", border=False):
+        named = st.text_input("Name of a room to enter, or to begin")
+        st.caption(GUESSED)
+        if st.form_submit_button("Enter", type="primary"):
+            try:
+                rooms.go_to(named.strip())
+            except ValueError as error:
+                st.error(escaped(str(error)), icon=":material/error:")
+                return
+            st.rerun()
+
+
+def _show_disk() -> None:
+    home, most = str(cache.store().home), most_disk()
+    used = _bytes_of(home)
+    if used < FULL * most:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(
+            min(1.0, used / most),
+            f"This room takes {told_bytes(used)} of the {told_bytes(most)} that it may take.",
+        )
+        if frame.pressed(
+            "Remove computed features", "drop features", help="They are computed again when needed."
+        ):
+            cache.store().drop_features()
+            _bytes_of.clear()
+            st.rerun()
+
+
+@st.cache_data(show_spinner=False, max_entries=64, ttl=LOOK_SECONDS)
+def _bytes_of(home: str) -> int:
+    return bytes_of(Path(home))
+
+
+def offer_instead() -> None:
+    """The room of the address is not there: to begin one of that name, or a new one. Ends the page."""
+    named = rooms.name() or ""
+    st.error(escaped(rooms.lost(named)[:1].upper() + rooms.lost(named)[1:] + "."), icon=":material/error:")
+    with st.container(horizontal=True):
+        if frame.pressed("Begin a new room", keys.widget("new room"), type="primary"):
+            rooms.go_to(new_name())
+            st.rerun()
+        if frame.pressed("Begin a room of this name", keys.widget("room of this name")):
+            try:
+                rooms.go_to(named)
+            except ValueError as error:
+                st.error(escaped(str(error)), icon=":material/error:")
+            else:
+                st.rerun()
+    frame.end_page()

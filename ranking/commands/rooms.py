@@ -1,0 +1,62 @@
+"""``python -m ranking rooms list | remove NAME ... | remove --unused-for DAYS``: the rooms of a server's visitors."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime
+
+from ranking.commands.watching import DONE, FAILED
+from ranking.room_quotas import told_bytes
+from ranking.rooms import Rooms
+
+SUMMARY = "list the rooms of a server's visitors, or remove some for good"
+COLUMNS = "{:<64}  {:<16}  {:>8}  {:>4}  {:>4}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    acts = parser.add_subparsers(dest="act", required=True, metavar="list | remove")
+    acts.add_parser("list", help="all rooms, that visited last first")
+    remove = acts.add_parser("remove", help="remove rooms with all that is in them, for good")
+    remove.add_argument("names", nargs="*", metavar="NAME", help="as `list` tells them")
+    remove.add_argument(
+        "--unused-for", type=_days, metavar="DAYS", help="those that nobody was in for so many days"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a line a room, or remove rooms; FAILED where one could not be removed."""
+    rooms = Rooms(options.home)
+    if options.act == "list":
+        _list(rooms)
+        return DONE
+    if bool(options.names) == (options.unused_for is not None):
+        raise ValueError("say which rooms to remove: either their names, or --unused-for DAYS")
+    names = options.names or [row.name for row in rooms.unused_for(options.unused_for)]
+    removed = [_removed(rooms, name) for name in names]
+    print(f"{sum(removed)} of {len(removed)} rooms removed")
+    return DONE if all(removed) else FAILED
+
+
+def _list(rooms: Rooms) -> None:
+    print(COLUMNS.format("room", "last visit", "size", "sets", "runs"))
+    for row in rooms.all():
+        visited = datetime.fromtimestamp(row.visited).strftime("%Y-%m-%d %H:%M")
+        print(COLUMNS.format(row.name, visited, told_bytes(row.bytes), row.sets, row.runs))
+
+
+def _removed(rooms: Rooms, name: str) -> bool:
+    """Whether the room could be removed; where not, stderr says why, and the next one has its turn."""
+    try:
+        rooms.remove(name)
+    except ValueError as error:
+        print(f"{error}", file=sys.stderr)
+        return False
+    return True
+
+
+def _days(text: str) -> float:
+    days = float(text)
+    if not 0 <= days < float("inf"):
+        raise ValueError(f"expected a number of days, 0 or more, got {text}")
+    return days

@@ -1,0 +1,69 @@
+"""A few crops with their labels, before anything of a source is stored."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+from PIL import Image
+
+from ranking.datasets.build import check
+from ranking.datasets.folder import CheckedImage
+from ranking.intake import Limits
+from ranking.types import Problem, Source, SourceImage
+
+CROPS = 12
+MOST_IMAGES = 60  # that are decoded for them
+
+
+@dataclass(frozen=True)
+class Crop:
+    """One box: a small WebP of it, what it shows, and the name of its image."""
+
+    webp: bytes
+    classes: tuple[str, ...]
+    numbers: dict[str, float]
+    image: str
+
+
+@dataclass(frozen=True)
+class Preview:
+    """title and images: what the source tells of itself. crops: at most as many as were asked for.
+
+    problems: what was wrong up to the last crop, each a row of the report that an import would give.
+    """
+
+    title: str
+    images: int
+    crops: list[Crop] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def preview(source: Source, crops: int = CROPS) -> Preview:
+    """The first `crops` of `source`, one from each image, of the class that was shown the least so far.
+
+    Nothing is written. Fewer come where the first MOST_IMAGES images with boxes have no more that can be used.
+    ValueError where the source cannot be read at all.
+    """
+    limits = Limits.from_environment()
+    told = Preview(source.title(), len(source))
+    shown: dict[tuple[str, ...], int] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        decoded = 0
+        for item in source.records():
+            outcome = check(item, limits)
+            told.problems.extend(outcome.problems)
+            if outcome.image is not None:
+                told.crops.append(_crop(outcome.image, shown))
+            decoded += isinstance(item, SourceImage) and not outcome.empty
+            if len(told.crops) == crops or decoded == MOST_IMAGES:
+                break
+    return told
+
+
+def _crop(image: CheckedImage, shown: dict[tuple[str, ...], int]) -> Crop:
+    place = min(range(len(image.boxes)), key=lambda place: shown.get(image.boxes[place][0].classes, 0))
+    box = image.boxes[place][0]
+    shown[box.classes] = shown.get(box.classes, 0) + 1
+    return Crop(image.crops[place], box.classes, dict(box.numbers), image.record.name)

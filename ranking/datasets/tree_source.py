@@ -1,0 +1,168 @@
+"""What the sources share that read a folder or a ZIP file: how images are called, found and shared out."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.splits import drawn
+from ranking.intake import FileTree, Recognised, open_tree
+from ranking.intake.files import IMAGE_SUFFIXES, image_name
+from ranking.intake.tree import parent, stem, suffix
+from ranking.settings import setting
+from ranking.text import counted, listed, readable
+from ranking.types import Problem, SourceImage
+
+IMAGES = (*IMAGE_SUFFIXES, ".webp")
+PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
+PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
+PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
+SHOWN = 3  # examples in a row that stands for many
+
+
+@dataclass
+class TreeSource(ABC):
+    """The settings that all of them have. `expected` is what is asked for in words."""
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 1
+    bundled: ClassVar[bool] = False
+    expected: ClassVar[str]
+
+    folder: str = setting(
+        "",
+        label="Folder or ZIP file",
+        help="A folder or ZIP file on the computer that runs this app. Nothing outside of it is read.",
+    )
+    split: str = setting(
+        "as named",
+        label="Split",
+        help="Which images test. As named: those in folders, or of files, that are called test, else val. Draw: some "
+        "of all.",
+        choices=("as named", "draw"),
+        advanced=True,
+    )
+    test_share: float = share_of_test(
+        0.4, "How many images are drawn for the test where none are named for it.", advanced=True
+    )
+    seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
+
+    @classmethod
+    @abstractmethod
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """Whether this source reads `tree`, how surely, and why."""
+
+    @abstractmethod
+    def records(self) -> Iterator[SourceImage | Problem]: ...
+
+    def title(self) -> str:
+        return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name
+
+    def _which_test(self, parts: Sequence[str | None]) -> tuple[list[bool], list[Problem]]:
+        """Which of the images test, by the part of each; and a row where that had to be drawn.
+
+        Those of "test" do where others are there too, else those of "val"; where neither helps, a share of all.
+        """
+        found = set(parts)
+        chosen = next((part for part in ("test", "val") if part in found and found != {part}), None)
+        tested = drawn(len(parts), self.test_share, self.seed).tolist()
+        if self.split == "draw":
+            return tested, []
+        if chosen is not None:
+            return [part == chosen for part in parts], []
+        named = listed(sorted(part for part in found if part is not None)) or "none"
+        done = f"{self.test_share:.0%} of {counted(len(parts), 'image')} drawn for the test, seed {self.seed}"
+        return tested, [Problem("parts", "a part for training and one for testing", named, done)]
+
+    @cached_property
+    def _tree(self) -> FileTree:
+        return open_tree(self.folder, self.expected)
+
+
+@dataclass
+class Grouped:
+    """Rows that would be one for each of many things: one for each kind, with how many came and the first of them."""
+
+    _came: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+    _counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    def add(self, file: str, expected: str, came: str, done: str) -> None:
+        """One more thing of `file` of which something else was expected."""
+        key = (file, expected, done)
+        self._counts[key] = self._counts.get(key, 0) + 1
+        examples = self._came.setdefault(key, [])
+        if len(examples) < SHOWN:
+            examples.append(readable(came))
+
+    def rows(self) -> Iterator[Problem]:
+        for key, examples in self._came.items():
+            file, expected, done = key
+            count, came = self._counts[key], "; ".join(examples)
+            came = came if count == 1 else f"{count:,} times: {came}" + ("; ..." if count > SHOWN else "")
+            yield Problem(file, expected, came, done)
+
+
+def is_image(name: str) -> bool:
+    """Whether a file calls itself an image that can be decoded."""
+    return suffix(name) in IMAGES
+
+
+def called(names: Sequence[str]) -> dict[str, str]:
+    """How the images of those names in a tree are called: without the folders that all share, and without ending
+    where no two become one.
+
+    >>> called(["data/a.jpg", "data/b.png"]), called(["x/a.jpg", "y/a.jpg", "y/a.png"])
+    ({'data/a.jpg': 'a', 'data/b.png': 'b'}, {'x/a.jpg': 'x/a', 'y/a.jpg': 'y/a.jpg', 'y/a.png': 'y/a.png'})
+    """
+    start = len(shared_folder(names))
+    bare: dict[str, int] = {}
+    for name in names:
+        bare[_bare(name)] = bare.get(_bare(name), 0) + 1
+    return {
+        name: image_name((_bare(name) if bare[_bare(name)] == 1 else name)[start:].lstrip("/"))
+        for name in names
+    }
+
+
+def _bare(name: str) -> str:
+    return name[: len(name) - len(suffix(name))]
+
+
+def shared_folder(names: Sequence[str]) -> str:
+    """The innermost folder that holds all of those names.
+
+    >>> shared_folder(["a/b/c.jpg", "a/b/d/e.jpg"]), shared_folder(["a", "ab"])
+    ('a/b', '')
+    """
+    folders = [parent(name).split("/") for name in names]
+    shared = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))
+    return "/".join(parts[0] for parts in shared)
+
+
+def part_of(name: str) -> str | None:
+    """Which part of a set the folders of a file say it belongs to: "train", "val", "test", or None.
+
+    >>> part_of("images/val2017/1.jpg"), part_of("obj_train_data/1.jpg"), part_of("test.jpg")
+    ('val', 'train', None)
+    """
+    for folder in reversed(parent(name).split("/")):
+        matched = PART.fullmatch(folder.lower())
+        if matched is not None and matched[1] in PARTS:
+            return PARTS[matched[1]]
+    return None
+
+
+def part_told(name: str) -> str | None:
+    """The same of a file of annotations, whose own name may say it.
+
+    >>> part_told("annotations/instances_train2017.json"), part_told("valid/coco.json"), part_told("a.json")
+    ('train', 'val', None)
+    """
+    words = [PARTS[word] for word in re.findall("[a-z]+", stem(name).lower()) if word in PARTS]
+    return words[-1] if words else part_of(name)

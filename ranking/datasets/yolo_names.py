@@ -1,0 +1,96 @@
+"""The names of YOLO's classes: the list `names` of a data.yaml, or a line for each in classes.txt or obj.names.
+
+Of YAML only the forms are read in which tools write that list; there are no anchors to expand and no tags to obey.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ranking.intake import FileTree, Unusable
+from ranking.intake.tree import base, suffix
+from ranking.text import readable
+
+MAX_BYTES = 2**18
+LINES = ("classes.txt", "obj.names", "classes.names")
+KEY = re.compile(r"^names[ \t]*:[ \t]*(.*)$", re.MULTILINE)
+ITEM = re.compile(r"[ \t]*-[ \t]+(\S.*)|[ \t]+['\"]?(\d{1,6})['\"]?[ \t]*:[ \t]*(\S.*)")
+SKIPPED = re.compile(r"[ \t]*(#.*)?")
+PAIR = re.compile(r"""['"]?(\d{1,6})['"]?[ \t]*:[ \t]*(.*)""")
+POSE = re.compile(r"^kpt_shape[ \t]*:", re.MULTILINE)
+Names = dict[int, str]
+
+
+def names_file(tree: FileTree) -> str | None:
+    """The file of `tree` that names the classes, the one nearest to the top; None where there is none."""
+    found = [name for name in tree.names if suffix(name) in (".yaml", ".yml") or base(name).lower() in LINES]
+    for name in sorted(found, key=lambda name: (name.count("/"), base(name).lower() in LINES, name)):
+        if suffix(name) not in (".yaml", ".yml") or KEY.search(_text(tree, name)):
+            return name
+    return None
+
+
+def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
+    """Number to name, and whether the labels are of poses, whose rows go on after the box; Unusable where there is no
+    name in the file."""
+    text = _text(tree, name)
+    if suffix(name) in (".yaml", ".yml"):
+        names, pose = yaml_names(text), POSE.search(text) is not None
+    else:
+        names, pose = dict(enumerate(line.strip() for line in text.strip().splitlines())), False
+    names = {number: readable(told) for number, told in names.items() if readable(told)}
+    if not names:
+        raise Unusable("a list of the names of classes", "none that can be read")
+    return names, pose
+
+
+def yaml_names(text: str) -> Names:
+    """What the key `names` of a YAML file lists.
+
+    >>> yaml_names("nc: 2\\nnames: [cat, 'a, dog']"), yaml_names("names:\\n  0: cat\\n  5: dog # big\\nnc: 2")
+    ({0: 'cat', 1: 'a, dog'}, {0: 'cat', 5: 'dog'})
+    """
+    key = KEY.search(text)
+    if key is None:
+        return {}
+    if key[1][:1] == "[":
+        return {number: _plain(cell) for number, cell in enumerate(_cells(text[key.start(1) + 1 :]))}
+    if key[1][:1] == "{":
+        pairs = map(PAIR.fullmatch, _cells(text[key.start(1) + 1 :]))
+        return {int(pair[1]): _plain(pair[2]) for pair in pairs if pair is not None}
+    names: Names = {}
+    for line in text[key.end() :].splitlines()[1:]:
+        item = ITEM.fullmatch(line)
+        if item is not None:
+            names[len(names) if item[2] is None else int(item[2])] = _plain(item[1] or item[3])
+        elif SKIPPED.fullmatch(line) is None:
+            break
+    return names
+
+
+def _cells(text: str) -> list[str]:
+    """What commas separate outside of quotes, up to a closing bracket; in one pass, however long it is."""
+    cells, cell, quote = list[str](), list[str](), ""
+    for letter in text:
+        if not quote and letter in ",]}":
+            cells.append("".join(cell).strip())
+            cell = []
+            if letter != ",":
+                return [told for told in cells if told]
+        else:
+            opens = not quote and letter in "'\"" and not "".join(cell[-1:]).strip()
+            quote = letter if opens else "" if letter == quote else quote
+            cell.append(letter)
+    return []  # a bracket that is never closed
+
+
+def _plain(told: str) -> str:
+    """A YAML scalar without its quotes, or without the remark after it."""
+    told = told.strip()
+    if told[:1] in ("'", '"') and (end := told.find(told[0], 1)) > 0:
+        return told[1:end]
+    return told.partition(" #")[0].strip()
+
+
+def _text(tree: FileTree, name: str) -> str:
+    return tree.read(name, MAX_BYTES, "a list of names").decode("utf-8-sig", errors="replace")

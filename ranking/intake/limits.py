@@ -1,0 +1,55 @@
+"""How much an import may take: each limit has a stated default, and an environment variable that sets another."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, fields
+from typing import Self
+
+PREFIX = "RANKING_INTAKE_"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Field `pixels` is set by RANKING_INTAKE_PIXELS, and so on. Each is a whole number, 1 at least.
+
+    What a worker may take of the machine's memory is set by RANKING_WORKER_MEMORY.
+    """
+
+    entries: int = 200_000  # files and folders in what is brought; COCO's largest part has 118,000 images
+    total_bytes: int = 8 * 2**30  # that a ZIP file expands to
+    ratio: int = 100  # that a ZIP file expands by; annotations alone come to about thirty
+    name_length: int = 1_000  # characters of a file's whole name in the tree
+    image_bytes: int = 50 * 2**20  # of one image file
+    pixels: int = 50_000_000  # of one image, by its header; Pillow itself refuses more than 89 million
+    json_bytes: int = 64 * 2**20  # of one file of annotations, which takes up to fifteen times that in memory
+    seconds: int = 3_600  # that reading the source may take in all
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{item.name} must be a whole number, 1 at least, got {value!r:.40}")
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """The limits that environment variables set, the defaults elsewhere; ValueError that names the variable."""
+        told = {}
+        for item in fields(cls):
+            text = os.environ.get(variable(item.name))
+            if text:
+                if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
+                    raise ValueError(
+                        f"{variable(item.name)} must be a whole number, 1 at least, got {text!r:.80}"
+                    )
+                told[item.name] = int(text)
+        return cls(**told)
+
+
+def variable(name: str) -> str:
+    """
+    >>> variable("image_bytes")
+    'RANKING_INTAKE_IMAGE_BYTES'
+    """
+    return PREFIX + name.upper()

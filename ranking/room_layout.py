@@ -1,0 +1,80 @@
+"""Where the rooms of a server lie, and whose content each is lent.
+
+A room is a home of its own below the server's: ``<home>/rooms/<name>``. It holds a file ``room``, which tells a room
+from a home that merely lies in such a place; its time is that of the last visit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOMS = "rooms"
+MARK = "room"
+BUNDLED = ".bundled"  # what comes with the program, made once for all rooms; no name of a room has a dot
+SHORTEST, LONGEST = 8, 64  # characters of a name
+CLASS_ROOM = "RANKING_CLASS_ROOM"
+
+
+def checked_room(name: str) -> str:
+    """The name of a room, as it is; ValueError where no room can have it, since it becomes part of a path.
+
+    >>> checked_room("class-3b-anna")
+    'class-3b-anna'
+    """
+    if not re.fullmatch(rf"[a-z0-9](?:[a-z0-9-]{{{SHORTEST - 2},{LONGEST - 2}}}[a-z0-9])", name):
+        raise ValueError(
+            f"the name of a room must have {SHORTEST} to {LONGEST} letters a-z, digits and hyphens, a hyphen neither "
+            f"first nor last, got {name[:80]!r}; choose another"
+        )
+    return name
+
+
+def is_room(home: Path) -> bool:
+    """Whether a home is a room of a server."""
+    return home.parent.name == ROOMS and (home / MARK).is_file()
+
+
+def server_of(home: Path) -> Path:
+    """The home of the server whose room `home` is; `home` itself where it is no room."""
+    return home.parents[1] if is_room(home) else home
+
+
+def has_quotas(home: Path) -> bool:
+    """Whether a home is the room of a visitor, who may have so much."""
+    return is_room(home) and home.name != BUNDLED
+
+
+def check_source(home: Path, texts: Iterable[str]) -> None:
+    """ValueError where one of what a person typed is a path into the home of the server whose room `home` is, or to a
+    folder that it lies in: there are the pictures of others."""
+    if not has_quotas(home):
+        return
+    server = server_of(home).resolve()
+    for text in texts:
+        path = _resolved(text)
+        if path is not None and (path.is_relative_to(server) or server.is_relative_to(path)):
+            raise ValueError(
+                f"{text[:200]!r} is, or holds, the folder in which this server keeps the work of its visitors; type "
+                "the path of a folder or file elsewhere"
+            )
+
+
+def _resolved(text: str) -> Path | None:
+    """The file or folder that a text names; None where it names none."""
+    try:
+        path = Path(text.strip()).expanduser().resolve()
+        return path if path.exists() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def lenders_of(home: Path) -> Iterator[Path]:
+    """The homes whose content a room is lent: the class room, where the host has named one, and what is bundled."""
+    named = os.environ.get(CLASS_ROOM)
+    for name in ([checked_room(named)] if named else []) + [BUNDLED]:
+        lender = home.parent / name
+        if has_quotas(home) and lender != home and is_room(lender):
+            yield lender

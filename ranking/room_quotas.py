@@ -1,0 +1,87 @@
+"""What a room may take of the machine: disk space, and trainings and imports at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from ranking.home import HomeError
+from ranking.room_layout import has_quotas
+
+DISK, JOBS = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS"
+DEFAULT_DISK, DEFAULT_JOBS = 2_000_000_000, 2
+LIVE_FOR_EACH = 5  # trainings that work or wait, for each that may work at once: every one is a process
+
+
+class QuotaError(HomeError):
+    """A room has as much as it may have. The message says of what, and how to get on."""
+
+
+def check_disk(home: Path) -> None:
+    """QuotaError where `home` is a room that takes the disk space that it may take."""
+    if not has_quotas(home):
+        return
+    used, most = bytes_of(home), most_disk()
+    if used >= most:
+        raise QuotaError(
+            f"this room is full: it takes {told_bytes(used)} of {told_bytes(most)}; delete trainings that you no "
+            "longer need and empty the list of deleted ones (page Train, at the end), discard imports that wait for a "
+            "decision, remove computed features (start page), or begin another room"
+        )
+
+
+def check_jobs(home: Path, importing: bool, live: int) -> None:
+    """QuotaError where `home` is a room that has as many `live` imports, or trainings, as it may have."""
+    if not has_quotas(home):
+        return
+    most = most_jobs() if importing else LIVE_FOR_EACH * most_jobs()
+    if live >= most:
+        what = "imports going on" if importing else "trainings and simulations that work or wait"
+        raise QuotaError(
+            f"this room has {live} {what}, as many as it may have; wait until one has ended, or cancel one"
+        )
+
+
+def most_disk() -> int:
+    """How many bytes a room may take: $RANKING_ROOM_DISK."""
+    return _number(DISK, DEFAULT_DISK, "bytes")
+
+
+def most_jobs() -> int:
+    """How many trainings of a room may work at once: $RANKING_ROOM_JOBS."""
+    return _number(JOBS, DEFAULT_JOBS, "trainings at once")
+
+
+def bytes_of(folder: Path) -> int:
+    """What the files below a folder take of the disk; those that are linked from elsewhere too take nothing here."""
+    total = 0
+    for place, _, files in os.walk(folder):
+        for file in files:
+            try:
+                told = os.lstat(os.path.join(place, file))
+            except FileNotFoundError:
+                continue  # it went meanwhile
+            total += told.st_size if told.st_nlink == 1 else 0
+    return total
+
+
+def told_bytes(count: int) -> str:
+    """A number of bytes in words.
+
+    >>> told_bytes(2_000_000_000), told_bytes(1_234_000), told_bytes(10)
+    ('2 GB', '1.23 MB', '0.01 kB')
+    """
+    for unit, size in (("GB", 10**9), ("MB", 10**6)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count / 1000:.3g} kB"
+
+
+def _number(variable: str, default: int, unit: str) -> int:
+    text = os.environ.get(variable) or str(default)
+    if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
+        raise HomeError(
+            f"{variable} must be a number of {unit}, 1 or more, got {text[:40]!r}; start the server with another"
+        )
+    return int(text)

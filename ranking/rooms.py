@@ -1,0 +1,119 @@
+"""The rooms of a server: one home for each visitor, so that nothing of one can reach another.
+
+The name of a room is the key to it: who knows it may enter. `new_name` draws one that nobody guesses; a person may
+choose one instead, and then whoever guesses it may enter.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import string
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ranking.home import Home, home_folder
+from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, has_quotas, is_room
+from ranking.room_quotas import bytes_of
+from ranking.run import LOCK, is_held
+from ranking.store import Store
+
+LETTERS = string.ascii_lowercase + string.digits
+DRAWN = 26  # characters of a name that is drawn: 134 bits
+
+
+@dataclass(frozen=True)
+class RoomRow:
+    """What a list of rooms tells of one. visited: when somebody was there last, in seconds since the epoch."""
+
+    name: str
+    visited: float
+    bytes: int
+    sets: int
+    runs: int
+
+
+def new_name() -> str:
+    """A name that nobody guesses.
+
+    >>> len(new_name()), new_name() == new_name()
+    (26, False)
+    """
+    return "".join(secrets.choice(LETTERS) for _ in range(DRAWN))
+
+
+class Rooms:
+    """The rooms of the server whose own home is `home`: see `ranking.home.Home`.
+
+    The room that the host has named in $RANKING_CLASS_ROOM, whose content is lent to all others, is made with them.
+    ValueError where no room can have its name.
+    """
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        self.home = home_folder(home)
+        self._folder = self.home / ROOMS
+        named = os.environ.get(CLASS_ROOM)
+        if named:
+            self.make(named)
+
+    @cached_property
+    def bundled(self) -> Path:
+        """The home of what comes with the program, which is made there once and lent to all rooms."""
+        return self._made(BUNDLED)
+
+    def make(self, name: str) -> Path:
+        """The home of the room of that name, which is there from now on."""
+        return self._made(checked_room(name))
+
+    def find(self, name: str) -> Path | None:
+        """The home of the room of that name; None where there is none."""
+        home = self._folder / checked_room(name)
+        return home if is_room(home) else None
+
+    def visit(self, name: str) -> None:
+        """Note that somebody is in a room. ValueError where there is none of that name."""
+        os.utime(self._there(name) / MARK)
+
+    def all(self) -> list[RoomRow]:
+        """All rooms of visitors, that visited last first."""
+        homes = self._folder.iterdir() if self._folder.is_dir() else ()
+        names = [home.name for home in homes if has_quotas(home)]
+        return sorted((self._row(name) for name in names), key=lambda row: -row.visited)
+
+    def unused_for(self, days: float) -> list[RoomRow]:
+        """The rooms that nobody was in for so many days."""
+        return [row for row in self.all() if row.visited < time.time() - days * 86400]
+
+    def remove(self, name: str) -> None:
+        """Remove a room with all that is in it, for good. ValueError where there is none of that name, or work goes on
+        in it."""
+        room = self._there(name)
+        live = sum(is_held(lock) for lock in room.glob(f"runs/*/{LOCK}"))
+        if live:
+            raise ValueError(
+                f"in room {name} {live} imports or trainings go on; wait until they have ended, or cancel them there"
+            )
+        server = Home(self.home)
+        server.throw_away(room)
+        server.empty_trash()
+
+    def _row(self, name: str) -> RoomRow:
+        home = self._folder / name
+        store, visited = Store(home), (home / MARK).stat().st_mtime
+        own = [row for row in store.image_sets() if not row.lent]
+        return RoomRow(name, visited, bytes_of(home), len(own), len(store.own_runs()))
+
+    def _there(self, name: str) -> Path:
+        home = self.find(name)
+        if home is None:
+            raise ValueError(f"there is no room {name}; `python -m ranking rooms list` tells which there are")
+        return home
+
+    def _made(self, name: str) -> Path:
+        home = self._folder / name
+        Home(home)  # also where it is there: it may be of an older version, and is about to be lent
+        if not is_room(home):
+            (home / MARK).touch()
+        return home

@@ -1,0 +1,108 @@
+"""Writes small folders as people bring them: photographs of noise, COCO, YOLO and folders of classes."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from ranking.datasets import build_image_set, make_source
+
+
+def photograph(size=(40, 30), seed=0, kind="JPEG", **options):
+    """The bytes of an image of noise."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, kind, **options)
+    return stream.getvalue()
+
+
+def lay(root: Path, files: dict[str, object]) -> Path:
+    """Write `files` below `root`: bytes and text as they are, None for a photograph, the rest as JSON."""
+    for seed, (name, content) in enumerate(files.items()):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            content = photograph(seed=seed)
+        elif not isinstance(content, str | bytes):
+            content = json.dumps(content)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def build(source, place, **settings):
+    """The set and its report, built beside the place in a folder of its own."""
+    number = len(list(place.parent.glob("built-*")))
+    return build_image_set(
+        make_source(source, folder=str(place), **settings), place.parent / f"built-{number}"
+    )
+
+
+def rows(problems):
+    return [(row.file, row.expected, row.came, row.done) for row in problems]
+
+
+def box(image, category, bbox, **more):
+    return {"id": 1, "image_id": image, "category_id": category, "bbox": bbox, **more}
+
+
+def coco(images, annotations, categories=("cat", "dog")):
+    """COCO of images (file names, or whole entries) with ids from 1 and of categories with ids from 1."""
+    listed = [
+        {"id": number, "file_name": one, "width": 40, "height": 30} if isinstance(one, str) else one
+        for number, one in enumerate(images, 1)
+    ]
+    named = [
+        {"id": number, "name": one, "supercategory": "animal"} if isinstance(one, str) else one
+        for number, one in enumerate(categories, 1)
+    ]
+    return {"info": {}, "images": listed, "annotations": annotations, "categories": named}
+
+
+def some_coco(root):
+    """Two parts, of two images and one."""
+    return lay(
+        root,
+        {
+            "annotations/instances_train2017.json": coco(
+                ["1.jpg", "2.jpg"],
+                [
+                    box(1, 1, [0, 0, 20, 15], segmentation=[[0, 0, 9, 9]], iscrowd=0),
+                    box(1, 2, [10.4, 5, 9.6, 10]),
+                    box(2, 2, [1, 2, 3, 4]),
+                ],
+            ),
+            "annotations/instances_val2017.json": coco(["1.jpg"], [box(1, 1, [0, 0, 40, 30])]),
+            "annotations/captions_val2017.json": {"info": {}, "images": [], "annotations": []},
+            "train2017/1.jpg": None,
+            "train2017/2.jpg": None,
+            "val2017/1.jpg": None,
+        },
+    )
+
+
+def some_yolo(root):
+    """Two parts, of two images and one, and an image without objects."""
+    return lay(
+        root,
+        {
+            "data.yaml": "path: ../x\ntrain: images/train\nval: images/val\nnames:\n  0: cat\n  1: dog\n",
+            "images/train/a.jpg": None,
+            "images/train/b.jpg": None,
+            "images/train/empty.jpg": None,
+            "images/val/a.jpg": None,
+            "labels/train/a.txt": "0 0.5 0.5 1 1\n1 .25 .25 .5 .5\n",
+            "labels/train/b.txt": "1 0 0 0.5 0 0.5 1\n",
+            "labels/train/empty.txt": "",
+            "labels/val/a.txt": "0 0.5 0.5 0.5 0.5 0.93\n",
+        },
+    )
+
+
+def some_classes(root):
+    """Two classes in two parts."""
+    names = ["train/cat/1.jpg", "train/cat/2.jpg", "train/dog/1.jpg", "test/cat/1.jpg", "test/dog/1.jpg"]
+    return lay(root, dict.fromkeys(names))

@@ -1,0 +1,66 @@
+"""What is shown of a source before anything is stored."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from brought import box, coco, lay, some_classes, some_coco, some_yolo
+from PIL import Image
+
+from ranking.datasets import make_source, preview
+from ranking.datasets.preview import preview as preview_of
+
+
+def shown(source, folder, **settings):
+    return preview_of(make_source(source, folder=str(folder)), **settings)
+
+
+def test_a_crop_of_each_image(tmp_path):
+    told = shown("COCO", some_coco(tmp_path / "pets"))
+    assert (told.title, told.images, told.problems) == ("pets", 3, [])
+    assert [(crop.image, crop.classes) for crop in told.crops] == [
+        ("train2017/1", ("cat",)),
+        ("train2017/2", ("dog",)),
+        ("val2017/1", ("cat",)),
+    ]
+    first = Image.open(io.BytesIO(told.crops[0].webp))
+    assert first.format == "WEBP"
+    assert first.width / first.height == pytest.approx(20 / 15)
+
+
+def test_classes_take_turns(tmp_path):
+    names = [f"{number}.jpg" for number in range(4)]
+    boxes = [box(image, category, [0, 0, 9, 9]) for image in range(1, 5) for category in (1, 2)]
+    told = shown("COCO", lay(tmp_path / "x", {"a.json": coco(names, boxes), **dict.fromkeys(names)}))
+    assert [crop.classes for crop in told.crops] == [("cat",), ("dog",), ("cat",), ("dog",)]
+
+
+def test_it_ends_with_the_last_crop_and_writes_nothing(tmp_path):
+    folder = some_classes(tmp_path / "x")
+    (folder / "train/dog/1.jpg").write_bytes(b"broken")  # the last, which is not looked at
+    before = sorted(tmp_path.rglob("*"))
+    told = shown("Class folders", folder, crops=2)
+    assert (len(told.crops), told.problems) == (2, [])
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_problems_on_the_way_are_told(tmp_path):
+    folder = some_yolo(tmp_path / "x")
+    (folder / "images/train/a.jpg").write_bytes(b"broken")
+    told = shown("YOLO", folder)
+    assert [crop.image for crop in told.crops] == ["train/b", "val/a"]
+    assert [(row.file, row.done) for row in told.problems] == [("images/train/a.jpg", "image left out")]
+
+
+def test_it_gives_up_on_a_folder_of_broken_images(tmp_path, monkeypatch):
+    monkeypatch.setattr(preview, "MOST_IMAGES", 3)
+    files = {f"cat/{number}.jpg": b"broken" for number in range(9)}
+    told = shown("Class folders", lay(tmp_path / "x", files))
+    assert (told.crops, told.images) == ([], 9)
+    assert len([row for row in told.problems if row.done == "image left out"]) == 3
+
+
+def test_a_source_that_cannot_be_read(tmp_path):
+    with pytest.raises(ValueError, match="has no folder with images"):
+        shown("Class folders", lay(tmp_path / "x", {"a.txt": ""}))

@@ -1,0 +1,381 @@
+"""Folders and ZIP files as trees: what is in them, and what strangers put in them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import struct
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from ranking.intake import FolderTree, Limits, Unusable, ZipTree, open_tree, zip_tree
+
+FILES = {"a.txt": b"one", "b/c.jpg": b"two", "b/d/été.png": b"three" * 1000}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, content in FILES.items():
+        path = tmp_path / "photos" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return tmp_path / "photos"
+
+
+def zipped(path, files, compression=zipfile.ZIP_DEFLATED):
+    """A ZIP file of (name, content) pairs, or a mapping; ZipInfo may stand for names."""
+    with zipfile.ZipFile(path, "w", compression) as file:
+        for name, content in files.items() if isinstance(files, dict) else files:
+            file.writestr(name, content)
+    return path
+
+
+@pytest.fixture(params=["folder", "zip"])
+def tree(request, folder, tmp_path):
+    return open_tree(folder if request.param == "folder" else zipped(tmp_path / "photos.zip", FILES))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Both alike
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_content(tree):
+    assert tree.names == tuple(sorted(FILES))
+    assert tree.folders == ("", "b", "b/d")
+    assert {name: tree.read(name, 10_000) for name in tree.names} == FILES
+    assert tree.children("b") == ["b/c.jpg"]
+    assert tree.children("nowhere") == []
+    assert tree.has_folder("b/d")
+    assert not tree.has_folder("b/c.jpg")
+    assert tree.parts[-1] == "photos"
+    assert (tree.closed, tree.problems) == ({}, ())
+
+
+def test_a_limit_counts_bytes(tree):
+    assert len(tree.read("b/d/été.png", 5000)) == 5000
+    with pytest.raises(Unusable) as caught:
+        tree.read("b/d/été.png", 4999, "a picture")
+    assert (caught.value.expected, caught.value.came) == (
+        "a picture of at most 0.00476742 MB",
+        "a larger file",
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["b", "", "/etc/passwd", "../photos/a.txt", "b/../a.txt", "B/c.jpg", "a.txt/"]
+)
+def test_only_names_of_files_are_read(tree, name):
+    with pytest.raises(Unusable, match="no such file"):
+        tree.read(name, 10)
+
+
+def test_a_folder_of_it_is_a_tree(tree):
+    inner = tree.below("b")
+    assert inner.names == ("c.jpg", "d/été.png")
+    assert inner.folders == ("", "d")
+    assert inner.parts[-2:] == ("photos", "b")
+    assert inner.read("c.jpg", 10) == b"two"
+    assert inner.file("c.jpg") == tree.file("b/c.jpg", "c.jpg")
+    assert inner.file("c.jpg").read(10) == b"two"
+    assert tree.below("") is tree
+
+
+def test_trees_of_one_place_are_equal(tree):
+    again = open_tree(tree.place)
+    assert (tree, hash(tree), tree.file("a.txt")) == (again, hash(again), again.file("a.txt"))
+    assert tree != tree.below("b")
+
+
+def test_threads_read_at_the_same_time(tmp_path):
+    random = np.random.default_rng(0)
+    files = {f"{number}.bin": random.bytes(50_000) for number in range(40)}
+    tree = ZipTree(zipped(tmp_path / "many.zip", files))
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda name: tree.read(name, 50_000), tree.names * 3)) == [
+            files[name] for name in tree.names * 3
+        ]
+
+
+def test_leftovers_of_file_managers_are_not_there(folder, tmp_path):
+    left = {"._a.txt": b"", "__MACOSX/b/._c.jpg": b"", "b/.DS_Store": b"", ".git/config": b""}
+    zip_file = ZipTree(zipped(tmp_path / "x.zip", FILES | left))
+    for name, content in left.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    for tree in (zip_file, FolderTree(folder)):
+        assert tree.names == tuple(sorted(FILES))
+        assert tree.folders == ("", "b", "b/d")
+        assert tree.problems == ()
+
+
+def test_archives_within_are_a_row(folder, tmp_path):
+    zipped(folder / "inner.zip", FILES)
+    tree = FolderTree(folder)
+    outer = ZipTree(
+        zipped(tmp_path / "x.zip", {"inner.zip": (folder / "inner.zip").read_bytes(), "a.TAR": b""})
+    )
+    assert [(row.file, row.came, row.done) for row in (*tree.problems, *outer.problems)] == [
+        ("1 archive", "inner.zip", "not opened"),
+        ("2 archives", "a.TAR, inner.zip", "not opened"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+def test_too_many_entries(folder, tmp_path, kind):
+    place = folder if kind == "folder" else zipped(tmp_path / "x.zip", {f"{i}": b"" for i in range(5)})
+    assert open_tree(place, limits=Limits(entries=5)).names
+    with pytest.raises(ValueError, match=r"holds more than 4 .*RANKING_INTAKE_ENTRIES"):
+        open_tree(place, limits=Limits(entries=4))
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (" ", "type the folder or ZIP file to import; expected cats"),
+        ("/nowhere/at all", "no folder or ZIP file /nowhere/at all; expected cats"),
+        ("/dev/zero", "no folder or ZIP file /dev/zero; expected cats"),
+        ("~nosuch/x", "no user ~nosuch has a home folder here"),
+        ("a\0b", "no folder or ZIP file a.b; expected cats"),
+        ("x" * 300, r"xxx.* cannot be read \(File name too long\)"),
+    ],
+)
+def test_what_cannot_be_opened(typed, message):
+    with pytest.raises(ValueError, match=message):
+        open_tree(typed, "cats")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Folders
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_outside_of_the_folder_is_read(folder, tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key").write_text("secret")
+    (folder / "link").symlink_to(tmp_path / "secret" / "key")
+    (folder / "way").symlink_to(tmp_path / "secret")
+    (folder / "round").symlink_to(folder)
+    (folder / "b" / "up").symlink_to("..")
+    (folder / "none").symlink_to("nothing")
+    (folder / "same").symlink_to("a.txt")
+    (folder / "long").symlink_to("x" * 300)
+    os.mkfifo(folder / "pipe")
+    tree = FolderTree(folder)
+    came = {}
+    for name in tree.names:
+        try:
+            tree.read(name, 10_000)
+        except Unusable as error:
+            came[name] = error.came
+    out = "a link to nothing or out of it"
+    assert came == {"link": out, "none": out, "long": "File name too long", "pipe": "something else"}
+    assert {name: why.partition(", ")[2] for name, why in tree.closed.items() if name != "long"} == {
+        "way": "it is a link out of it",
+        "round": "it is a link to one that holds it",
+        "b/up": "it is a link to one that holds it",
+    }
+    assert tree.read("same", 10) == b"one"
+
+
+def test_a_file_that_becomes_a_link_out_after_it_was_listed(folder, tmp_path):
+    tree = FolderTree(folder)
+    (tmp_path / "key").write_text("secret")
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to(tmp_path / "key")
+    with pytest.raises(Unusable, match="a link to nothing or out of it"):
+        tree.read("a.txt", 10)
+
+
+def test_links_that_multiply_folders_end(tmp_path):
+    for number in range(40):  # each level doubles what lies below
+        (tmp_path / f"{number}").mkdir()
+        for side in "ab":
+            (tmp_path / f"{number}" / side).symlink_to(tmp_path / f"{number + 1}")
+    with pytest.raises(ValueError, match="holds more than 500 files and folders"):
+        FolderTree(tmp_path, Limits(entries=500))
+
+
+def test_folders_that_are_too_deep_are_closed(tmp_path):
+    deep = tmp_path.joinpath(*["d"] * 40)
+    deep.mkdir(parents=True)
+    tree = FolderTree(tmp_path)
+    assert len(tree.folders) == 33
+    assert [why.partition(",")[0] for why in tree.closed.values()] == ["expected folders at most 32 deep"]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# ZIP files
+# ---------------------------------------------------------------------------------------------------------
+
+
+def rows(tree):
+    return [(row.file, row.expected, row.came, row.done) for row in tree.problems]
+
+
+def test_names_that_could_be_paths_are_left_out(tmp_path):
+    names = ["../up", "a/../../up", "/etc/passwd", "C:\\windows\\x", "\\\\host\\share", "n" * 4096]
+    tree = ZipTree(zipped(tmp_path / "x.zip", {name: b"x" for name in [*names, "./ok", "a//b", "d\\e"]}))
+    assert tree.names == ("a/b", "d/e", "ok")
+    assert {tree.read(name, 9) for name in tree.names} == {b"x"}
+    assert rows(tree) == [
+        ("5 names", "names that lead nowhere else", "../up, a/../../up, /etc/passwd and 2 more", "left out"),
+        ("1 name", "names of at most 1,000 characters", "n" * 79 + "…", "left out"),
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFBLK, stat.S_IFIFO])
+def test_links_and_devices_are_left_out(tmp_path, kind):
+    entry = zipfile.ZipInfo("link.jpg")
+    entry.external_attr = (kind | 0o777) << 16
+    tree = ZipTree(zipped(tmp_path / "x.zip", [(entry, b"/etc/passwd"), ("a", b"x")]))
+    assert tree.names == ("a",)
+    assert rows(tree) == [("1 name", "files, no links or devices", "link.jpg", "left out")]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_twice(tmp_path):
+    tree = ZipTree(zipped(tmp_path / "x.zip", [("a", b"first"), ("a", b"second"), ("./a", b"third")]))
+    assert tree.read("a", 9) == b"first"
+    assert rows(tree) == [("2 names", "every name once", "a, ./a", "the first is used")]
+
+
+def test_names_in_utf8_without_its_flag(tmp_path):
+    path = zipped(tmp_path / "x.zip", {"\u00e9t\u00e9.jpg": b"x"})
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"\x00\x08", b"\x00\x00"))  # the flag, in both headers
+    with zipfile.ZipFile(path) as file:
+        assert file.namelist() != ["été.jpg"]
+    assert ZipTree(path).names == ("été.jpg",)
+
+
+def refused(path, **limits):
+    with pytest.raises(ValueError, match=r"cannot be imported: ") as caught:
+        ZipTree(path, Limits(**limits))
+    return str(caught.value).partition("imported: ")[2]
+
+
+def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
+    path = zipped(tmp_path / "x.zip", {"zeros": bytes(30_000_000)})
+    assert "it expands to 30,000,000 bytes, expected at most 16,777,216" in refused(path)
+    assert "RANKING_INTAKE_RATIO" in refused(path)
+    assert "expected at most 1,000,000" in refused(path, ratio=10_000, total_bytes=1_000_000)
+    assert ZipTree(path, Limits(ratio=2_000)).names == ("zeros",)
+
+
+def test_an_entry_that_is_larger_than_it_says(tmp_path):
+    path = zipped(tmp_path / "x.zip", {"zeros": bytes(10_000_000)})
+    path.write_bytes(path.read_bytes().replace(struct.pack("<L", 10_000_000), struct.pack("<L", 100)))
+    with pytest.raises(Unusable, match="an intact entry of the ZIP file"):
+        ZipTree(path).read("zeros", 10**9)
+
+
+def test_entries_that_overlap(tmp_path):
+    path = zipped(tmp_path / "x.zip", {"a": os.urandom(100), "b": os.urandom(100)})
+    data = path.read_bytes()
+    second = data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + 1)
+    path.write_bytes(data[: second + 42] + bytes(4) + data[second + 46 :])  # both begin at byte 0
+    assert "overlaps another entry" in refused(path)
+
+
+def test_more_entries_than_the_end_of_the_file_claims(tmp_path):
+    path = zipped(tmp_path / "x.zip", {f"{number}": b"" for number in range(100)})
+    data = path.read_bytes()
+    path.write_bytes(data[:-14] + struct.pack("<HH", 1, 1) + data[-10:])
+    assert "more than 50 entries" in refused(path, entries=50)
+
+
+def test_a_table_of_contents_of_long_comments(tmp_path):
+    entries = [(zipfile.ZipInfo(f"{number}"), b"") for number in range(40)]
+    for entry, _ in entries:
+        entry.comment = b"c" * 60_000
+    assert "more than 100 entries" in refused(zipped(tmp_path / "x.zip", entries), entries=100)
+
+
+@pytest.mark.parametrize("change", ["encrypted", "unusual"])
+def test_what_cannot_be_expanded_is_told_when_it_is_read(tmp_path, change):
+    path = zipped(tmp_path / "x.zip", {"a": b"x"})
+    data = bytearray(path.read_bytes())
+    for start, flags in ((data.index(b"PK\x03\x04"), 6), (data.index(b"PK\x01\x02"), 8)):
+        place, value = (start + flags, 1) if change == "encrypted" else (start + flags + 2, 97)
+        data[place : place + 2] = value.to_bytes(2, "little")
+    path.write_bytes(data)
+    with pytest.raises(Unusable, match="encrypted, or compressed otherwise"):
+        ZipTree(path).read("a", 9)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x05\x06", b"no archive at all", b"\x89PNG" * 100, b"PK\x05\x06" * 9]
+)
+def test_what_is_no_zip_file(tmp_path, content):
+    path = tmp_path / "x.zip"
+    path.write_bytes(content)
+    assert "it cannot be read as a ZIP file" in refused(path)
+
+
+def test_a_zip_file_with_a_comment_and_a_beginning_of_its_own(tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        file.writestr("a", b"x")
+        file.comment = b"by a tool"
+    (tmp_path / "x.zip").write_bytes(b"#!/bin/sh\n" + stream.getvalue())
+    assert ZipTree(tmp_path / "x.zip").read("a", 9) == b"x"
+
+
+def test_mutated_zip_files_are_read_or_refused_in_words(tmp_path):
+    good = zipped(tmp_path / "x.zip", FILES).read_bytes()
+    random = np.random.default_rng(0)
+    path = tmp_path / "mutated.zip"
+    read, said = 0, set()
+    for _ in range(200):
+        data = bytearray(good)
+        for place in random.integers(len(data), size=random.integers(1, 8)):
+            data[place] = random.integers(256)
+        path.write_bytes(data[: random.integers(len(data))] if random.random() < 0.2 else data)
+        try:
+            tree = ZipTree(path)
+        except ValueError as error:
+            said.add(str(error).removeprefix(str(path))[:15])
+            continue
+        for name in tree.names:
+            with contextlib.suppress(Unusable):
+                read += len(tree.read(name, 10_000)) > 0
+    assert read > 50
+    assert said == {" cannot be impo"}
+
+
+def test_fifty_thousand_entries(tmp_path, monkeypatch):
+    path = zipped(tmp_path / "x.zip", {f"images/{number:06}.jpg": b"" for number in range(2_000)})
+    assert len(ZipTree(path, Limits(entries=2_000)).names) == 2_000
+    monkeypatch.setattr(zip_tree.zipfile.ZipInfo, "__init__", lambda *_: pytest.fail("an object was made"))
+    assert "more than 1,999 entries" in refused(path, entries=1_999)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Limits
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_limits_from_the_environment(monkeypatch):
+    assert Limits.from_environment() == Limits()
+    monkeypatch.setenv("RANKING_INTAKE_PIXELS", "1000")
+    assert Limits.from_environment() == Limits(pixels=1000)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1e9", "many", "9" * 30, "1_000"])
+def test_a_limit_that_is_no_number_names_its_variable(monkeypatch, text):
+    monkeypatch.setenv("RANKING_INTAKE_SECONDS", text)
+    with pytest.raises(ValueError, match="RANKING_INTAKE_SECONDS must be a whole number, 1 at least, got"):
+        Limits.from_environment()
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 1.5])
+def test_a_limit_is_a_whole_number(value):
+    with pytest.raises(ValueError, match="ratio must be a whole number, 1 at least"):
+        Limits(ratio=value)

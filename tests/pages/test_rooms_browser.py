@@ -1,0 +1,73 @@
+"""Two visitors of one server in real browsers, each in a room of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from browsing import Page, Server, Visit, settle
+
+from ranking.rooms import Rooms
+from ranking.store import Store
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that has rooms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RANKING_ROOMS", "on")
+        server = Server(tmp_path_factory.mktemp("rooms") / "home")
+        server.start()
+    yield server
+    server.stop()
+
+
+def room_of(page: Page) -> str:
+    [named] = parse_qs(urlsplit(page.url).query)["room"]
+    return named
+
+
+def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(
+    visit: Visit, server: Server
+) -> None:
+    anna, bert = visit("/"), visit("/", permissions=["clipboard-read", "clipboard-write"])
+    for page in (anna, bert):
+        page.get_by_role("heading", name=re.compile("^Your room: ")).wait_for()
+    assert room_of(anna) != room_of(bert)
+
+    bert.get_by_role("button", name="Copy the address").click()
+    bert.get_by_role("button", name="Copied").wait_for()
+    copied = bert.evaluate("navigator.clipboard.readText()")
+    assert copied == f"{server.url}/?room={room_of(bert)}"
+
+    anna.get_by_role("link", name="Train").click()
+    anna.locator(".st-key-train button").wait_for()
+    settle(anna)
+    anna.locator(".st-key-train button").click()
+    anna.get_by_text("Converged.").first.wait_for()
+    room = room_of(anna)
+    [run] = Store(Path(server.home) / "rooms" / room).own_runs("train")
+    assert f"run={run.id}" in anna.url
+
+    address = urlsplit(anna.url)
+    anna.reload()
+    anna.get_by_text("Converged.").first.wait_for()
+    stolen = visit(f"{address.path}?{address.query}".replace(room, room_of(bert)))
+    stolen.get_by_text("there is no run").first.wait_for()
+    again = visit(f"/?room={room}")
+    again.get_by_role("heading", name=f"Your room: {room}").wait_for()
+    again.get_by_role("link", name="Train").click()
+    again.get_by_text("Trainings so far").wait_for()
+    assert room_of(again) == room
+
+    named = Rooms(server.home)
+    assert {row.name for row in named.all()} == {room, room_of(bert)}
+    again.get_by_role("link", name="Ranking laboratory").click()
+    again.get_by_role("button", name="Another room").click()
+    again.get_by_label("Name of a room to enter, or to begin").fill("class-3b-anna")
+    again.get_by_role("button", name="Enter").click()
+    again.get_by_role("heading", name="Your room: class-3b-anna").wait_for()
+    assert room_of(again) == "class-3b-anna"
