@@ -24,8 +24,8 @@ from pages.parts import (
 )
 from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
-from pages.parts.label_looks import Look
 from ranking.fold_curves import FoldCurve, curves_of
+from ranking.reports.looks import Look
 from ranking.run import ENDED, Run
 from ranking.run_settings import AskingSettings
 from ranking.store import ImageSetRow
@@ -68,10 +68,7 @@ def choose_simulation(row: ImageSetRow, asked: Run | None) -> Run | None:
     """A simulation on a set: the one `asked` for by the address, or the newest that goes on or has an outcome; None
     where there is none."""
     listed = cache.store().runs("asking", row.key)
-    run = run_choice.choose("Simulation", keys.SIMULATION, listed, asked, name_of)
-    if run is not None and address.get(keys.SIMULATION) is None:
-        address.amend(**{keys.SIMULATION: run.id})  # the link shall show it tomorrow
-    return run
+    return run_choice.choose("Simulation", keys.SIMULATION, listed, asked, name_of)
 
 
 def name_of(run: Run) -> str:

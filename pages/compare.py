@@ -13,7 +13,6 @@ from pages.parts import (
     compared_measures,
     compared_runs,
     compared_two,
-    comparison_charts,
     comparison_export,
     figures_file,
     frame,
@@ -29,7 +28,7 @@ from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from pages.parts.rows import Row, rows
 from ranking.ranked import first_mistake
-from ranking.reports import comparison_file, comparison_files, comparison_words
+from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
 from ranking.reports.comparison import comparison_html
 
 FEWEST, FIRST_TOP = 4, 10  # places that are shown
@@ -70,7 +69,7 @@ def look(shown: Shown) -> None:
         sample = selected(shown)
         top = show_rows(shown, sample)
         show_selected(shown, sample)
-        curves = comparison_charts.curves(shown.compared, shown.names, shown.looks)
+        curves = go.Figure(comparison_charts.curves(shown.compared, shown.names, shown.looks))
         compared_measures.show(shown, curves, top)
         compared_two.show(shown, sample)
         take_along(shown, curves, sample, top)

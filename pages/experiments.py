@@ -35,12 +35,7 @@ def steps() -> None:
     with right:
         run = choose_experiment(row, asked)
     if run is not None:
-        address.imply(
-            experiment_form.begun_with(run)
-        )  # also of the newest, which the address did not name yet
-        address.amend(
-            **{keys.EXPERIMENT_SET: row.key, keys.EXPERIMENT: run.id}
-        )  # the link shall show it tomorrow
+        address.imply(experiment_form.begun_with(run))  # of the newest too, which the address did not name
     view, task = st.container(), st.container()
     with task:
         with st.expander("A new experiment", icon=":material/science:", expanded=run is None):
@@ -84,7 +79,8 @@ def choose_experiment(row: ImageSetRow, asked: Run | None) -> Run | None:
         if told not in seen or (asked is not None and run.id == asked.id):
             listed.append(run)
         seen.add(told)
-    return run_choice.choose("Experiment", keys.EXPERIMENT, listed, asked, name_of)
+    along = {keys.EXPERIMENT_SET: row.key}
+    return run_choice.choose("Experiment", keys.EXPERIMENT, listed, asked, name_of, **along)
 
 
 def name_of(run: Run) -> str:

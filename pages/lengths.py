@@ -41,14 +41,6 @@ def steps() -> None:
         run = choose_run(row, criterion, study, asked)
     if run is not None:
         address.imply(study_form.given(run))  # also of the newest, which the address did not name yet
-        address.amend(
-            **{
-                keys.ORDER_SET: row.key,
-                keys.CRITERION: criterion,
-                keys.STUDY: study,
-                keys.STUDY_RUN: run.id,
-            }
-        )  # the link shall show it tomorrow
     view, task = st.container(), st.container()
     with task, st.expander("Measure it again", icon=":material/science:", expanded=run is None):
         study_form.show(row, criterion, study)
@@ -90,7 +82,8 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, asked: Run | None) 
         for run in cache.store().runs("study", row.key)
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
     ]
-    return run_choice.choose("Measured", keys.STUDY_RUN, listed, asked, name_of)
+    along = {keys.ORDER_SET: row.key, keys.CRITERION: criterion, keys.STUDY: study}
+    return run_choice.choose("Measured", keys.STUDY_RUN, listed, asked, name_of, **along)
 
 
 def name_of(run: Run) -> str:

@@ -12,6 +12,7 @@ from pages.parts import (
     frame,
     jobs_panel,
     keys,
+    run_choice,
     runs,
     timing_charts,
     timing_words,
@@ -45,29 +46,13 @@ def steps() -> None:
 
 def timing_run(run_id: str) -> Run:
     """The timing of that id; ValueError where it is none."""
-    run = cache.store().run(run_id)
-    if run.kind != "timing" or run.deleted is not None:
-        raise ValueError(f"expected a timing that was not deleted, got: {run.called}")
-    return run
+    return run_choice.of_kind(run_id, "timing", "a timing")
 
 
 def choose_timing() -> Run | None:
     """The timing of the address, or the newest that goes on or has an outcome; None where there is none."""
     asked = address.read(keys.TIMING, timing_run, None)
-    named = None if asked is None else asked.id
-    known = {
-        run.id: run
-        for run in cache.store().runs("timing")
-        if run.state not in ("failed", "cancelled") or run.id == named
-    }
-    if not known:
-        return None
-    bound = address.bound(keys.TIMING, address.one_of(list(known)), next(iter(known)))
-    chosen = known[
-        st.selectbox("Measured", list(known), format_func=lambda key: name_of(known[key]), **bound)
-    ]
-    address.amend(**{keys.TIMING: chosen.id})  # the link shall show it tomorrow
-    return chosen
+    return run_choice.choose("Measured", keys.TIMING, cache.store().runs("timing"), asked, name_of)
 
 
 def name_of(run: Run) -> str:

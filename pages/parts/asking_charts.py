@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colours import GREY
-from pages.parts.label_looks import Look
 from ranking.fold_curves import Difference, FoldCurve
+from ranking.reports.looks import Look
 from ranking.types import Floats
 
 

@@ -14,28 +14,15 @@ from plotly.subplots import make_subplots
 
 from pages.parts import handout_parts, noted
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
 from ranking.types import Bools, Floats, ImageSet, Ints
 
-MOST_POINTS = 600  # of a line: more cannot be seen
 MOST_CLASSES = 20
 AT_THE_FOOT = {
     "yref": "container",
     "y": 0,
     "yanchor": "bottom",
 }  # the tools of a chart lie over its upper edge
-
-
-def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
-    """The corners of the curve: one for each relevant sample, or each group of them, and one at place k."""
-    relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
-    x, y = [0.0], [float(precision[relevant[0]])]
-    for part, place in ((relevant[relevant < k], k - 1), (relevant[relevant >= k], len(recall) - 1)):
-        for group in np.array_split(part, min(len(part), MOST_POINTS)) if len(part) else ():
-            x.append(float(recall[group[-1]]))
-            y.append(float(precision[group].mean()))
-        x.append(float(recall[place]))
-        y.append(float(precision[place]))
-    return x, y
 
 
 def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> None:

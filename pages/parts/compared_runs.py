@@ -8,11 +8,12 @@ from typing import NamedTuple, NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import address, cache, frame, jobs_panel, keys, lessons, method_looks, runs, sets
+from pages.parts import address, cache, frame, jobs_panel, keys, lessons, runs, sets
 from pages.parts.frame import escaped
 from pages.parts.run_actions import MOST_COMPARED
 from ranking import jobs
 from ranking.reports.comparison_words import listed as listed_in_words
+from ranking.reports.looks import OF_METHODS
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
 
@@ -135,7 +136,7 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
     listed = sorted(listed, key=lambda run: not run.has_scores)
     newest = {run.settings["method"]: run for run in reversed(listed)}
     newest |= {run.settings["method"]: run for run in listed if run.id == shown}
-    order = [*method_looks.OF_METHODS, *sorted(newest.keys() - method_looks.OF_METHODS.keys())]
+    order = [*OF_METHODS, *sorted(newest.keys() - OF_METHODS.keys())]
     own = [run.settings["method"] for run in listed if run.id == shown]
     kept = [name for name in order if name in newest]
     if len(kept) == 1:

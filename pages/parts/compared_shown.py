@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pages.parts.label_looks import Look
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
+from ranking.reports.looks import Look
 
 
 @dataclass(frozen=True, eq=False)

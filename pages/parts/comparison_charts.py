@@ -1,4 +1,4 @@
-"""Several rankings of the same samples as charts: their precision-recall curves, and the scores of two of them."""
+"""The scores of two rankings of the same samples, as a chart."""
 
 from __future__ import annotations
 
@@ -8,35 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts import MOST_POINTS, pr_steps
 from pages.parts.colours import GREEN, GREY, VERMILLION
-from pages.parts.label_looks import Look
 from ranking.comparison import Comparison
+from ranking.reports.comparison_charts import MOST_POINTS
 from ranking.types import Ints
-
-
-def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> go.Figure:
-    """Precision by recall of each ranking, a line each, on one pair of axes."""
-    figure = go.Figure()
-    for ranked, name, look in zip(compared.rankings, names, looks, strict=True):
-        precision, recall = ranked.curve
-        x, y = pr_steps(precision, recall, len(recall))
-        figure.add_scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            name=html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
-            line={**look.line(3), "shape": "vh"},
-            hovertemplate="recall %{x:.3f}, precision %{y:.3f}<extra>" + html.escape(name) + "</extra>",
-        )
-    chance = np.count_nonzero(compared.relevance) / len(compared.relevance)
-    figure.add_hline(y=chance, line={"color": GREY, "width": 2, "dash": "dot"})
-    figure.add_annotation(
-        x=0, y=chance, xanchor="left", yanchor="top", text="by chance", showarrow=False, font={"size": 14}
-    )
-    figure.update_xaxes(title_text="recall", range=[0, 1.02])
-    figure.update_yaxes(title_text="precision", range=[0, 1.05])
-    return figure
 
 
 def drawn_points(relevance: Ints, places: Ints) -> Ints:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import address, cache, charts, experiment_charts, experiment_tables, keys, rooms, tiles
+from pages.parts import address, cache, charts, experiment_tables, keys, rooms, tiles
 from pages.parts.experiment_tables import as_markdown
 from pages.parts.frame import escaped, in_place
 from pages.parts.strip import strip
@@ -14,6 +15,7 @@ from ranking.experiments.comparisons import SIGNIFICANT
 from ranking.experiments.exports import cells_csv, shown
 from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
 from ranking.ranked import first_mistake
+from ranking.reports import experiment_charts
 from ranking.reports.differences import (
     marks_of_folds,
     marks_of_folds_words,
@@ -24,11 +26,13 @@ from ranking.reports.differences import (
 from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, mistake_words, value_words
+from ranking.reports.looks import looks_of
 from ranking.reports.report import report_html
 from ranking.reports.words import notice_best
 from ranking.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
+HEAD, BAR = 130, 46  # pixels of a chart of differences: what stands around the bars, and those of a query
 
 
 def show(run: Run, findings: Findings) -> None:
@@ -96,12 +100,14 @@ def show_differences(run: Run, findings: Findings) -> None:
     bound = address.bound(keys.DIFFERENCE, address.one_of(list(names)), next(iter(names)))
     told = st.selectbox("Difference", list(names), **bound)
     one, other = names[told]
-    rows = [row for row in cache.differences(run) if (row.one, row.other) == (one, other)]
-    measure, look = findings.results.protocol.measure, experiment_charts.looks_of(findings)[one]
-    figure = experiment_charts.difference_bars(rows, look, measure)
-    alt = experiment_charts.bars_in_words(rows, measure)
-    height = 130 + experiment_charts.BAR * len(rows)
-    charts.show(figure, keys.widget(f"difference {run.id} {told}"), alt, "difference", height, top=8)
+    apart = cache.differences(run)
+    rows = [row for row in apart if (row.one, row.other) == (one, other)]
+    measure, look = findings.results.protocol.measure, looks_of(findings.results.contenders)[one]
+    figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
+    alt, height = experiment_charts.bars_in_words(rows, measure), HEAD + BAR * len(rows)
+    charts.show(
+        go.Figure(figure), keys.widget(f"difference {run.id} {told}"), alt, "difference", height, top=8
+    )
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
     held = [row for row in sure if row.folds is not None and row.folds.holm_t < SIGNIFICANT]
     on = ", ".join(row.query for row in sure) or "none"
@@ -124,10 +130,10 @@ def show_settings(findings: Findings, query: str) -> None:
     st.markdown(as_markdown(chosen_table(findings.results)))
     st.caption("Chosen by the mean over the folds; of equal ones the smallest C, then the smallest η.")
     curves, measure = findings.curves(query), findings.results.protocol.measure
-    if any(one is not None for curve, _ in curves for one in curve.means):
-        figure = experiment_charts.grid_lines(curves, experiment_charts.looks_of(findings), measure)
+    figure = experiment_charts.grid_lines(curves, looks_of(findings.results.contenders), measure)
+    if figure is not None:
         alt = experiment_charts.lines_in_words(curves, measure)
-        charts.show(figure, keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
+        charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
         st.caption(
             f"On “{escaped(query)}”, mean over the folds; a thick line goes through the chosen setting, thin ones have "
             "other values of η. **Notice** whether the best lies at an end of the grid: then a wider grid might have a "

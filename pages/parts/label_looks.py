@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking import method_names
 from ranking.asking import STRATEGIES
+from ranking.reports.looks import LOOKS, Look
 
-
-class Look(NamedTuple):
-    """Colour, dash and mark: each tells a line from others alone."""
-
-    colour: str
-    dash: str
-    mark: str
-
-    def line(self, width: int) -> dict[str, Any]:
-        return {"color": self.colour, "dash": self.dash, "width": width}
-
-
-MODELS = (
-    Look(BLUE, "solid", "circle"),
-    Look(VERMILLION, "dash", "diamond"),
-    Look(GREEN, "dashdot", "square"),
-    Look(PURPLE, "dot", "triangle-up"),
-    Look(GREY, "longdash", "x"),
-)
 WAYS = (
     Look(GREEN, "solid", "square"),
     Look(PURPLE, "dot", "triangle-up"),
@@ -45,7 +26,7 @@ def of_models(names: Sequence[str]) -> dict[str, Look]:
     ('dash', 'dashdot')
     """
     others = [name for name in method_names(ranks="labels") if name not in FIRST]
-    return _dealt([*FIRST, *others], names, MODELS)
+    return _dealt([*FIRST, *others], names, LOOKS)
 
 
 def of_ways(names: Sequence[str]) -> dict[str, Look]:

@@ -20,8 +20,8 @@ from pages.parts import (
     sets,
 )
 from pages.parts.frame import escaped
-from pages.parts.label_looks import Look
 from ranking import method_names
+from ranking.reports.looks import Look
 from ranking.run import ENDED, Run
 from ranking.store import ImageSetRow
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from pages.parts.charts import show as show_figure
-from pages.parts.label_looks import Look
 from ranking.lookahead import needed
+from ranking.reports.looks import Look
 
 HEIGHT = 220
 

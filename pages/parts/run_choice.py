@@ -1,4 +1,5 @@
-"""Which simulation or study a page is about: that of the address, else the newest that has something to show."""
+"""Which experiment, study, simulation or timing a page is about: that of the address, else the newest that has
+something to show."""
 
 from __future__ import annotations
 
@@ -33,10 +34,15 @@ def asked(name: str, read: Callable[[str], Run], given: Callable[[Run], dict[str
 
 
 def choose(
-    label: str, name: str, listed: Iterable[Run], asked: Run | None, name_of: Callable[[Run], str]
+    label: str,
+    name: str,
+    listed: Iterable[Run],
+    asked: Run | None,
+    name_of: Callable[[Run], str],
+    **along: str,
 ) -> Run | None:
     """One of the runs that are listed and go on or have something to show, or the one that was `asked` for, at first
-    the foremost; None where there is none."""
+    the foremost, None where there is none. The address then names it, and what goes `along`, in one step."""
     known = {
         run.id: run
         for run in listed
@@ -48,4 +54,6 @@ def choose(
     if not known:
         return None
     bound = address.bound(name, address.one_of(list(known)), next(iter(known)))
-    return known[st.selectbox(label, list(known), format_func=lambda key: name_of(known[key]), **bound)]
+    chosen = known[st.selectbox(label, list(known), format_func=lambda key: name_of(known[key]), **bound)]
+    address.amend(**{name: chosen.id, **along})  # the link shall show it tomorrow
+    return chosen

@@ -22,6 +22,16 @@ class GridCurve(NamedTuple):
     C: tuple[float, ...]
     means: tuple[Interval | None, ...]
 
+    @property
+    def told(self) -> str:
+        """What it is of, in words."""
+        return f"{self.contender}, {self.others}" if self.others else self.contender
+
+    @property
+    def known(self) -> list[tuple[float, Interval]]:
+        """Each C whose mean is there, with that."""
+        return [(C, one) for C, one in zip(self.C, self.means, strict=True) if one is not None]
+
 
 def grid_curves(results: Results, query: str) -> list[GridCurve]:
     """The curves of a query; of a contender without a grid of C none."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,10 @@ from threadpoolctl import ThreadpoolController
 
 from ranking.cluster import connected
 from ranking.experiments.cell import Cell
-from ranking.experiments.cell_store import CellStore
 from ranking.experiments.cell_training import Trained, train_cell
 from ranking.experiments.material import Bench, Material
-from ranking.experiments.plan import Path
-from ranking.experiments.running import Check, Workers
-from ranking.experiments.walking import OnCell, Walk
+from ranking.experiments.running import Check, Work, Workers
+from ranking.experiments.walking import Walk
 from ranking.types import ProgressEvent, StopTraining
 
 if TYPE_CHECKING:
@@ -40,19 +38,12 @@ def on_cluster(address: str) -> Workers:
     `ranking.cluster.connected`.
     """
 
-    def train(
-        material: Material,
-        paths: Sequence[Path],
-        missing: Collection[str],
-        store: CellStore,
-        on_cell: OnCell,
-        check: Check,
-    ) -> None:
-        walks = [Walk(path, missing, store, on_cell) for path in paths]
+    def train(work: Work) -> None:
+        walks = [Walk(path, work.missing, work.store, work.on_cell) for path in work.paths]
         with connected(address) as client:
             while left := sum(len(one.left) for one in walks):
-                _await_worker(client, address, check)
-                _Round(client, material, walks).gather(check)
+                _await_worker(client, address, work.check)
+                _Round(client, work.material, walks).gather(work.check)
                 if left == sum(len(one.left) for one in walks):
                     raise RuntimeError(
                         f"all workers at {address!r} were lost before one cell was trained; give them more memory"

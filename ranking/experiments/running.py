@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
 
 from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
@@ -21,55 +21,47 @@ from ranking.experiments.walking import OnCell, walk
 Check = Callable[[], None]  # raises what ends the work
 
 
-class Workers(Protocol):
-    """Who trains: maps paths over workers, and tells of each cell as soon as it is kept.
+@dataclass(frozen=True, eq=False)
+class Work:
+    """Paths to be walked. missing: the keys of the cells to train, each of which `store` is to keep. on_cell hears of
+    each as soon as it is kept, in any thread, one call at a time. check is to be called often, in any thread; what it
+    raises ends the work and is raised."""
 
-    missing: the keys of the cells to train. on_cell is called in any thread, one call at a time. check is called often,
-    in any thread; what it raises ends the work and is raised.
-    """
-
-    def __call__(
-        self,
-        material: Material,
-        paths: Sequence[Path],
-        missing: Collection[str],
-        store: CellStore,
-        on_cell: OnCell,
-        check: Check,
-    ) -> None: ...
+    material: Material
+    paths: Sequence[Path]
+    missing: Collection[str]
+    store: CellStore
+    on_cell: OnCell
+    check: Check
 
 
-def on_this_computer(
-    material: Material,
-    paths: Sequence[Path],
-    missing: Collection[str],
-    store: CellStore,
-    on_cell: OnCell,
-    check: Check,
-) -> None:
+Workers = Callable[[Work], None]  # who trains
+
+
+def on_this_computer(work: Work) -> None:
     """As many threads as there are cores, one of linear algebra in each: what they compute in leaves the interpreter
     to the others, and the features lie in memory once."""
-    bench, lock = Bench(material), threading.Lock()
+    bench, lock = Bench(work.material), threading.Lock()
     errors: list[BaseException] = []
 
     def listen(_: object) -> None:
         if errors:
             raise errors[0]
-        check()
+        work.check()
 
     def tell(cell: Cell, outcome: Outcome) -> None:
         with lock:
-            on_cell(cell, outcome)
+            work.on_cell(cell, outcome)
 
-    def work(path: Path) -> None:
+    def along(path: Path) -> None:
         try:
             if not errors:
-                walk(bench, path, missing, store, tell, listen)
+                walk(bench, path, work.missing, work.store, tell, listen)
         except BaseException as error:
             errors.append(error)
 
     with threadpool_limits(1):
-        Parallel(n_jobs=cpu_count(), backend="threading")(delayed(work)(path) for path in paths)
+        Parallel(n_jobs=cpu_count(), backend="threading")(delayed(along)(path) for path in work.paths)
     if errors:
         raise errors[0]
 
@@ -90,6 +82,9 @@ def run_experiment(
     store.sweep_states()
     shared, pace = cache(material), Pace(later=plan.most_tests)
 
+    def tell(cell: Cell, outcome: Outcome) -> None:
+        on_progress(pace.trained(cell, outcome))
+
     def train(cells: Mapping[Place, Cell]) -> None:
         paths, known = paths_of(cells.values()), store.outcomes()
         missing = {cell.key for path in paths for cell in path if cell.key not in known}
@@ -97,7 +92,7 @@ def run_experiment(
         on_progress(pace.now("Reading what is there"))
         unfinished = [path for path in paths if any(cell.key in missing for cell in path)]
         if unfinished:
-            workers(shared(), unfinished, missing, store, lambda *one: on_progress(pace.trained(*one)), check)
+            workers(Work(shared(), unfinished, missing, store, tell, check))
 
     train(plan.validation)
     pace.later = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import time
 from collections.abc import Sequence
 
@@ -11,16 +10,16 @@ import numpy as np
 from ranking.comparison import most
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared, settings_told
-from ranking.reports.figures import Figure, figure_svg
+from ranking.reports.comparison_charts import curves
+from ranking.reports.figures import figure_svg
 from ranking.reports.galleries import ranked_row
 from ranking.reports.looks import Look, looks_by
 from ranking.reports.markup import Markup, element
 from ranking.reports.pictures import Album, Crops, tiles_of
 from ranking.reports.prose import inline, prose
-from ranking.types import Floats
+from ranking.reports.tables import value_table
 
 MOVERS = 6  # samples that gave, and that took, most
-MOST_STEPS = 600  # of a curve: more cannot be seen
 
 
 def comparison_html(shown: Compared, crops: Crops, recipe: str, top: int = TOP) -> str:
@@ -72,70 +71,15 @@ def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
     values = zip(shown.names, shown.compared.rankings, strict=True)
     alt = "Precision-recall curves; AP: " + ", ".join(f"{n} {r.average_precision:.3f}" for n, r in values)
     told = comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split)
+    drawn = curves(shown.compared, shown.names, [looks[name] for name in shown.names])
+    table = comparison_files.measures_table(shown, top)
     return page.section(
         "Measures",
-        _table(shown, top),
+        value_table(table),
+        page.note(table.note),
         prose(told, "note"),
-        page.figure(figure_svg(curves(shown, looks), alt), prose(comparison_words.CURVES, "note")),
+        page.figure(figure_svg(drawn, alt), prose(comparison_words.CURVES, "note")),
     )
-
-
-def _table(shown: Compared, top: int) -> Markup:
-    """Each measure with its interval, and by how much AP lies above that of the first training; the best is bold, and a
-    difference whose interval is without 0 has its sign."""
-    measures = comparison_files.measures_of(top)
-    rows = []
-    for number, name in enumerate(shown.names):
-        cells = [element("th", name, scope="row")]
-        for measure in measures:
-            told = shown.found.interval(measure, number)
-            best = told.value == shown.found.values[measure].max()
-            cells.append(element("td", comparison_words.of_interval(told), class_="best" if best else None))
-        less = shown.found.difference("AP", number, 0)
-        sign = comparison_files.sign_of(less)
-        said = f"{comparison_words.of_difference(less)}{sign and f' {sign}'}" if number else "–"
-        rows.append([*cells, element("td", said)])
-    heads = [*measures, f"AP less {shown.names[0]}"]
-    return element(
-        "div",
-        page.wide_table("Measures with their intervals", heads, rows),
-        page.note(comparison_files.signs_words(shown.names[0])),
-    )
-
-
-def curves(shown: Compared, looks: dict[str, Look]) -> Figure:
-    """Precision by recall of each ranking, a line each, with a line where any order would lie by chance."""
-    traces = []
-    for name, ranked in zip(shown.names, shown.compared.rankings, strict=True):
-        precision, recall = ranked.curve
-        x, y = _steps(precision, recall)
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
-                "x": x,
-                "y": y,
-                "line": {"color": looks[name].colour, "dash": looks[name].name, "width": 3, "shape": "vh"},
-            }
-        )
-    chance = np.count_nonzero(shown.compared.relevance) / len(shown.compared.relevance)
-    line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": chance, "y1": chance}
-    axes = {
-        "xaxis": {"title": {"text": "recall"}, "range": [0, 1.02]},
-        "yaxis": {"title": {"text": "precision"}, "range": [0, 1.05]},
-    }
-    shapes = [{**line, "line": {"color": "#808080", "dash": "dot", "width": 2}}]
-    return {"data": traces, "layout": {**axes, "shapes": shapes, "showlegend": True}}
-
-
-def _steps(precision: Floats, recall: Floats) -> tuple[list[float], list[float]]:
-    """The corners of a curve: one for each relevant sample, or, of very many, for as many as can be seen."""
-    relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
-    groups = np.array_split(relevant, min(len(relevant), MOST_STEPS))
-    x = [0.0, *(float(recall[group[-1]]) for group in groups)]
-    y = [float(precision[group].mean()) for group in groups]
-    return x, [y[0], *y]
 
 
 def _gains(shown: Compared, one: int, other: int, album: Album) -> Markup:

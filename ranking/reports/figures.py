@@ -1,7 +1,7 @@
-"""Charts of the pages as SVG, which prints as sharp as it is and needs no program.
+"""Charts as SVG, which prints as sharp as it is and needs no program.
 
-A chart comes as Plotly's JSON form has it, of which this draws what the lessons use: one pair of axes, scatter and bar
-traces, shapes and annotations.
+A chart comes as Plotly's JSON form has it, so that pages show the same one; of that form this draws what is used here:
+one pair of axes, scatter and bar traces, shapes and annotations.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ranking.reports.axes import Axis, axis_of
-from ranking.reports.marks import DASHES, annotation, bars, colour_of, plain, scatter, shape
+from ranking.reports.marks import DASHES, annotation, bars, colour_of, errors, plain, scatter, shape
 from ranking.reports.markup import Markup, element
 
 WIDTH, LEFT, RIGHT, TOP, FOOT = 640.0, 74.0, 14.0, 22.0, 52.0
@@ -22,8 +22,12 @@ Figure = Mapping[str, Any]
 
 
 def figure_svg(figure: Figure, alt: str) -> Markup:
-    """The chart, and below it which line is of what. alt: what it shows, in words. ValueError for a kind of trace that
-    is not drawn here."""
+    """The chart as `chart_svg`, and below it which line is of what."""
+    return element("div", chart_svg(figure, alt), legend(figure))
+
+
+def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
+    """The chart alone. alt: what it shows, in words. ValueError for a kind of trace that is not drawn here."""
     traces, layout = list(figure.get("data", [])), figure.get("layout", {})
     for trace in traces:
         if trace["type"] not in ("scatter", "bar") or trace.get("xaxis", "x") != "x":
@@ -31,8 +35,10 @@ def figure_svg(figure: Figure, alt: str) -> Markup:
                 f"expected scatter and bar traces on one pair of axes, got {trace['type']} on "
                 f"{trace.get('xaxis', 'x')}; draw it in ranking/reports/figures.py"
             )
-    height = min(HIGHEST, max(LOWEST, float(layout.get("height") or 340.0)))
-    across, up = _axes(traces, layout, height)
+    rows = any(trace.get("orientation") == "h" for trace in traces)  # of names, as many as there are
+    height = max(LOWEST, float(layout.get("height") or 340.0))
+    height = height if rows else min(HIGHEST, height)
+    across, up = _axes(traces, layout, width, height)
     beside = [number for number, trace in enumerate(traces) if trace["type"] == "bar"]
     grouped = layout.get("barmode", "group") == "group" and len(beside) > 1
     parts = [_frame(across, up)] if layout.get("xaxis", {}).get("visible", True) else []
@@ -45,32 +51,28 @@ def figure_svg(figure: Figure, alt: str) -> Markup:
             parts.append(scatter(trace, across, up))
     parts += [shape(told, across, up) for told in layout.get("shapes", []) if told.get("layer") != "below"]
     parts += [annotation(told, across, up) for told in layout.get("annotations", [])]
-    view = f"0 0 {WIDTH:g} {height:g}"
-    drawn = element("svg", *parts, viewBox=view, role="img", aria_label=alt, class_="chart wide-chart")
-    return element("div", drawn, *_legend(traces, layout))
+    view = f"0 0 {width:g} {height:g}"
+    return element("svg", *parts, viewBox=view, role="img", aria_label=alt, class_="chart")
 
 
-def _axes(traces: Sequence[Figure], layout: Figure, height: float) -> tuple[Axis, Axis]:
+def _axes(traces: Sequence[Figure], layout: Figure, width: float, height: float) -> tuple[Axis, Axis]:
     """The two axes, for all that is drawn along them."""
     lying = [trace.get("orientation") == "h" for trace in traces if trace["type"] == "bar"]
     x, y = ([_along(trace, name) for trace in traces] for name in ("x", "y"))
-    widest = max((len(str(one)) for part in y for one in part if isinstance(one, str)), default=0)
-    left = max(LEFT, min(230.0, 9.0 * widest))
-    across = axis_of(layout.get("xaxis", {}), x, left, WIDTH - RIGHT, any(lying))
     up = axis_of(layout.get("yaxis", {}), y, height - FOOT, TOP, bool(lying) and not all(lying))
-    return across, up
+    widest = max((len(plain(text)) for _, text in up.ticks()), default=0)
+    left = max(LEFT, min(230.0, 9.0 * widest))
+    return axis_of(layout.get("xaxis", {}), x, left, width - RIGHT, any(lying)), up
 
 
 def _along(trace: Figure, name: str) -> list[Any]:
     """The values of a trace along an axis, with the ends of its bars and errors."""
     values = list(trace[name])
-    reach = trace.get(f"error_{name}", {}).get("array")
-    if reach is not None:
-        middle, reach = np.array(values, float), np.array(reach, float)
-        return [*(middle - reach).tolist(), *(middle + reach).tolist()]
     if trace["type"] == "bar" and name == ("x" if trace.get("orientation") == "h" else "y"):
         base = np.broadcast_to(np.asarray(trace.get("base", 0.0), float), len(values))
-        return [*base.tolist(), *(base + np.array(values, float)).tolist()]
+        values = [*base.tolist(), *(base + np.array(values, float)).tolist()]
+    if trace.get(f"error_{name}", {}).get("array") is not None:
+        values += np.concatenate(errors(trace, name)).tolist()
     return values
 
 
@@ -104,14 +106,14 @@ def _title(axis: Axis) -> str:
     return plain(title.get("text") or "") if isinstance(title, Mapping) else plain(title)
 
 
-def _legend(traces: Sequence[Figure], layout: Figure) -> list[Markup]:
+def legend(figure: Figure) -> Markup:
     """A line for each trace that has a name, where there are several."""
+    traces, wanted = list(figure.get("data", [])), figure.get("layout", {}).get("showlegend")
     named = [trace for trace in traces if trace.get("name") and trace.get("showlegend") is not False]
-    wanted = layout.get("showlegend")
     if wanted is False or (wanted is None and len(traces) < 2):
-        return []
+        return Markup("")
     entries = [element("span", _sample(trace), " ", plain(trace["name"]), class_="entry") for trace in named]
-    return [element("p", *entries, class_="legend")]
+    return element("p", *entries, class_="legend")
 
 
 def _sample(trace: Figure) -> Markup:

@@ -1,30 +1,31 @@
-"""How a method looks in what is drawn of an experiment: its colour, and a dash that tells it without colour.
-
-Those of the pages (`pages/parts/method_looks.py`), which a test compares: people meet one look a method everywhere.
-"""
+"""How a method looks wherever it is drawn: its colour, and a dash and a mark that tell it without colour."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ranking.experiments.protocol import Contender
+if TYPE_CHECKING:  # pages need looks before anything is compiled
+    from ranking.experiments.protocol import Contender
 
 
 class Look(NamedTuple):
-    """dash: as SVG's stroke-dasharray takes it for a line 3 wide. name: of that dash."""
+    """Colour, dash and mark: each tells a line from others alone; dash and mark as Plotly calls them."""
 
     colour: str
     dash: str
-    name: str
+    mark: str
+
+    def line(self, width: float) -> dict[str, Any]:
+        return {"color": self.colour, "dash": self.dash, "width": width}
 
 
 LOOKS = (
-    Look("#0072B2", "none", "solid"),
-    Look("#D55E00", "9 5", "dash"),
-    Look("#009E73", "9 4 2 4", "dashdot"),
-    Look("#CC79A7", "2 4", "dot"),
-    Look("#808080", "16 6", "longdash"),
+    Look("#0072B2", "solid", "circle"),
+    Look("#D55E00", "dash", "diamond"),
+    Look("#009E73", "dashdot", "square"),
+    Look("#CC79A7", "dot", "triangle-up"),
+    Look("#808080", "longdash", "x"),
 )
 OF_METHODS = dict(zip(("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM", "NDCG-SVM"), LOOKS, strict=True))
 
@@ -38,7 +39,7 @@ def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:
     """The look of each name: that of its method, unless one before it has that, else the first that is left; all looks
     over again where there are more names.
 
-    >>> [look.name for look in looks_by({"mine": "AP-SVM", "again": "AP-SVM"}).values()]
+    >>> [look.dash for look in looks_by({"mine": "AP-SVM", "again": "AP-SVM"}).values()]
     ['dash', 'solid']
     """
     found: dict[str, Look] = {}

@@ -28,6 +28,7 @@ SHAPES: Mapping[str, Sequence[tuple[float, float]]] = {  # corners around 0, of 
     "star": tuple((math.sin(i * math.pi / 5) * (1.3, 0.55)[i % 2], -math.cos(i * math.pi / 5) * (1.3, 0.55)[i % 2])
                   for i in range(10)),
 }  # fmt: skip
+GREY = "#808080"
 ANCHORS = {"left": "end", "center": "middle", "right": "start"}
 TAG = re.compile(r"</?(b|i|br|sup|sub|span)\b[^<>]*>")
 
@@ -46,21 +47,25 @@ def scatter(trace: Mapping[str, Any], across: Axis, up: Axis) -> Markup:
     mode = trace.get("mode", "lines")
     x, y = across.at(trace["x"]), up.at(trace["y"])
     parts: list[Markup] = []
-    if trace.get("fill") == "tozeroy":
-        floor = float(up.at([0.0])[0])
+    if trace.get("fill") in ("tozeroy", "toself"):
         corners = _corners(x, y, trace.get("line", {}).get("shape", "linear"))
-        ends = [(corners[-1][0], floor), (corners[0][0], floor)]
-        parts.append(element("polygon", points=_points([*corners, *ends]), fill=trace["fillcolor"]))
+        if trace["fill"] == "tozeroy":
+            floor = float(up.at([0.0])[0])
+            corners = [*corners, (corners[-1][0], floor), (corners[0][0], floor)]
+        parts.append(element("polygon", points=_points(corners), fill=trace["fillcolor"]))
     if "lines" in mode:
         parts.extend(_lines(x, y, trace.get("line", {}), colour_of(trace)))
-    for name, other in (("error_y", up), ("error_x", across)):
-        if trace.get(name, {}).get("array") is not None:
-            parts.append(_errors(trace, name, other, x, y))
+    for name, axis, beside in (("y", up, x), ("x", across, y)):
+        if trace.get(f"error_{name}", {}).get("array") is not None:
+            look = {"stroke": colour_of(trace), "stroke_width": 2}
+            parts.append(_whiskers(errors(trace, name), axis, beside, name == "x", **look))
     if "markers" in mode:
         parts.append(_marks(trace, x, y))
     if "text" in mode:
         parts.append(_texts(trace, x, y))
-    return element("g", element("title", plain(trace.get("name") or "")), *parts)
+    said = trace.get("hovertext")
+    title = said if isinstance(said, str) else trace.get("name") or ""
+    return element("g", element("title", plain(title)), *parts)
 
 
 def colour_of(trace: Mapping[str, Any]) -> str:
@@ -69,7 +74,7 @@ def colour_of(trace: Mapping[str, Any]) -> str:
         colour = trace.get(part, {}).get("color")
         if isinstance(colour, str):
             return colour
-    return "#808080"
+    return GREY
 
 
 def _lines(x: Floats, y: Floats, line: Mapping[str, Any], colour: str) -> list[Markup]:
@@ -138,24 +143,25 @@ def _texts(trace: Mapping[str, Any], x: Floats, y: Floats) -> Markup:
     return joined(parts)
 
 
-def _errors(trace: Mapping[str, Any], name: str, other: Axis, x: Floats, y: Floats) -> Markup:
-    """A bar from below to above each point."""
-    values = np.array(trace["y" if name == "error_y" else "x"], float)
-    reach = np.array(trace[name]["array"], float)
-    low, high = other.at(values - reach), other.at(values + reach)
-    ends = [
-        (a, b, a, c) if name == "error_y" else (b, d, c, d)
-        for a, d, b, c in zip(x, y, low, high, strict=True)
-    ]
+def errors(trace: Mapping[str, Any], name: str) -> tuple[Floats, Floats]:
+    """(n,) how far the errors of a trace reach along its axis `name`, x or y, down and up."""
+    told, values = trace[f"error_{name}"], np.array(trace[name], float)
+    up = np.array(told["array"], float)
+    return values - np.array(told.get("arrayminus", up), float), values + up
+
+
+def _whiskers(ends: tuple[Floats, Floats], axis: Axis, beside: Floats, lying: bool, **look: Any) -> Markup:
+    """A line from end to end along `axis`, each where `beside` says."""
+    low, high = map(axis.at, ends)
     return joined(
-        element("line", x1=float(a), y1=float(b), x2=float(c), y2=float(d), stroke=colour_of(trace), stroke_width=2)
-        for a, b, c, d in ends
-        if np.isfinite([a, b, c, d]).all()
-    )  # fmt: skip
+        element("line", **(dict(x1=a, x2=b, y1=c, y2=c) if lying else dict(x1=c, x2=c, y1=a, y2=b)), **look)
+        for a, b, c in zip(low.tolist(), high.tolist(), beside.tolist(), strict=True)
+        if np.isfinite([a, b, c]).all()
+    )
 
 
 def bars(trace: Mapping[str, Any], across: Axis, up: Axis, place: int, beside: int) -> Markup:
-    """Upright or lying bars. place: of the trace among those `beside` each other."""
+    """Upright or lying bars with their errors. place: of the trace among those `beside` each other."""
     lying = trace.get("orientation") == "h"
     along, high = (up, across) if lying else (across, up)
     middles = along.numbers(trace["y" if lying else "x"])
@@ -172,6 +178,10 @@ def bars(trace: Mapping[str, Any], across: Axis, up: Axis, place: int, beside: i
         element("rect", fill=str(colour), **box, stroke=str(colour), fill_opacity=0.45 if striped else None)
         for box, colour in zip(boxes, colours, strict=True)
     ]
+    name = "x" if lying else "y"
+    if trace.get(f"error_{name}", {}).get("array") is not None:
+        middle = _linear(along, left + width / 2)
+        parts.append(_whiskers(errors(trace, name), high, middle, lying, class_="whisker"))
     title = element("title", plain(trace.get("name") or ""))
     return element("g", title, *parts, opacity=trace.get("opacity"))
 

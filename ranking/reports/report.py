@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from ranking.experiments.comparisons import difference_table
-from ranking.experiments.exports import cells_csv, shown
+from ranking.experiments.exports import cells_csv
 from ranking.experiments.tables import (
     Table,
     chosen_table,
@@ -26,15 +26,25 @@ from ranking.reports.differences import (
     marks_of_test_words,
     pairs_of,
 )
-from ranking.reports.drawings import curve_chart, difference_bars, legend, reach_of
+from ranking.reports.experiment_charts import (
+    bars_in_words,
+    difference_bars,
+    grid_lines,
+    lines_in_words,
+    reach_of,
+)
+from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, gallery
 from ranking.reports.looks import looks_of
 from ranking.reports.markup import Markup, element, joined
-from ranking.reports.page import facts, note, page, section, wide_table
+from ranking.reports.page import facts, note, page, section
 from ranking.reports.page import files as saved
 from ranking.reports.pictures import Album, Crops
+from ranking.reports.tables import value_table
 from ranking.reports.words import notice_best
+
+HALF = 480.0  # the width of charts that stand beside each other
 
 
 def report_html(findings: Findings, apart: list[Difference], crops: Crops, name: str = "") -> str:
@@ -95,23 +105,8 @@ def _tabled(title: str, table: Table, notice: str = "", marks: Marks | None = No
         element("p", text, class_="note") for text in (notice, told if marks else "", table.note) if text
     ]
     return element(
-        "section", element("h2", title), element("p", table.title), _drawn(table, marks or {}), *notes
+        "section", element("h2", title), element("p", table.title), value_table(table, marks), *notes
     )
-
-
-def _drawn(table: Table, marks: Marks) -> Markup:
-    rows = []
-    for row in table.rows:
-        cells = [
-            element("td", shown(value), _sign(marks.get((column, row.name))), class_="best" if best else None)
-            for column, value, best in zip(table.columns, row.values, row.best, strict=True)
-        ]
-        rows.append([element("th", row.name, scope="row"), *cells])
-    return wide_table(table.title, table.columns, rows)
-
-
-def _sign(mark: str | None) -> str:
-    return f" {mark}" if mark else ""
 
 
 def _differences(findings: Findings, apart: list[Difference]) -> Markup:
@@ -120,13 +115,11 @@ def _differences(findings: Findings, apart: list[Difference]) -> Markup:
     measure = findings.results.protocol.measure
     for one, other in pairs_of(findings.results):
         rows = [row for row in apart if (row.one, row.other) == (one, other)]
-        said = [f"{row.query} {row.folds.difference.value:+.3f}" for row in rows if row.folds is not None]
-        alt = f"{measure} of {one} minus {other} over the folds: {', '.join(said) or 'not there yet'}"
-        charts.append(
-            element("div", element("h3", f"{one} − {other}"), difference_bars(rows, looks[one], reach, alt))
-        )
+        figure = difference_bars(rows, looks[one], measure, reach)
+        drawn = chart_svg(figure, bars_in_words(rows, measure), HALF)
+        charts.append(element("div", element("h3", f"{one} − {other}"), drawn))
     note = (
-        f"Differences of {measure}: filled bars over the folds with Student's interval of 95%, hollow ones on the test "
+        f"Differences of {measure}: filled bars over the folds with Student's interval of 95%, pale ones on the test "
         "samples with that of the paired bootstrap over images. What leaves out 0 is more than chance, if one had "
         "looked at it alone."
     )
@@ -136,23 +129,21 @@ def _differences(findings: Findings, apart: list[Difference]) -> Markup:
         element("h2", "Differences"),
         element("p", note, class_="note"),
         element("div", *charts, class_="pairs"),
-        _drawn(table, marks),
+        value_table(table, marks),
         element("p", f"{marks_of_pairs_words() if marks else ''} {table.note}".strip(), class_="note"),
     )
 
 
 def _curves(findings: Findings) -> Markup:
     results, looks = findings.results, looks_of(findings.results.contenders)
-    parts = []
+    measure, parts, names = results.protocol.measure, [], Markup("")
     for query in results.queries:
         curves = findings.curves(query)
-        if curves:
-            alt = f"{results.protocol.measure} on {query} along C, a line for each method and its other settings"
-            parts.append(
-                element(
-                    "div", element("h3", query), curve_chart(curves, looks, results.protocol.measure, alt)
-                )
-            )
+        figure = grid_lines(curves, looks, measure)
+        if figure is not None:
+            names = names or legend(figure)
+            drawn = chart_svg(figure, lines_in_words(curves, measure), HALF)
+            parts.append(element("div", element("h3", query), drawn))
     if not parts:
         return Markup("")
     note = (
@@ -165,7 +156,7 @@ def _curves(findings: Findings) -> Markup:
         "section",
         heading,
         element("p", note, class_="note"),
-        legend(looks),
+        names,
         element("div", *parts, class_="pairs"),
     )
 

@@ -109,7 +109,7 @@ def test_curves_are_those_of_the_result_with_bands_of_the_spread(labels_here, op
             assert numbers(band["y"])[: len(upper)] == pytest.approx(upper)
     lines = [line for panel in panels for line in panel["data"] if "name" in line]
     looks = {(line["name"], line["line"]["color"], line["line"]["dash"]) for line in lines}
-    star, alone = label_looks.MODELS[:2]
+    star, alone = label_looks.LOOKS[:2]
     assert looks == {("C-star p@k", star.colour, star.dash), ("Independent p@k", alone.colour, alone.dash)}
     ranges = {tuple(panel["layout"]["yaxis"]["range"]) for panel in panels}
     assert len(ranges) == 1
@@ -339,6 +339,6 @@ def test_only_an_interval_that_holds_0_is_not_certain():
 def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():
     names = ["Independent p@k", "of tomorrow", "C-star p@k (core_size = 3)", "C-star p@k"]
     looks = label_looks.of_models(names)
-    assert [looks[name] for name in ("C-star p@k", "Independent p@k")] == list(label_looks.MODELS[:2])
+    assert [looks[name] for name in ("C-star p@k", "Independent p@k")] == list(label_looks.LOOKS[:2])
     assert len(set(looks.values())) == 4
     assert len(set(label_looks.of_ways(list(STRATEGIES_KNOWN)).values())) == 4

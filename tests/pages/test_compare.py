@@ -19,6 +19,7 @@ from ranking.intervals import redrawn
 from ranking.metrics import average_precision, ndcg, precision_at_k
 from ranking.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
+from ranking.reports.looks import OF_METHODS
 from ranking.store import Store
 
 QUERY = "playing instrument"
@@ -260,9 +261,9 @@ def test_looks_are_of_methods_and_never_shared(rivals):
         name: rivals.store.run(getattr(rivals, name)) for name in ("svm", "ap_svm", "ap_svm_small", "hob_svm")
     }
     looks = method_looks.of_runs([of_id["ap_svm_small"], of_id["ap_svm"], of_id["svm"]])
-    assert looks[rivals.svm] == method_looks.OF_METHODS["SVM"]
-    assert looks[rivals.ap_svm_small] == method_looks.OF_METHODS["AP-SVM"]
-    assert looks[rivals.ap_svm] == method_looks.OF_METHODS["HOB-SVM"], "the first that is left"
+    assert looks[rivals.svm] == OF_METHODS["SVM"]
+    assert looks[rivals.ap_svm_small] == OF_METHODS["AP-SVM"]
+    assert looks[rivals.ap_svm] == OF_METHODS["HOB-SVM"], "the first that is left"
     assert len(set(method_looks.of_runs(list(of_id.values())).values())) == 4
     with pytest.raises(ValueError, match="there are looks for 5 runs, got 6"):
         method_looks.of_runs(3 * [of_id["svm"], of_id["ap_svm"]])

@@ -13,11 +13,12 @@ import pytest
 from filled_home import copy_home
 from hostile_set import CLASSES, SCRIPT, asked, fill, run_here
 
-from pages.parts import experiment_charts, experiment_form, experiment_tables, keys
+from pages.parts import experiment_form, experiment_tables, keys
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import Thumbnails
 from ranking.experiments.exports import shown
+from ranking.reports import experiment_charts
 from ranking.reports.differences import differences
 from ranking.reports.findings import Findings
 from ranking.reports.report import report_html

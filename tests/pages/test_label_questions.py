@@ -169,7 +169,7 @@ def test_a_model_has_one_colour_whoever_asks(labels_here, open_page, asks):
     assert not app.exception
     [race] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     lines = {line["name"]: (line["line"]["color"], line["line"]["dash"]) for line in race["data"]}
-    star, alone = label_looks.MODELS[:2]
+    star, alone = label_looks.LOOKS[:2]
     assert lines == {"C-star": (star.colour, star.dash), "Independent": (alone.colour, alone.dash)}
     bars = {one["title"]: one["colour"] for one in (told(app)["own"], told(app)["rival"])}
     assert bars == {"C-star": star.colour, "Independent": alone.colour}
@@ -564,7 +564,7 @@ def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, mon
     data = told(app)
     assert (data["stamp"]["run"], data["own"]["title"]) == (run.id, "Tomorrow p@k")
     assert data["rival"]["title"] == "C-star"
-    assert data["rival"]["colour"] == label_looks.MODELS[0].colour
-    assert data["own"]["colour"] == label_looks.MODELS[2].colour, "the next one of its own"
+    assert data["rival"]["colour"] == label_looks.LOOKS[0].colour
+    assert data["own"]["colour"] == label_looks.LOOKS[2].colour, "the next one of its own"
     first = told(open_page("label_questions", image=IMAGE))
     assert first["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"

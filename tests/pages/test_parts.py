@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import json
 import re
 from pathlib import Path
@@ -20,7 +21,6 @@ from pages.parts import (
     frame,
     grid,
     keys,
-    label_looks,
     training_charts,
 )
 from pages.parts.tile import COLOURS, Tile, style
@@ -29,7 +29,8 @@ from ranking.datasets import source_class, source_names
 from ranking.features import feature_class, feature_names
 from ranking.settings import settings_of
 
-PAGES = Path(frame.__file__).parents[1]
+PARTS = Path(frame.__file__).parent
+PAGES = PARTS.parent
 PLUGINS = [
     *(method_class(name) for name in method_names()),
     *(feature_class(name) for name in feature_names()),
@@ -37,9 +38,11 @@ PLUGINS = [
 ]
 
 
-@pytest.mark.parametrize("module", [frame, file_names, label_looks], ids=lambda module: module.__name__)
-def test_the_examples_run(module):
-    found = doctest.testmod(module)
+@pytest.mark.parametrize(
+    "name", [path.stem for path in PARTS.glob("*.py") if ">>>" in path.read_text("utf-8")]
+)
+def test_the_examples_run(name):
+    found = doctest.testmod(importlib.import_module(f"pages.parts.{name}"))
     assert found.attempted
     assert not found.failed
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
 from ranking.reports.axes import axis_of
-from ranking.reports.figures import figure_svg
+from ranking.reports.figures import chart_svg, figure_svg
 from ranking.reports.mathematics import formula
 from ranking.reports.prose import escaped, prose
 
@@ -53,6 +54,43 @@ def test_bars_stand_on_nought_beside_each_other() -> None:
     assert boxes[1][3] == pytest.approx(2 * boxes[0][3], rel=0.01)
     assert boxes[2][0] == pytest.approx(boxes[0][0] + boxes[0][2], abs=0.1), "beside"
     assert {round(y + height) for _, y, _, height in boxes} == {340 - 52}
+
+
+def test_lying_bars_have_whiskers_from_end_to_end_and_a_row_for_each_name() -> None:
+    error = {"array": [1.0, math.nan], "arrayminus": [3.0, math.nan]}
+    bars = {"type": "bar", "orientation": "h", "x": [2.0, -4.0], "y": [0, 1], "error_x": error}
+    layout = {
+        "height": 700,
+        "xaxis": {"range": [-5, 5]},
+        "yaxis": {"range": [1.5, -0.5], "tickvals": [0, 1], "ticktext": ["a name of twenty", "b"]},
+    }
+    drawn = chart_svg({"data": [bars], "layout": layout}, "bars", width=480.0)
+    assert 'viewBox="0 0 480 700"' in drawn, "rows keep their height"
+    left, right = 9.0 * len("a name of twenty"), 480.0 - 14.0
+    [(low, high, y, _)] = re.findall(
+        r'<line x1="([\d.]+)" x2="([\d.]+)" y1="([\d.]+)" y2="([\d.]+)" class="whisker"', drawn
+    )
+    assert float(low) == pytest.approx(left + (-1.0 + 5.0) / 10.0 * (right - left), abs=0.1)
+    assert float(high) == pytest.approx(left + (3.0 + 5.0) / 10.0 * (right - left), abs=0.1)
+    boxes = re.findall(r'<rect [^>]*x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)
+    tops, heights = [float(box[1]) for box in boxes], [float(box[3]) for box in boxes]
+    assert float(y) == pytest.approx(tops[0] + heights[0] / 2, abs=0.1)
+    assert min(tops) > 22.0, "all of the first bar is in the frame"
+    assert tops[0] < tops[1], "the first row stands above"
+
+
+def test_a_band_is_drawn_around_its_line() -> None:
+    band = {
+        **LINE,
+        "x": [0, 4, 4, 0],
+        "y": [1, 1, 0, 0],
+        "mode": "lines",
+        "fill": "toself",
+        "fillcolor": "red",
+    }
+    layout = {"xaxis": {"range": [0, 4]}, "yaxis": {"range": [0, 1]}, "height": 300}
+    drawn = chart_svg({"data": [band], "layout": layout}, "a band")
+    assert '<polygon points="74.0,22.0 626.0,22.0 626.0,248.0 74.0,248.0" fill="red">' in drawn
 
 
 def test_what_is_not_drawn_is_refused_by_name() -> None:

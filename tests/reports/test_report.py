@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, asked, fill, run_here
 
-from pages.parts import method_looks
 from ranking.__main__ import main
 from ranking.datasets import Thumbnails
 from ranking.experiments.comparisons import comparisons
@@ -29,8 +28,6 @@ from ranking.reports.report import report_html
 from ranking.run import Run
 from ranking.run_settings import ExperimentSettings, Protocol
 from ranking.store import Store
-
-DASHES = {"none": "solid", "9 5": "dash", "9 4 2 4": "dashdot", "2 4": "dot", "16 6": "longdash"}
 
 
 class Page(HTMLParser):
@@ -222,11 +219,7 @@ def test_a_part_of_an_experiment_is_told_as_a_part(store: Store, findings: Findi
     assert part.rankings(CLASSES[0], None) == {}
 
 
-def test_methods_look_as_on_the_pages() -> None:
-    for method, look in looks.OF_METHODS.items():
-        theirs = method_looks.OF_METHODS[method]
-        assert (look.colour, look.name) == (theirs.colour, theirs.dash)
-        assert DASHES[look.dash] == look.name
+def test_no_two_contenders_look_alike() -> None:
     twice = contenders_of(Protocol("abc", (("HOG", {}),), (("SVM", {"C": 1.0}), ("SVM", {}), ("AP-SVM", {}))))
     given = looks.looks_of(twice)
     assert len(set(given.values())) == 3

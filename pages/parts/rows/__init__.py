@@ -12,8 +12,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import grid, keys
-from pages.parts.label_looks import Look
 from pages.parts.tile import Tile, style
+from ranking.reports.looks import Look
 
 FOLDER = Path(__file__).parent
 

@@ -1,0 +1,69 @@
+"""The precision-recall curves of rankings, as pages and files draw them, in Plotly's JSON form."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ranking.reports.figures import Figure
+from ranking.reports.looks import Look
+from ranking.reports.marks import GREY
+from ranking.types import Floats
+
+if TYPE_CHECKING:  # pages draw charts before anything is compiled
+    from ranking.comparison import Comparison
+
+MOST_POINTS = 600  # of a line: more cannot be seen
+
+
+def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
+    """The corners of the curve: one for each relevant sample, or each group of them, and one at place k."""
+    relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
+    x, y = [0.0], [float(precision[relevant[0]])]
+    for part, place in ((relevant[relevant < k], k - 1), (relevant[relevant >= k], len(recall) - 1)):
+        for group in np.array_split(part, min(len(part), MOST_POINTS)) if len(part) else ():
+            x.append(float(recall[group[-1]]))
+            y.append(float(precision[group].mean()))
+        x.append(float(recall[place]))
+        y.append(float(precision[place]))
+    return x, y
+
+
+def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> Figure:
+    """Precision by recall of each ranking, a line each, with a line where any order would lie by chance."""
+    traces: list[Figure] = []
+    for ranked, name, look in zip(compared.rankings, names, looks, strict=True):
+        precision, recall = ranked.curve
+        x, y = pr_steps(precision, recall, len(recall))
+        traces.append(
+            {
+                "type": "scatter",
+                "x": x,
+                "y": y,
+                "mode": "lines",
+                "name": html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
+                "line": {**look.line(3), "shape": "vh"},
+                "hovertemplate": f"recall %{{x:.3f}}, precision %{{y:.3f}}<extra>{html.escape(name)}</extra>",
+            }
+        )
+    chance = float(np.count_nonzero(compared.relevance) / len(compared.relevance))
+    line: Figure = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": chance, "y1": chance}
+    said: Figure = {
+        "x": 0,
+        "y": chance,
+        "xanchor": "left",
+        "yanchor": "top",
+        "text": "by chance",
+        "showarrow": False,
+    }
+    layout = {
+        "xaxis": {"title": {"text": "recall"}, "range": [0, 1.02]},
+        "yaxis": {"title": {"text": "precision"}, "range": [0, 1.05]},
+        "shapes": [{**line, "line": {"color": GREY, "width": 2, "dash": "dot"}}],
+        "annotations": [{**said, "font": {"size": 14}}],
+        "showlegend": True,
+    }
+    return {"data": traces, "layout": layout}

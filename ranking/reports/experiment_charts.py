@@ -1,0 +1,145 @@
+"""The charts of an experiment, as pages and files draw them: what one method gains over another, query by query, and
+what the settings are worth. They are in Plotly's JSON form; names are escaped, for texts of charts are HTML."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ranking.experiments.curves import GridCurve
+from ranking.intervals import Interval
+from ranking.reports.differences import Difference
+from ranking.reports.figures import Figure
+from ranking.reports.looks import Look
+from ranking.reports.marks import GREY
+
+LONGEST = 20  # letters of a name beside a chart
+HEAD, ROW = 84, 34  # of the height: what stands around the bars, and those of a query
+
+
+def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach: float) -> Figure:
+    """Two bars a query, of the folds filled and of the test hatched, each with its interval; the axis goes from -reach
+    to reach."""
+    names = [html.escape(shortened(row.query)) for row in rows]
+    traces = []
+    for what, found, pattern in (
+        ("folds, Student's interval", [row.folds and row.folds.difference for row in rows], ""),
+        ("test, paired bootstrap over images", [row.test for row in rows], "/"),
+    ):
+        if any(one is not None for one in found):
+            shape = {"shape": pattern, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.6)"}
+            marker = {"color": look.colour, "pattern": shape}
+            traces.append({**_bars(names, found), "name": what, "marker": marker})
+    zero = {"type": "line", "x0": 0, "x1": 0, "yref": "y domain", "y0": 0, "y1": 1}
+    layout = {
+        "height": HEAD + ROW * len(rows),
+        "barmode": "group",
+        "xaxis": {"title": {"text": f"difference of {measure}"}, "range": [-reach, reach]},
+        "yaxis": {
+            "range": [len(rows) - 0.5, -0.5],
+            "tickvals": list(range(len(rows))),
+            "ticktext": names,
+            "automargin": True,
+        },
+        "shapes": [{**zero, "line": {"color": GREY, "width": 2}}],
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _bars(names: Sequence[str], found: Sequence[Interval | None]) -> dict[str, Any]:
+    there = [(place, one) for place, one in enumerate(found) if one is not None]
+    error = {
+        "type": "data",
+        "symmetric": False,
+        "array": [one.high - one.value for _, one in there],
+        "arrayminus": [one.value - one.low for _, one in there],
+        "color": GREY,
+        "thickness": 2,
+    }
+    return {
+        "type": "bar",
+        "y": [place for place, _ in there],
+        "x": [one.value for _, one in there],
+        "orientation": "h",
+        "error_x": error,
+        "customdata": [[names[place], one.low, one.high] for place, one in there],
+        "hovertemplate": "%{customdata[0]}: %{x:+.3f}, from %{customdata[1]:+.3f} to %{customdata[2]:+.3f}"
+        "<extra></extra>",
+    }
+
+
+def bars_in_words(rows: Sequence[Difference], measure: str) -> str:
+    """Every difference as plain text."""
+    said = []
+    for row in rows:
+        told = [
+            f"{what} {one.value:+.3f}"
+            for what, one in (("folds", row.folds and row.folds.difference), ("test", row.test))
+            if one is not None
+        ]
+        said.append(f"{row.query}: {', '.join(told) or 'not there yet'}")
+    return f"{measure} of {rows[0].one} minus {rows[0].other}. {'; '.join(said)}"
+
+
+def reach_of(rows: Sequence[Difference]) -> float:
+    """How far from 0 the intervals of differences go, a little rounded up; .01 at least."""
+    known = [one for row in rows for one in (row.folds and row.folds.difference, row.test) if one]
+    ends = [abs(end) for one in known for end in one if not math.isnan(end)]
+    return max(0.01, math.ceil(100 * max(ends, default=0.0)) / 100)
+
+
+def grid_lines(
+    curves: Sequence[tuple[GridCurve, bool]], looks: Mapping[str, Look], measure: str
+) -> Figure | None:
+    """A line a method and value of its other settings along C, thick where it is the one that was chosen; None where
+    no setting has all its folds yet."""
+    if not any(curve.known for curve, _ in curves):
+        return None
+    traces, named = [], set[str]()
+    for curve, chosen in sorted(curves, key=lambda one: not one[1]):  # the chosen one names its method
+        look, told = looks[curve.contender], html.escape(curve.told)
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [C for C, _ in curve.known],
+                "y": [one.value for _, one in curve.known],
+                "name": html.escape(curve.contender),
+                "showlegend": curve.contender not in named,
+                "legendgroup": curve.contender,
+                "mode": "lines+markers" if chosen else "lines",
+                "line": look.line(4 if chosen else 1),
+                "marker": {"symbol": look.mark, "size": 11, "color": look.colour},
+                "hovertext": told,
+                "hovertemplate": f"C = %{{x:g}}: %{{y:.3f}}<extra>{told}</extra>",
+            }
+        )
+        named.add(curve.contender)
+    ticks = sorted({C for curve, _ in curves for C in curve.C})
+    layout = {
+        "height": 260,
+        "xaxis": {
+            "type": "log",
+            "tickvals": ticks,
+            "ticktext": [f"{C:g}" for C in ticks],
+            "title": {"text": "C"},
+            "tickangle": 0,
+        },
+        "yaxis": {"title": {"text": measure}},
+    }
+    return {"data": traces, "layout": layout}
+
+
+def lines_in_words(curves: Sequence[tuple[GridCurve, bool]], measure: str) -> str:
+    """Every value as plain text."""
+    said = []
+    for curve, chosen in curves:
+        values = ", ".join(f"C {C:g} {one.value:.3f}" for C, one in curve.known)
+        said.append(f"{curve.told}{' (chosen)' if chosen else ''}: {values or 'not there yet'}")
+    return f"{measure} over the folds. {'; '.join(said)}"
+
+
+def shortened(name: str) -> str:
+    """A name as it stands beside a chart."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
