@@ -89,6 +89,7 @@ def test_an_experiment_prints_and_writes_its_tables(
     [
         ("{", "expected settings as JSON in "),
         ("[1]", "expected settings by name in "),
+        ("[" * 100_000, "expected settings as JSON in "),
         ("{}", "the settings of a training lack set, features, query, method"),
     ],
 )

@@ -49,6 +49,7 @@ def test_where_it_is_computed_is_no_part_of_the_protocol() -> None:
         ({"grids": [1]}, "grids must be numbers by setting"),
         ({"tolerance": "small"}, "tolerance must be a number, got 'small'"),
         ({"measure": 3}, "measure must be a text, got 3"),
+        ({"set": None}, "set must be a text, got None"),
         ({"methods": ["SVM"]}, "methods must be a list of a name and settings each"),
     ],
 )
