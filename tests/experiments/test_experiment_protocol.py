@@ -72,6 +72,10 @@ def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> N
         ),
         ({"methods": (("SWM", {}),)}, "no method is called 'SWM'"),
         ({"grids": {"gamma": (1.0,)}}, "no method has a setting 'gamma' to choose"),
+        (
+            {"grids": {name: tuple(map(float, range(1, 10_001))) for name in ("C", "eta")}},
+            "the grids of HOB-SVM have 100,000,000 points; an experiment has at most 100,000 trainings",
+        ),
         ({"grids": {"C": ()}}, "the grid of C must have different values, at least one"),
         ({"grids": {"C": (-1.0,)}}, "C must be between"),
     ],
