@@ -16,7 +16,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
@@ -119,17 +119,20 @@ class Home:
         database.row_factory = sqlite3.Row
         return database
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """System and database errors, with what a person can do about them."""
-        try:
-            yield
-        except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
-            raise
-        except (OSError, sqlite3.DatabaseError) as error:
-            said = error.strerror if isinstance(error, OSError) else None
-            remedy = _remedy(error)
-            raise HomeError(f"cannot use the home folder {self.path}: {said or error}; {remedy}") from error
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.path)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """System and database errors below the home folder, with what a person can do about them."""
+    try:
+        yield
+    except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
+        raise
+    except (OSError, sqlite3.DatabaseError) as error:
+        said = error.strerror if isinstance(error, OSError) else None
+        raise HomeError(f"cannot use the home folder {path}: {said or error}; {_remedy(error)}") from error
 
 
 def _folder(typed: str) -> Path:
@@ -146,7 +149,7 @@ GONE = (
     "its files were moved or removed while the app was running: put them back, "
     "or start the app again to begin with an empty home"
 )
-DAMAGED = "the database is damaged: put back a copy of ranking.sqlite, or set RANKING_HOME to a new folder"
+DAMAGED = "the database is damaged: put back a copy of it, or set RANKING_HOME to a new folder"
 BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
 FULL = "free some space there, or set RANKING_HOME to a folder that can be written"

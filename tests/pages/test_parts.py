@@ -27,6 +27,7 @@ from pages.parts.tile import COLOURS, Tile, style
 from ranking import method_class, method_names, metrics
 from ranking.datasets import source_class, source_names
 from ranking.features import feature_class, feature_names
+from ranking.reports import prose
 from ranking.settings import settings_of
 
 PAGES = Path(frame.__file__).parents[1]
@@ -37,7 +38,7 @@ PLUGINS = [
 ]
 
 
-@pytest.mark.parametrize("module", [frame, file_names, label_looks], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [prose, file_names, label_looks], ids=lambda module: module.__name__)
 def test_the_examples_run(module):
     found = doctest.testmod(module)
     assert found.attempted
