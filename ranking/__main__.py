@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from ranking.commands import comparison, experiment, rank, report, rooms, train
 from ranking.commands.watching import FAILED, INTERRUPTED
-from ranking.home import HomeError
 
 COMMANDS = {
     "experiment": experiment,
@@ -42,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         code: int = COMMANDS[options.command].run(options)
         return code
-    except (ValueError, HomeError) as error:
+    except (ValueError, OSError) as error:  # HomeError too
         print(f"{error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

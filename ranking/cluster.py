@@ -13,6 +13,12 @@ CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer, and the first
 START_SECONDS = 60.0  # how long all workers of this machine may take to be there
 CONTENT = 1  # goes up whenever what is sent to workers is read in another way
 LOOPBACK = "127.0.0.1"
+SCHEMES = (
+    "tcp",
+    "tls",
+    "ws",
+    "wss",
+)  # that reach another process; Dask waits for ever for one of this process alone
 STARTED = "`dask scheduler --host localhost --no-dashboard` and `dask worker ADDRESS`"
 
 
@@ -58,6 +64,12 @@ def connected(address: str) -> Iterator[Client]:
             f"a cluster needs dask and distributed, which are not installed ({error}); install them by "
             "`pip install 'ranking-laboratory[cluster]'`, or leave the scheduler out"
         ) from error
+    scheme, apart, _ = address.partition("://")
+    if apart and scheme not in SCHEMES:
+        raise ValueError(
+            f"expected a Dask scheduler at {address!r}, got an address that is none of {', '.join(SCHEMES)}; tell one "
+            "as tcp://localhost:8786, or leave the scheduler out"
+        )
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

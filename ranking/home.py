@@ -17,7 +17,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -103,16 +103,8 @@ class Database:
         database.row_factory = sqlite3.Row
         return database
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """System and database errors, with what a person can do about them."""
-        try:
-            yield
-        except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
-            raise
-        except (OSError, sqlite3.DatabaseError) as error:
-            said = error.strerror if isinstance(error, OSError) else None
-            raise HomeError(f"cannot use {self.called}: {said or error}; {_remedy(error)}") from error
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.called)
 
 
 class Home(Database):
@@ -174,6 +166,18 @@ def home_folder(path: Path | str | None = None) -> Path:
     return _folder(str(path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"))
 
 
+@contextmanager
+def explained(called: str) -> Iterator[None]:
+    """System and database errors of what is `called` so, with what a person can do about them."""
+    try:
+        yield
+    except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
+        raise
+    except (OSError, sqlite3.DatabaseError) as error:
+        said = error.strerror if isinstance(error, OSError) else None
+        raise HomeError(f"cannot use {called}: {said or error}; {_remedy(error)}") from error
+
+
 def _folder(typed: str) -> Path:
     try:
         path = Path(typed).expanduser().absolute()
@@ -188,7 +192,7 @@ GONE = (
     "its files were moved or removed while the app was running: put them back, "
     "or start the app again to begin with an empty home"
 )
-DAMAGED = "the database is damaged: put back a copy of ranking.sqlite, or set RANKING_HOME to a new folder"
+DAMAGED = "the database is damaged: put back a copy of it, or set RANKING_HOME to a new folder"
 BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
 FULL = "free some space there, or set RANKING_HOME to a folder that can be written"

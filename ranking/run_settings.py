@@ -264,7 +264,8 @@ AnySettings = (
     | Protocol
 )
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
-TEXTS = ("measure", "graph", "scheduler")
+NAMES = ("set", "source", "query", "method", "criterion", "study")
+TEXTS = ("measure", "graph", "scheduler", "warm_start")
 LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 
@@ -319,6 +320,9 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
     for name in ("source_settings", "method_settings", "drawing"):
         if not isinstance(values.get(name, {}), dict):
             raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")
+    for name in NAMES:
+        if not isinstance(values.get(name, ""), str):
+            raise ValueError(f"{name} must be a text, got {values[name]!r:.80}")
     for name in WHOLE_NUMBERS:
         if type(values.get(name, 0)) is not int:
             raise ValueError(f"{name} must be a whole number, got {values[name]!r:.80}")

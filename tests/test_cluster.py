@@ -185,6 +185,10 @@ def test_what_is_missing_is_told_with_its_remedy(threads: Any, monkeypatch: pyte
             connected("tcp://localhost:1").__enter__()
     with pytest.raises(ValueError, match="expected a Dask scheduler at 'nowhere', got "):
         connected("nowhere").__enter__()
+    with pytest.raises(
+        ValueError, match="expected a Dask scheduler at 'inproc://x', got an address that is none of"
+    ):
+        connected("inproc://x").__enter__()
     monkeypatch.setattr(ours, "CONNECT_SECONDS", 0.2)
     with (
         local_cluster(0, processes=False) as empty,

@@ -158,7 +158,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _shown(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _write(name: str, show: Show) -> None:

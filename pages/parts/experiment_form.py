@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -146,7 +147,10 @@ def choose_queries(row: ImageSetRow, scale: str) -> list[str]:
 
 
 def _parse_queries(text: str, classes: tuple[str, ...]) -> list[str]:
-    names = json.loads(text)
+    try:
+        names = json.loads(text)
+    except RecursionError:
+        raise ValueError("expected a list, got lists in lists") from None
     if not isinstance(names, list) or not set(map(str, names)) <= set(classes):
         raise ValueError("expected a list of classes of the set")
     return [str(name) for name in names]
@@ -193,7 +197,7 @@ def from_file(here: list[ImageSetRow]) -> None:
     try:
         told: Any = json.loads(file.getvalue())
         settings = ExperimentSettings.from_json(told if isinstance(told, dict) else {})
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         st.error(escaped(f"This is no protocol: {error}"), icon=":material/error:")
         return
     row = next((row for row in here if row.key == settings.set), None)
@@ -207,6 +211,14 @@ def from_file(here: list[ImageSetRow]) -> None:
         )
         return
     st.caption(f"On {escaped(row.title)}: {escaped(', '.join(name for name, _ in settings.methods))}.")
+    if settings.scheduler is not None:
+        # Who is connected to a scheduler runs what it sends: which one is for whoever runs the app to say.
+        settings = replace(settings, scheduler=None)
+        st.info(
+            "The file names a scheduler, which is left out: this app trains on its own computer, or on the cluster "
+            "that it was started with.",
+            icon=":material/info:",
+        )
     with frame.in_place():
         cost(row, settings)
         if frame.pressed("Start this experiment", "start from file", icon=":material/play_arrow:"):

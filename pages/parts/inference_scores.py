@@ -70,7 +70,7 @@ def choose_loss() -> str:
 def choose_scale() -> float:
     """What all scores are multiplied by: at 0 only the loss counts, as when training begins at w = 0."""
     bound = address.bound(
-        keys.SCALE,
+        keys.TIMES,
         address.one_of(SCALES, show=lambda scale: f"{scale:g}"),
         1.0,
         show=lambda scale: f"{scale:g}",

@@ -83,7 +83,7 @@ TYPED_RELEVANT = "scores.relevant"  # numbers, joined by blanks
 TYPED_IRRELEVANT = "scores.irrelevant"
 SAMPLED = ("scores.positives", "scores.negatives", "scores.apart", "scores.seed")
 LOSS = "loss"  # by which a ranking is violated
-SCALE = "scale"  # what all scores are multiplied by
+TIMES = "scores.times"  # what all scores are multiplied by
 ALGORITHM = "algorithm"  # that looks for the most violated ranking
 LOOK = "look"  # how many of its steps are done
 VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking, from 1
@@ -98,7 +98,7 @@ SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
 DEPENDENTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys((SCORES, LOSS, SCALE, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
+    **dict.fromkeys((SCORES, LOSS, TIMES, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
     IMPORT: (EXAMPLE,),
     SCENE: (TOLD_LABEL, TOLD, ASKED),
     TOLD_LABEL: (TOLD,),

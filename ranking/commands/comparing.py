@@ -24,6 +24,14 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", type=Path, help="write the JSON there that makes all of it again")
 
 
+def check_outputs(options: argparse.Namespace) -> None:
+    """ValueError where a file that is asked for has no folder to lie in, told before anything is trained."""
+    for name in ("output", "csv", "parquet", "latex", "protocol"):
+        file: Path | None = getattr(options, name, None)
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            raise ValueError(f"expected a file in a folder that is there for --{name}, got {file}")
+
+
 def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
     """For each training of a comparison the newest equal one that has a ranking; None where there is none."""
     found: list[Run | None] = []
@@ -50,7 +58,13 @@ def write_report(store: Store, shown: Compared, options: argparse.Namespace) -> 
 
 
 def write(file: Path, content: str) -> None:
-    """There whole or not at all."""
+    """There whole or not at all; straight into what is no file, as /dev/stdout or a pipe."""
+    if file.exists() and not file.is_file():
+        file.write_text(content, "utf-8")
+        return
     partial = file.with_name(f"partial-{file.name}")
-    partial.write_text(content, "utf-8")
-    os.replace(partial, file)
+    try:
+        partial.write_text(content, "utf-8")
+        os.replace(partial, file)
+    finally:
+        partial.unlink(missing_ok=True)

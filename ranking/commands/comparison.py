@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from ranking import jobs
-from ranking.commands.comparing import add_outputs, runs_of, write_report
+from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_report
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.datasets import ready_made_folder
 from ranking.experiments.exports import plain
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the image set and the trainings that are not there, and print the table of measures."""
+    check_outputs(options)
     settings, store = ComparisonSettings.from_json(read_json(options.file)), Store(options.home)
     if not _has_set(store, settings):
         return FAILED

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from ranking import jobs
+from ranking.commands.comparing import check_outputs, write
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.experiments.at_home import results_at_home
 from ranking.experiments.comparisons import difference_table
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train what is not there yet, and print the tables."""
+    check_outputs(options)
     told = read_json(options.file)
     if options.scheduler is not None:
         told["scheduler"] = options.scheduler
@@ -45,10 +47,10 @@ def run(options: argparse.Namespace) -> int:
     ]
     print("\n\n".join(map(plain, tables)))
     if options.csv:
-        options.csv.write_text(cells_csv(results), "utf-8")
+        write(options.csv, cells_csv(results))
     if options.parquet:
         write_parquet(results, options.parquet)
     if options.latex:
         apart = differences(Findings.at_home(store, settings))
-        options.latex.write_text(latex_tables(results, apart), "utf-8")
+        write(options.latex, latex_tables(results, apart))
     return DONE

@@ -4,10 +4,11 @@ as one file that needs nothing else."""
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, runs_of, write, write_report
+from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write, write_report
 from ranking.commands.watching import DONE, read_json
 from ranking.datasets import Thumbnails
 from ranking.experiments.exports import cells_csv, write_parquet
@@ -38,9 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write what is there; nothing is trained."""
+    check_outputs(options)
     store = Store(options.home)
     first = options.runs[0]
-    told = read_json(Path(first)) if Path(first).is_file() else None
+    told = read_json(Path(first)) if not is_run_id(first) and os.path.isfile(first) else None
     if told is not None and "trainings" in told:
         return _comparison_of_file(store, ComparisonSettings.from_json(told), options)
     found = None if told is not None else _run(store, first)

@@ -21,7 +21,7 @@ def read_json(file: Path) -> dict[str, Any]:
     """The settings in `file`; ValueError where it holds none."""
     try:
         told = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"expected settings as JSON in {file}, got {error}") from error
     if not isinstance(told, dict):
         raise ValueError(f"expected settings by name in {file}, got {json.dumps(told):.60}")

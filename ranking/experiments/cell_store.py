@@ -23,6 +23,7 @@ import numpy as np
 from ranking.events import json_numbers
 from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.cell_training import Trained
+from ranking.home import explained
 from ranking.types import Certificate, Floats
 
 BUSY_SECONDS = 20.0  # how long a write waits for those of other processes
@@ -38,18 +39,21 @@ create table if not exists cell (
 class CellStore:
     """The cells below a folder, which any number of processes and threads may use at once.
 
+    Raises ranking.home.HomeError, an OSError, where the folder or its database cannot be used.
+
     lent: folders of other homes, whose cells count as there are some in this one; nothing is written to them.
     """
 
     def __init__(self, folder: Path, lent: Iterable[Path] = ()) -> None:
         self._database, self._states = folder / "cells.sqlite", folder / "states"
         self._lent = [one / "cells.sqlite" for one in lent]
-        self._states.mkdir(parents=True, exist_ok=True)
-        # One connection stays open: where the last one closes, SQLite writes all of its log to the database at once.
-        self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
-        self._stays.execute("pragma journal_mode = wal")
-        with self._stays:
-            self._stays.execute(TABLE)
+        with explained(f"the home folder {folder}"):
+            self._states.mkdir(parents=True, exist_ok=True)
+            # One connection stays open: where the last one closes, SQLite writes all of its log to the file at once.
+            self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
+            self._stays.execute("pragma journal_mode = wal")
+            with self._stays:
+                self._stays.execute(TABLE)
 
     # ------------------------------------------------------------------------------------------ cells
 
@@ -127,7 +131,11 @@ class CellStore:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A connection for one question or one change, which is committed at the end."""
-        with closing(sqlite3.connect(self._database, timeout=BUSY_SECONDS)) as database, database:
+        with (
+            explained(f"the home folder {self._database.parent}"),
+            closing(sqlite3.connect(self._database, timeout=BUSY_SECONDS)) as database,
+            database,
+        ):
             database.execute("pragma synchronous = normal")  # a death of the process loses nothing
             yield database
 

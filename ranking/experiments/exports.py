@@ -86,8 +86,11 @@ def write_rows(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
     from pyarrow import parquet
 
     partial = file.with_name(f"partial-{file.name}")
-    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), partial)
-    os.replace(partial, file)
+    try:
+        parquet.write_table(pyarrow.Table.from_pylist(list(rows)), partial)
+        os.replace(partial, file)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def shown(value: Value) -> str:

@@ -16,7 +16,9 @@ from typing import Any
 from ranking.experiments.cell import Cell
 from ranking.experiments.protocol import (
     BEGUN_BY,
+    MOST_TRAININGS,
     PATH,
+    TOO_MANY,
     Contender,
     Point,
     contenders_of,
@@ -126,6 +128,9 @@ def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
     queries = protocol.queries or image_set.classes
     if not queries:
         raise ValueError(f"{image_set.title} has no classes to rank; choose a set with classes")
+    trainings = len(queries) * protocol.folds * sum(len(one.points) for one in contenders)
+    if trainings > MOST_TRAININGS:
+        raise ValueError(f"{trainings:,} trainings were asked for; {TOO_MANY}")
     graph = graph_in_use(protocol, contenders)
     splits = splits_of(image_set, protocol.folds, protocol.seed)
     check_queries(image_set, splits, queries)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -21,6 +22,8 @@ from ranking.run_settings import Protocol, Settings
 from ranking.settings import settings_dict, settings_of
 
 MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
+MOST_TRAININGS = 100_000  # of the folds of one experiment: the paper's own has 3,600
+TOO_MANY = f"an experiment has at most {MOST_TRAININGS:,} trainings, choose fewer values, folds or queries"
 PATH = "C"  # the setting along whose rising values a training begins where the one before ended
 BEGUN_BY, BEGINS = (
     "HOB-SVM",
@@ -92,6 +95,8 @@ def contenders_of(protocol: Protocol) -> list[Contender]:
             name: protocol.grids[name] for name in _in_order(protocol) if name in own and name not in fixed
         }
         values = [[(name, value) for value in sorted(grid)] for name, grid in grids.items()]
+        if math.prod(map(len, values)) > MOST_TRAININGS:
+            raise ValueError(f"the grids of {method} have {math.prod(map(len, values)):,} points; {TOO_MANY}")
         told = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
         name = method if named.count(method) == 1 else f"{method} ({told or 'as it is'})"
         points = tuple(itertools.product(*values))

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from labelled_pictures import patches
 
 from ranking import jobs
 from ranking.__main__ import COMMANDS, main
+from ranking.commands.comparing import write
 from ranking.commands.watching import Bar
 from ranking.metrics import evaluate
 from ranking.rooms import Rooms
@@ -91,6 +93,7 @@ def test_an_experiment_prints_and_writes_its_tables(
     [
         ("{", "expected settings as JSON in "),
         ("[1]", "expected settings by name in "),
+        ("[" * 100_000, "expected settings as JSON in "),
         ("{}", "the settings of a training lack set, features, query, method"),
     ],
 )
@@ -101,6 +104,38 @@ def test_what_is_wrong_is_said_and_is_exit_code_1(
     assert main(["train", str(tmp_path / "settings.json"), "--home", str(store.home)]) == 1
     assert capsys.readouterr().err.startswith(said)
     assert main(["train", str(tmp_path / "none.json"), "--home", str(store.home)]) == 1
+
+
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_trained(
+    store: Store, images: ImageSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    methods, grids = [["SVM", {}]], {"C": [1.0]}
+    file = settings_file(tmp_path, images, queries=["day"], methods=methods, grids=grids, folds=2, seed=9)
+    home, before = f"--home={store.home}", len(store.runs())
+    for asked in (
+        ["experiment", file, f"--csv={tmp_path / 'none' / 'cells.csv'}"],
+        ["experiment", file, f"--latex={tmp_path}"],
+        ["report", file, "-o", str(tmp_path / "none" / "report.html")],
+    ):
+        assert main([*asked, home]) == 1
+        assert "expected a file in a folder that is there for --" in capsys.readouterr().err
+    assert len(store.runs()) == before
+    assert main(["report", "a" * 300, "-o", str(tmp_path / "report.html"), home]) == 1
+    assert "expected the id of an experiment" in capsys.readouterr().err
+
+
+def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path: Path) -> None:
+    pipe, told = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: told.append(pipe.read_text("utf-8")))
+    reader.start()
+    write(pipe, "a table")
+    reader.join()
+    assert told == ["a table"]
+    assert pipe.is_fifo()
+    with pytest.raises(OSError, match="File name too long"):
+        write(tmp_path / ("a" * 250), "a table")
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_a_run_that_fails_is_exit_code_1_with_its_reason(

@@ -49,6 +49,7 @@ def test_where_it_is_computed_is_no_part_of_the_protocol() -> None:
         ({"grids": [1]}, "grids must be numbers by setting"),
         ({"tolerance": "small"}, "tolerance must be a number, got 'small'"),
         ({"measure": 3}, "measure must be a text, got 3"),
+        ({"set": None}, "set must be a text, got None"),
         ({"methods": ["SVM"]}, "methods must be a list of a name and settings each"),
     ],
 )
@@ -71,6 +72,10 @@ def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> N
         ),
         ({"methods": (("SWM", {}),)}, "no method is called 'SWM'"),
         ({"grids": {"gamma": (1.0,)}}, "no method has a setting 'gamma' to choose"),
+        (
+            {"grids": {name: tuple(map(float, range(1, 10_001))) for name in ("C", "eta")}},
+            "the grids of HOB-SVM have 100,000,000 points; an experiment has at most 100,000 trainings",
+        ),
         ({"grids": {"C": ()}}, "the grid of C must have different values, at least one"),
         ({"grids": {"C": (-1.0,)}}, "C must be between"),
     ],

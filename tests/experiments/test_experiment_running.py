@@ -20,6 +20,7 @@ from ranking.experiments.running import results_of, run_experiment
 from ranking.experiments.statistics import holm, paired_t_test
 from ranking.experiments.tables import chosen_table, seconds_table, validation_table
 from ranking.experiments.tables import test_table as on_test_table
+from ranking.home import HomeError
 
 IMAGES = images()
 PLAN = planned(IMAGES, queries=("jump", "run"))
@@ -224,6 +225,12 @@ def test_an_error_of_a_worker_is_raised_as_it_is(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(CellStore, "keep", broken)
     with pytest.raises(ArithmeticError, match="the disk is full"):
         run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path))
+
+
+def test_cells_that_cannot_be_read_are_told_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "cells.sqlite").write_bytes(b"no database " * 100)
+    with pytest.raises(HomeError, match=r"cannot use the home folder .*: file is not a database; "):
+        CellStore(tmp_path)
 
 
 def test_a_set_without_test_samples_ends_with_its_folds(tmp_path: Path) -> None:

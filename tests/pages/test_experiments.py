@@ -259,6 +259,7 @@ def test_a_protocol_file_starts_its_experiment(here, open_page, started):
     for told, reason in (
         ({**settings, "set": f"x{SCRIPT}"}, f"Its image set is not here: x{SCRIPT}"),
         ([1], "This is no protocol: the settings of an experiment lack set, features"),
+        ({**settings, "set": None}, "This is no protocol: set must be a text, got None"),
         ({**settings, "folds": 1}, "folds must be at least 2, got 1"),
         ({**settings, "measure": "P@100"}, "P@100 needs 100 samples in each fold"),
     ):
@@ -266,6 +267,28 @@ def test_a_protocol_file_starts_its_experiment(here, open_page, started):
         assert not app.exception
         assert [error.value.startswith(escaped(reason)) for error in app.error] == [True]
         assert "start from file" not in [button.key for button in app.button]
+
+
+def test_a_protocol_file_does_not_choose_who_trains(here, open_page, started):
+    settings = here.store.run(here.run).settings
+    app = open_page("experiments", experiment=here.run)
+    [place] = [one for one in app.file_uploader if one.label.startswith("A protocol as JSON")]
+    told = json.dumps({**settings, "seed": 4, "scheduler": "tcp://elsewhere:8786"})
+    app = place.set_value(("protocol.json", told.encode(), "application/json")).run()
+    assert "The file names a scheduler, which is left out" in " ".join(info.value for info in app.info)
+    app.button(key="start from file").click().run()
+    [run] = [one for one in started if one.kind == "experiment"]
+    assert run.settings == {**settings, "seed": 4, "scheduler": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("grid.C", "x"), ("grid.C", "1,1"), ("grid.eta", "nan"), ("queries", "[" * 3000)]
+)
+def test_what_the_address_asks_wrongly_is_told_and_left_out(here, open_page, name, text):
+    app = open_page("experiments", experiment=here.run, **{name: text})
+    assert not app.exception
+    assert escaped(f"The address asks for {name} = ") in " ".join(one.value for one in app.warning)
+    assert name not in app.query_params
 
 
 def test_the_report_in_a_browser_runs_nothing_and_asks_nobody(here, browser, tmp_path):

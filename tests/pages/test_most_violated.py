@@ -121,7 +121,7 @@ def test_another_algorithm_or_other_scores_begin_anew(empty_home, open_page):
 
 
 def test_scores_of_0_violate_by_the_loss_alone(empty_home, open_page):
-    app = open_page("most_violated", scale="0", **TYPED)
+    app = open_page("most_violated", **{**TYPED, "scores.times": "0"})
     assert not app.exception
     worst = most_violated_ranking(np.zeros(8), PROBLEM.is_relevant)
     assert f"AP loss {worst.loss:.3f}, violated by {worst.loss:.3f}" in said(app)

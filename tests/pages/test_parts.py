@@ -138,6 +138,15 @@ def test_parsers_say_what_they_expected(parse, text, message):
         parse(text)
 
 
+def test_every_key_stands_for_one_thing():
+    lines = re.findall(r"^([A-Z_, ]+) = (.*)$", Path(keys.__file__).read_text(), re.MULTILINE)
+    names = [name for left, _ in lines for name in left.split(", ")]
+    assert len(names) > 100
+    assert sorted(names) == sorted(set(names))
+    told = [value for name in names if isinstance(value := getattr(keys, name), str)]
+    assert sorted(told) == sorted(set(told))
+
+
 def test_a_run_drops_settings_of_every_plugin_and_nothing_else():
     assert keys.depends("method.AP-SVM.C", keys.RUN)
     assert keys.depends("feature.HOG.side", keys.RUN)
