@@ -10,8 +10,9 @@ trained on all training images and tested. SVM and HOB-SVM, which count mistakes
 HOAP-SVM, which rank: equal C do not mean the same. HOAP-SVM begins with the HOB-SVM of C = 0.001. Trainings end at a
 proven gap of 1%.
 
-It prints both tables and writes data/first_screen.webp: for each set the query on which the folds put the best method
-farthest ahead of SVM, and what either ranks first among the test samples.
+It prints the table and writes data/first_screen.webp: for each set the query on which the folds put the best method
+farthest ahead of SVM, and what either ranks first among the test samples. The drawn figures are shown; of photographs
+of people only whether each was right.
 
 With --folder, image sets and trainings are kept there, and the same command goes on where it was.
 """
@@ -108,8 +109,8 @@ def findings(images: ImageSet, folder: Path) -> Findings:
     return Findings(plan, Results(first.protocol, first.queries, ordered, outcomes, keys), images, cells)
 
 
-class Column(NamedTuple):
-    """What stands below a name in both tables, by method."""
+class Line(NamedTuple):
+    """What stands beside a name in the table, by method."""
 
     name: str
     folds: list[str]
@@ -122,17 +123,17 @@ def say(progress: Progress) -> None:
         print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr, flush=True)
 
 
-def columns_of(found: Findings) -> list[Column]:
+def lines_of(found: Findings) -> list[Line]:
     """Of each query, and of their average where there are several that are not each other's opposite."""
     results, apart = found.results, differences(found)
     folds, test = marks_of_folds(apart, METHODS[0]), marks_of_test(apart, METHODS[0])
-    held, columns, again = found.plan.splits.all[None].held, [], []
+    held, lines, again = found.plan.splits.all[None].held, [], []
     for query in results.queries:
         scores = [found.scores(query, name, None) for name in METHODS]
         drawn = redrawn(found.images.relevance(query)[held], scores, found.images.image_of[held])
         again.append((drawn.values["AP"], drawn.drawn["AP"]))
-        columns.append(column(query, fold_means(results, query), *again[-1], folds, test))
-    if len(columns) > 2:
+        lines.append(line(query, fold_means(results, query), *again[-1], folds, test))
+    if len(lines) > 2:
         means = [
             statistics.fmean(values)
             for values in zip(*(fold_means(results, q) for q in results.queries), strict=True)
@@ -145,8 +146,8 @@ def columns_of(found: Findings) -> list[Column]:
             apart_from_first = interval(0.0, one - draws[0])
             if apart_from_first.without_zero:
                 marks[AVERAGE, method] = BETTER if apart_from_first.low > 0 else WORSE
-        columns.append(column(AVERAGE, means, values, draws, {}, marks))
-    return columns
+        lines.append(line(AVERAGE, means, values, draws, {}, marks))
+    return lines
 
 
 def fold_means(results: Results, query: str) -> list[float]:
@@ -154,9 +155,7 @@ def fold_means(results: Results, query: str) -> list[float]:
     return [statistics.fmean(results.validation(query, name) or (math.nan,)) for name in METHODS]
 
 
-def column(
-    name: str, means: Sequence[float], values: Floats, draws: Floats, folds: Marks, test: Marks
-) -> Column:
+def line(name: str, means: Sequence[float], values: Floats, draws: Floats, folds: Marks, test: Marks) -> Line:
     """means, values: by method, over the folds and on the test samples; draws: (4, b) on test sets drawn again."""
     first, second = [], []
     for place, method in enumerate(METHODS):
@@ -164,7 +163,7 @@ def column(
         first.append(cell(means[place], max(means), folds.get((name, method))))
         between = f"<br><sub>{points(ends.low)}–{points(ends.high)}</sub>"
         second.append(cell(values[place], max(values), test.get((name, method))) + between)
-    return Column(name, first, second)
+    return Line(name, first, second)
 
 
 def cell(value: float, best: float, mark: str | None) -> str:
@@ -188,7 +187,7 @@ def part_of(name: str, found: Findings) -> Part:
     average = [statistics.fmean(values) for values in zip(*means.values(), strict=True)]
     best = max(range(1, len(METHODS)), key=average.__getitem__)
     query = max(means, key=lambda query: means[query][best] - means[query][0])
-    crops, rows = Thumbnails(found.images.folder), []
+    crops, rows = (Thumbnails(found.images.folder) if name == FIGURES else None), []
     for method in (METHODS[0], METHODS[best]):
         ranked = found.ranking(query, method, None)
         if ranked is None:
@@ -208,22 +207,17 @@ def main() -> None:
     options = parser.parse_args()
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as place:
-        folder, columns, parts, notes = options.folder or Path(place), [], [], []
+        folder, lines, parts, notes = options.folder or Path(place), [], [], []
         for name, source in sources().items():
             found = findings(image_set(source, folder / name), folder)
-            columns += columns_of(found)
+            lines += lines_of(found)
             parts.append(part_of(name, found))
             unproven, trainings = found.results.unproven, len(found.results.outcomes)
             notes.append(f"{name}: {trainings:,} trainings, {unproven} of them not converged.")
             notes.append(plain(chosen_table(found.results)))
         save(parts, options.picture)
-    heads = [one.name for one in columns]
-    for title, cells in (
-        ("mean AP over folds", [one.folds for one in columns]),
-        ("test AP", [one.test for one in columns]),
-    ):
-        rows = [[method, *row] for method, row in zip(METHODS, zip(*cells, strict=True), strict=True)]
-        print(table([title, *heads], rows) + "\n")
+    heads = [f"{part}: {method}" for part in ("folds", "test") for method in METHODS]
+    print(table(["AP", *heads], [[one.name, *one.folds, *one.test] for one in lines]) + "\n")
     print(marks_of_folds_words(METHODS[0]), marks_of_test_words(METHODS[0]), *notes, sep="\n")
 
 

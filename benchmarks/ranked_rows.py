@@ -27,12 +27,12 @@ QUALITY = 78
 
 
 class Row(NamedTuple):
-    """What a method made of a query; crops: the pictures of the samples."""
+    """What a method made of a query; crops: the pictures of the samples, None where they are not for show."""
 
     method: str
     told: str
     ranking: Ranking
-    crops: Thumbnails
+    crops: Thumbnails | None
 
 
 class Part(NamedTuple):
@@ -85,16 +85,22 @@ def _draw(sheet: Image.Image, pen: ImageDraw.ImageDraw, y: int, row: Row) -> Non
 
 def _tile(sheet: Image.Image, pen: ImageDraw.ImageDraw, x: int, y: int, row: Row, place: int) -> None:
     right = bool(row.ranking.relevance[place])
-    picture = Image.open(io.BytesIO(row.crops.crop(int(row.ranking.samples[place])))).convert("RGB")
-    picture = ImageOps.contain(picture, (SIDE, SIDE), Image.Resampling.BICUBIC)
-    pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], fill=PAPER)
-    sheet.paste(picture, (x + (SIDE - picture.width) // 2, y + (SIDE - picture.height) // 2))
     colour, size = (GREEN, 2) if right else (RED, 6)
-    pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], outline=colour, width=size)
-    pen.text(
-        (x + SIDE / 2 - 14, y + SIDE + 4), str(place + 1), colour, ImageFont.load_default(22), anchor="ma"
-    )
-    _mark(pen, x + SIDE // 2 + 16, y + SIDE + 10, right, colour)
+    if row.crops is None:
+        top, bottom = y + SIDE // 4, y + 3 * SIDE // 4
+        pen.rectangle(
+            [x, top, x + SIDE - 1, bottom], fill=colour if right else PAPER, outline=colour, width=size
+        )
+        bottom += 1
+    else:
+        picture = Image.open(io.BytesIO(row.crops.crop(int(row.ranking.samples[place])))).convert("RGB")
+        picture = ImageOps.contain(picture, (SIDE, SIDE), Image.Resampling.BICUBIC)
+        pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], fill=PAPER)
+        sheet.paste(picture, (x + (SIDE - picture.width) // 2, y + (SIDE - picture.height) // 2))
+        pen.rectangle([x, y, x + SIDE - 1, y + SIDE - 1], outline=colour, width=size)
+        bottom = y + SIDE
+    pen.text((x + SIDE / 2 - 14, bottom + 4), str(place + 1), colour, ImageFont.load_default(22), anchor="ma")
+    _mark(pen, x + SIDE // 2 + 16, bottom + 10, right, colour)
 
 
 def _mark(pen: ImageDraw.ImageDraw, x: int, y: int, right: bool, colour: str) -> None:
