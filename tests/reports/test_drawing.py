@@ -55,6 +55,58 @@ def test_bars_stand_on_nought_beside_each_other() -> None:
     assert {round(y + height) for _, y, _, height in boxes} == {340 - 52}
 
 
+def lying(*rows: list[int], **more: object) -> list[dict[str, object]]:
+    return [{"type": "bar", "orientation": "h", "x": [1.0] * len(y), "y": y, **more} for y in rows]
+
+
+def test_bars_that_share_no_place_stand_in_the_middle_of_theirs() -> None:
+    drawn = figure_svg({"data": lying([0, 2], [1])}, "bars")
+    heights = re.findall(
+        r'<rect fill="#808080" x="[\d.]+" y="[\d.]+" width="[\d.]+" height="([\d.]+)"', drawn
+    )
+    alone = figure_svg({"data": lying([0, 1, 2])}, "bars")
+    assert len(heights) == 3
+    assert {f'height="{height}"' in alone for height in heights} == {True}, "as wide as bars of one trace"
+
+
+def test_long_names_of_ticks_have_their_room() -> None:
+    name = "asked: lighthouse"
+    layout = {"yaxis": {"tickvals": [0, 1], "ticktext": [f"<b>{name}</b>", "sea"]}}
+    drawn = figure_svg({"data": lying([0, 1]), "layout": layout}, "bars")
+    [end] = re.findall(rf'<text x="([\d.]+)" y="[\d.]+" text-anchor="end">{name}<', drawn)
+    assert float(end) >= 8.0 * len(name)
+
+
+def test_a_lying_bar_tells_its_value_at_its_end() -> None:
+    told = lying([0, 1], text=["+0.5", "+0.7"], textposition="outside")
+    drawn = figure_svg({"data": told, "layout": {"xaxis": {"range": [0, 2]}}}, "bars")
+    ends = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="start">\+0\.[57]<', drawn)
+    assert [float(end) for end in ends] == pytest.approx([74 + (640 - 14 - 74) / 2 + 6] * 2, abs=0.1)
+
+
+def test_what_leaves_the_range_of_an_axis_is_cut_off() -> None:
+    layout = {"yaxis": {"range": [0, 1]}, "height": 300}
+    trace = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0.5, 3.0]}
+    drawn = figure_svg({"data": [trace], "layout": layout}, "a line")
+    [(top, height)] = re.findall(
+        r'<svg viewBox="[^"]*" x="[\d.]+" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', drawn
+    )
+    assert float(top) == pytest.approx(22, abs=8)
+    assert float(top) + float(height) == pytest.approx(300 - 52, abs=8)
+
+
+def test_ticks_above_the_chart_and_texts_beside_their_place() -> None:
+    layout = {
+        "xaxis": {"range": [0, 1], "tickvals": [0], "ticktext": ["before"], "side": "top"},
+        "annotations": [{"x": 0, "y": 1, "text": "sea", "xanchor": "right", "xshift": -8}],
+    }
+    drawn = figure_svg({"data": [LINE], "layout": layout}, "a line")
+    [above] = re.findall(r'y="([\d.]+)" text-anchor="middle">before<', drawn)
+    assert float(above) < 22
+    [beside] = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="end">sea<', drawn)
+    assert float(beside) == 74 - 8
+
+
 def test_what_is_not_drawn_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="got pie on x; draw it in"):
         figure_svg({"data": [{"type": "pie"}]}, "")
