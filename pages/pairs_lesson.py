@@ -139,6 +139,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         handouts.caption(
             "RankSVM learns from pairs, MidRank from subsequences of 3 to 8; it takes half a minute."
         )
+        handouts.untrained()
         return
     with cache.or_gone():
         outcome = Outcome.from_json(run.result)

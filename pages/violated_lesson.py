@@ -170,6 +170,7 @@ def show_halves(run: Run) -> None:
     count = len(trace.steps)
     bound = address.bound(keys.LOOK, address.number(int, 0, count), 1)
     done = int(st.slider("Medians that were looked at", 0, count, **bound))
+    looks = "1 look" if done == 1 else f"{done} looks"
     handouts.setting("Medians that were looked at", str(done))
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
@@ -181,7 +182,7 @@ def show_halves(run: Run) -> None:
         f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
         "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
         f"left and a floor for all to its right. Move the slider. **Notice** that {np.count_nonzero(low == high)} "
-        f"of {len(low)} are settled after {done} looks, and that {count} looks settle all: most irrelevant images "
+        f"of {len(low)} are settled after {looks}, and that {count} looks settle all: most irrelevant images "
         "end below every relevant one, whole runs at once."
     )
 

@@ -22,6 +22,8 @@ from ranking.reports.page import note as small
 from ranking.reports.page import page, section
 from ranking.reports.prose import prose
 
+MORE = "More of this step is there once it was trained, on the page."
+
 
 def step_of(lesson: str) -> int | None:
     """The step that a walk through the lesson has come to; None where there is none, or a person came in between."""
@@ -77,6 +79,11 @@ def setting(label: str, value: str) -> None:
     noted.note(lambda: element("p", f"{label}: ", element("b", value), class_="note set"))
 
 
+def untrained() -> None:
+    """Say in the file that the step has more; the page itself has the button that trains."""
+    noted.note(lambda: small(MORE))
+
+
 # ---------------------------------------------------------------------------------------------------------
 # The way, and the file
 # ---------------------------------------------------------------------------------------------------------
@@ -128,8 +135,6 @@ def _file(walk: Walk, steps: Sequence[str]) -> str:
     there = f"/{st.session_state[keys.PAGE_SHOWN]}{'?' if walk.address else ''}{urlencode(walk.address)}"
     sections = [small(f"{time.strftime('%d %B %Y')}. The lesson as it is shown here: {there}")]
     for step, parts in zip(steps, walk.parts, strict=True):
-        said = (
-            [] if len(parts) > 1 else [small("More of this step is there once it was trained, on the page.")]
-        )
+        said = [] if len(parts) > 1 else [small(MORE)]
         sections.append(section(step, *parts, *said))
     return page(title, sections)

@@ -17,6 +17,7 @@ from ranking.reports.markup import Markup, element
 
 WIDTH, LEFT, RIGHT, TOP, FOOT = 640.0, 74.0, 14.0, 22.0, 52.0
 LOWEST, HIGHEST = 160.0, 400.0
+EDGE = 7.0  # beyond the ends of the axes, for half a mark
 
 Figure = Mapping[str, Any]
 
@@ -40,13 +41,17 @@ def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
     height = height if rows else min(HIGHEST, height)
     across, up = _axes(traces, layout, width, height)
     beside = [number for number, trace in enumerate(traces) if trace["type"] == "bar"]
-    grouped = layout.get("barmode", "group") == "group" and len(beside) > 1
+    grouped = layout.get("barmode", "group") == "group" and _share_places(
+        [traces[number] for number in beside]
+    )
     parts = [_frame(across, up)] if layout.get("xaxis", {}).get("visible", True) else []
     parts += [shape(told, across, up) for told in layout.get("shapes", []) if told.get("layer") == "below"]
     for number, trace in enumerate(traces):
         if trace["type"] == "bar":
             place, count = (beside.index(number), len(beside)) if grouped else (0, 1)
             parts.append(bars(trace, across, up, place, count))
+        elif layout.get("xaxis", {}).get("range") or layout.get("yaxis", {}).get("range"):
+            parts.append(_within(across, up, scatter(trace, across, up)))
         else:
             parts.append(scatter(trace, across, up))
     parts += [shape(told, across, up) for told in layout.get("shapes", []) if told.get("layer") != "below"]
@@ -61,7 +66,7 @@ def _axes(traces: Sequence[Figure], layout: Figure, width: float, height: float)
     x, y = ([_along(trace, name) for trace in traces] for name in ("x", "y"))
     up = axis_of(layout.get("yaxis", {}), y, height - FOOT, TOP, bool(lying) and not all(lying))
     widest = max((len(plain(text)) for _, text in up.ticks()), default=0)
-    left = max(LEFT, min(230.0, 9.0 * widest))
+    left = max(LEFT, min(230.0, 9.0 * widest + 8.0))
     return axis_of(layout.get("xaxis", {}), x, left, width - RIGHT, any(lying)), up
 
 
@@ -71,9 +76,33 @@ def _along(trace: Figure, name: str) -> list[Any]:
     if trace["type"] == "bar" and name == ("x" if trace.get("orientation") == "h" else "y"):
         base = np.broadcast_to(np.asarray(trace.get("base", 0.0), float), len(values))
         values = [*base.tolist(), *(base + np.array(values, float)).tolist()]
+    elif trace["type"] == "bar" and not any(isinstance(value, str) for value in values):
+        half = float(trace.get("width") or 0.8) / 2
+        values = [place + side for place in values for side in (-half, half)]
     if trace.get(f"error_{name}", {}).get("array") is not None:
         values += np.concatenate(errors(trace, name)).tolist()
     return values
+
+
+def _share_places(traces: Sequence[Figure]) -> bool:
+    """Whether bars of several traces stand at one place, and have to stand beside each other there."""
+    places = [
+        place for trace in traces for place in {*trace["y" if trace.get("orientation") == "h" else "x"]}
+    ]
+    return len(places) > len({*places})
+
+
+def _within(across: Axis, up: Axis, drawn: Markup) -> Markup:
+    """What is drawn, as far as it lies between the ends of the axes; marks at an end are whole."""
+    width, height = across.end - across.start, up.start - up.end
+    box = {
+        "x": across.start - EDGE,
+        "y": up.end - EDGE,
+        "width": width + 2 * EDGE,
+        "height": height + 2 * EDGE,
+    }
+    view = " ".join(f"{side:g}" for side in box.values())
+    return element("svg", drawn, viewBox=view, **box)
 
 
 def _frame(across: Axis, up: Axis) -> Markup:
@@ -85,13 +114,14 @@ def _frame(across: Axis, up: Axis) -> Markup:
     right, ticks = -np.inf, sorted(across.ticks())
     crowded = sum(9.0 * len(plain(text)) for _, text in ticks) > across.end - across.start
     letter, small = (3.3, "font-size:12px") if crowded else (4.3, None)
+    above = across.told.get("side") == "top"
+    foot = up.end - 8 if above else up.start + 20
     for x, text in ticks:
-        parts.append(element("line", x1=x, x2=x, y1=up.start, y2=up.start + 5, class_="guide"))
+        if not above:
+            parts.append(element("line", x1=x, x2=x, y1=up.start, y2=up.start + 5, class_="guide"))
         half = letter * len(plain(text))
         if x - half > right:  # texts never lie on each other
-            parts.append(
-                element("text", plain(text), x=x, y=up.start + 20, text_anchor="middle", style=small)
-            )
+            parts.append(element("text", plain(text), x=x, y=foot, text_anchor="middle", style=small))
             right = x + half + 4
     middle = (across.start + across.end) / 2
     parts.append(

@@ -183,6 +183,14 @@ def bars(trace: Mapping[str, Any], across: Axis, up: Axis, place: int, beside: i
         middle = _linear(along, left + width / 2)
         parts.append(_whiskers(errors(trace, name), high, middle, lying, class_="whisker"))
     title = element("title", plain(trace.get("name") or ""))
+    if lying and trace.get("textposition") == "outside":
+        parts += [
+            element(
+                "text", plain(text), x=float(end) + (6 if end >= start else -6), y=float(a + b) / 2 + 5,
+                text_anchor="start" if end >= start else "end",
+            )
+            for text, start, end, a, b in zip(_each(trace["text"], len(lengths)), foot, top, from_, to, strict=True)
+        ]  # fmt: skip
     return element("g", title, *parts, opacity=trace.get("opacity"))
 
 
@@ -224,7 +232,8 @@ def _end(told: Mapping[str, Any], name: str, axis: Axis) -> float:
 
 def annotation(told: Mapping[str, Any], across: Axis, up: Axis) -> Markup:
     """A text in the chart, on a ground of its own where it has one."""
-    x, y = _end(told, "x", across), _end(told, "y", up)
+    x = _end(told, "x", across) + float(told.get("xshift") or 0.0)
+    y = _end(told, "y", up) - float(told.get("yshift") or 0.0)
     text, ground = plain(told["text"]), told.get("bgcolor")
     anchor = {"left": "start", "right": "end"}.get(told.get("xanchor", ""), "middle")
     lower = {"top": 16.0, "bottom": -6.0}.get(told.get("yanchor", ""), 5.0)

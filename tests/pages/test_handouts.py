@@ -44,6 +44,7 @@ def test_a_step_that_is_not_trained_says_so(orders_here, open_page):
     assert found.count("img") > 10
     assert "What do these pairs mean?: <b>something else</b>" in text
     assert "it takes half a minute" in found.text
+    assert handouts.MORE in found.text
 
 
 def test_nothing_is_made_of_what_nobody_asked_for(taught, open_page, monkeypatch):

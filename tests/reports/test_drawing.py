@@ -8,7 +8,7 @@ import re
 import pytest
 
 from ranking.reports.axes import axis_of
-from ranking.reports.figures import chart_svg, figure_svg
+from ranking.reports.figures import chart_svg
 from ranking.reports.mathematics import formula
 from ranking.reports.prose import escaped, prose
 
@@ -31,7 +31,7 @@ def points(drawn: str) -> list[list[tuple[float, ...]]]:
 
 def test_a_line_is_to_scale_and_breaks_where_a_point_is_not_there() -> None:
     layout = {"xaxis": {"range": [0, 4]}, "yaxis": {"range": [0, 1]}, "height": 300}
-    drawn = figure_svg({"data": [LINE], "layout": layout}, "a line")
+    drawn = chart_svg({"data": [LINE], "layout": layout}, "a line")
     [[first, second]] = points(drawn)
     assert second[0] - first[0] == pytest.approx((640 - 14 - 74) / 4, abs=0.2)
     assert first[1] - second[1] == pytest.approx(300 - 52 - 22, abs=0.2)
@@ -45,7 +45,7 @@ def test_a_logarithmic_axis_that_is_reversed_has_its_decades() -> None:
 
 def test_bars_stand_on_nought_beside_each_other() -> None:
     bars = [{"type": "bar", "x": ["a", "b"], "y": [1.0, 2.0], "name": name} for name in ("one", "other")]
-    drawn = figure_svg({"data": bars, "layout": {"barmode": "group"}}, "bars")
+    drawn = chart_svg({"data": bars, "layout": {"barmode": "group"}}, "bars")
     found = re.findall(
         r'<rect fill="#808080" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn
     )
@@ -66,7 +66,7 @@ def test_lying_bars_have_whiskers_from_end_to_end_and_a_row_for_each_name() -> N
     }
     drawn = chart_svg({"data": [bars], "layout": layout}, "bars", width=480.0)
     assert 'viewBox="0 0 480 700"' in drawn, "rows keep their height"
-    left, right = 9.0 * len("a name of twenty"), 480.0 - 14.0
+    left, right = 9.0 * len("a name of twenty") + 8.0, 480.0 - 14.0
     [(low, high, y, _)] = re.findall(
         r'<line x1="([\d.]+)" x2="([\d.]+)" y1="([\d.]+)" y2="([\d.]+)" class="whisker"', drawn
     )
@@ -93,9 +93,61 @@ def test_a_band_is_drawn_around_its_line() -> None:
     assert '<polygon points="74.0,22.0 626.0,22.0 626.0,248.0 74.0,248.0" fill="red">' in drawn
 
 
+def lying(*rows: list[int], **more: object) -> list[dict[str, object]]:
+    return [{"type": "bar", "orientation": "h", "x": [1.0] * len(y), "y": y, **more} for y in rows]
+
+
+def test_bars_that_share_no_place_stand_in_the_middle_of_theirs() -> None:
+    drawn = chart_svg({"data": lying([0, 2], [1])}, "bars")
+    heights = re.findall(
+        r'<rect fill="#808080" x="[\d.]+" y="[\d.]+" width="[\d.]+" height="([\d.]+)"', drawn
+    )
+    alone = chart_svg({"data": lying([0, 1, 2])}, "bars")
+    assert len(heights) == 3
+    assert {f'height="{height}"' in alone for height in heights} == {True}, "as wide as bars of one trace"
+
+
+def test_long_names_of_ticks_have_their_room() -> None:
+    name = "asked: lighthouse"
+    layout = {"yaxis": {"tickvals": [0, 1], "ticktext": [f"<b>{name}</b>", "sea"]}}
+    drawn = chart_svg({"data": lying([0, 1]), "layout": layout}, "bars")
+    [end] = re.findall(rf'<text x="([\d.]+)" y="[\d.]+" text-anchor="end">{name}<', drawn)
+    assert float(end) >= 8.0 * len(name)
+
+
+def test_a_lying_bar_tells_its_value_at_its_end() -> None:
+    told = lying([0, 1], text=["+0.5", "+0.7"], textposition="outside")
+    drawn = chart_svg({"data": told, "layout": {"xaxis": {"range": [0, 2]}}}, "bars")
+    ends = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="start">\+0\.[57]<', drawn)
+    assert [float(end) for end in ends] == pytest.approx([74 + (640 - 14 - 74) / 2 + 6] * 2, abs=0.1)
+
+
+def test_what_leaves_the_range_of_an_axis_is_cut_off() -> None:
+    layout = {"yaxis": {"range": [0, 1]}, "height": 300}
+    trace = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0.5, 3.0]}
+    drawn = chart_svg({"data": [trace], "layout": layout}, "a line")
+    [(top, height)] = re.findall(
+        r'<svg viewBox="[^"]*" x="[\d.]+" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', drawn
+    )
+    assert float(top) == pytest.approx(22, abs=8)
+    assert float(top) + float(height) == pytest.approx(300 - 52, abs=8)
+
+
+def test_ticks_above_the_chart_and_texts_beside_their_place() -> None:
+    layout = {
+        "xaxis": {"range": [0, 1], "tickvals": [0], "ticktext": ["before"], "side": "top"},
+        "annotations": [{"x": 0, "y": 1, "text": "sea", "xanchor": "right", "xshift": -8}],
+    }
+    drawn = chart_svg({"data": [LINE], "layout": layout}, "a line")
+    [above] = re.findall(r'y="([\d.]+)" text-anchor="middle">before<', drawn)
+    assert float(above) < 22
+    [beside] = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="end">sea<', drawn)
+    assert float(beside) == 74 - 8
+
+
 def test_what_is_not_drawn_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="got pie on x; draw it in"):
-        figure_svg({"data": [{"type": "pie"}]}, "")
+        chart_svg({"data": [{"type": "pie"}]}, "")
     with pytest.raises(ValueError, match=r"may say \\heart"):
         formula(r"\heart")
     with pytest.raises(ValueError, match="ends too early"):
@@ -109,7 +161,7 @@ def test_names_of_strangers_are_text_in_charts_and_captions() -> None:
         "xaxis": {"title": {"text": SCRIPT}},
     }
     for drawn in (
-        figure_svg({"data": traces, "layout": layout}, SCRIPT),
+        chart_svg({"data": traces, "layout": layout}, SCRIPT),
         prose(SCRIPT),
         prose(escaped(SCRIPT)),
     ):
