@@ -119,8 +119,7 @@ def said_of_cancelled(run: Run) -> str:
     if run.folds_done:
         return f"cancelled; the finished folds were kept: {run.folds_done} of {run.settings.get('folds')}"
     if run.trainings_done:
-        total = run.result.get("total")
-        return f"cancelled; the finished trainings were kept: {run.trainings_done} of {total}"
+        return "cancelled; the finished trainings were kept"  # how many, the page counts: some end meanwhile
     return "cancelled before there was anything to keep"
 
 

@@ -94,13 +94,14 @@ class Results:
         outcome = None if point is None else self.outcomes.get((query, contender, point, None))
         return None if outcome is None else outcome.measures.get(self.protocol.measure, float("nan"))
 
-    def seconds(self, query: str, contender: str) -> float:
-        """How long the trainings that are there took together."""
-        return sum(
+    def seconds(self, query: str, contender: str) -> float | None:
+        """How long the trainings that are there took together; None where none is."""
+        took = [
             outcome.seconds
             for (of, by, _, _), outcome in self.outcomes.items()
             if of == query and by == contender
-        )
+        ]
+        return sum(took) if took else None
 
 
 def higher(one: float, other: float) -> bool:

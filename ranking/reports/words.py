@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
-from ranking.experiments.results import Results
+from ranking.experiments.results import Results, higher
 
 
 def notice_best(results: Results, test: bool) -> str:
@@ -17,16 +17,18 @@ def notice_best(results: Results, test: bool) -> str:
         if len(known) == len(values):
             table[one.name] = known
     if len(table) < len(results.contenders) or not table:
-        return "Not every value is there: the best of a column is marked where it is whole."
+        return "“–” is not there yet; the best of a column is marked where all of it is."
     mean = {name: statistics.fmean(values) for name, values in table.items()}
     best = max(mean, key=lambda name: mean[name])
     columns = zip(*table.values(), strict=True)
-    won = sum(table[best][place] == max(column) for place, column in enumerate(columns))
+    won = sum(not higher(max(column), table[best][place]) for place, column in enumerate(columns))
     second = max((name for name in mean if name != best), key=lambda name: mean[name], default=None)
+    wins = f"on {won} of {len(results.queries)} {'query' if len(results.queries) == 1 else 'queries'}"
+    if second is not None and not higher(mean[best], mean[second]):
+        return f"{best} and {second} are level on average, {mean[best]:.3f}; {best} is best {wins}."
     ahead = "" if second is None else f", {mean[best] - mean[second]:.3f} above {second}"
     return (
-        f"{best} is best on average, {mean[best]:.3f}{ahead}; and on {won} of {len(results.queries)} "
-        f"{'query' if len(results.queries) == 1 else 'queries'}. The best of each column is marked."
+        f"{best} is best on average, {mean[best]:.3f}{ahead}; and {wins}. The best of each column is marked."
     )
 
 
