@@ -68,7 +68,7 @@ def every_step(app, step, count, pictures=8):
     found = look_over(text)
     assert found.count("h2") == count
     assert found.count("img") + found.count("svg", "whole") >= pictures
-    assert found.count("svg", "chart wide-chart") >= 1
+    assert found.count("svg", "chart") >= 1
     assert dict(app.query_params).get(step) in ("2", ["2"]), "the page stands where it stood"
     begun = [re.split(r"[*$\\]", one)[0].strip() for one in shown]
     assert all(one in found.text for one in begun if len(one) > 30)

@@ -97,4 +97,4 @@ def test_the_handful_has_both_kinds_from_the_top(taught):
 def test_the_lesson_is_one_file_to_hand_out(taught, open_page):
     text = every_step(open_page("violated_lesson", violated_step="2", look="2"), keys.VIOLATED_STEP, 4)
     assert "Medians that were looked at: <b>2</b>" in text
-    assert text.count('wide-chart"') == 4, "a chart a step"
+    assert text.count('class="chart"') == 4, "a chart a step"
