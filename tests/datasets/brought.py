@@ -106,3 +106,15 @@ def some_classes(root):
     """Two classes in two parts."""
     names = ["train/cat/1.jpg", "train/cat/2.jpg", "train/dog/1.jpg", "test/cat/1.jpg", "test/dog/1.jpg"]
     return lay(root, dict.fromkeys(names))
+
+
+def some_table(root):
+    """A box a row: two images to train on, of which one has two boxes, and one to test on."""
+    text = (
+        "filename,width,height,class,xmin,ymin,xmax,ymax,split,clip\n"
+        "a.jpg,40,30,cat,0,0,20,15,train,film 1\n"
+        "a.jpg,40,30,dog;tame,10.4,5,20,15,train,film 1\n"
+        "b.jpg,40,30,dog,1,2,4,6,train,film 1\n"
+        "c.jpg,40,30,cat,0,0,40,30,test,film 2\n"
+    )
+    return lay(root, {"boxes.csv": text, **{f"images/{name}.jpg": None for name in "abc"}})
