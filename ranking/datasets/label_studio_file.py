@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -149,7 +149,7 @@ def _least_items(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _boxes(items: list[dict[str, Any]], shown: str, file: str, problems: Grouped) -> list[SourceBox]:
     """A box for each region, of what all say of it, and one for all that is said of the whole image."""
-    found: dict[object, SourceBox] = {}
+    found: dict[object, tuple[Box | None, int, dict[str, None]]] = {}
     for place, one in enumerate(items, 1):
         try:
             box, labels = _place(one), _labels(one)
@@ -159,9 +159,11 @@ def _boxes(items: list[dict[str, Any]], shown: str, file: str, problems: Grouped
             continue
         region = one["id"] if isinstance(one.get("id"), str) else place
         key = "the whole image" if box is None else (region, box)
-        before = found.get(key, SourceBox(box, (), number=place, relative=box is not None))
-        found[key] = replace(before, classes=tuple(dict.fromkeys(before.classes + labels)))
-    return list(found.values())
+        found.setdefault(key, (box, place, {}))[2].update(dict.fromkeys(labels))
+    return [
+        SourceBox(box, tuple(labels), number=place, relative=box is not None)
+        for box, place, labels in found.values()
+    ]
 
 
 def _labels(one: dict[str, Any]) -> tuple[str, ...]:

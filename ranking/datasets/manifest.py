@@ -108,7 +108,7 @@ class Manifest(TreeSource):
         yield from rows
         names = called(list(told.images))
         for (name, one), test in zip(told.images.items(), tested, strict=True):
-            yield SourceImage(names[name], self._tree.file(name), tuple(one.boxes), test, one.size)
+            yield SourceImage(names[name], self._tree.file(name), one.all_boxes(), test, one.size)
 
     def _without_row(self) -> Iterator[Problem]:
         """One row for the images of which no table speaks."""

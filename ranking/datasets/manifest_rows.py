@@ -24,12 +24,31 @@ SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
 @dataclass
 class Listed:
-    """An image as its rows tell it. part: None where nothing says. rows: how many there were."""
+    """An image as its rows tell it. part: None where nothing says. rows: how many there were. labels: of the whole."""
 
     part: str | None
     size: tuple[int, int] | None
     boxes: list[SourceBox] = field(default_factory=list)
     rows: int = 0
+    labels: dict[str, None] = field(default_factory=dict)
+
+    def add_whole(self, one: SourceBox) -> None:
+        """What one more row says of the whole image: its labels, and the numbers that were not known before."""
+        self.labels.update(dict.fromkeys(one.classes))
+        if self.boxes:
+            numbers = {
+                name: one.numbers[name] if math.isnan(told) else told
+                for name, told in self.boxes[0].numbers.items()
+            }
+            self.boxes[0] = replace(self.boxes[0], numbers=numbers)
+        else:
+            self.boxes.append(one)
+
+    def all_boxes(self) -> tuple[SourceBox, ...]:
+        """The boxes, or the one of the whole image with all of its labels."""
+        return tuple(
+            replace(box, classes=tuple(self.labels)) if box.box is None else box for box in self.boxes
+        )
 
 
 @dataclass
@@ -82,17 +101,10 @@ def _add(row: Mapping[str, str], image: str, table: str, columns: Columns, told:
     one = SourceBox(box, labels, group, listed.rows, numbers, columns.unit == SHARES)
     if (listed.part, listed.size) != (part, size):
         raise Unusable("rows of one image with one split and one size", f"another for {image}")
-    if box is None and listed.boxes:
-        one = _together(listed.boxes.pop(), one, image)
-    listed.boxes.append(one)
-
-
-def _together(first: SourceBox, other: SourceBox, image: str) -> SourceBox:
-    """Two rows about a whole image as one: the labels of both; other numbers and groups come from the first."""
-    numbers = {
-        name: other.numbers[name] if math.isnan(told) else told for name, told in first.numbers.items()
-    }
-    return replace(first, classes=tuple(dict.fromkeys(first.classes + other.classes)), numbers=numbers)
+    if box is None:
+        listed.add_whole(one)
+    else:
+        listed.boxes.append(one)
 
 
 def _part(row: Mapping[str, str], image: str, table: str, columns: Columns) -> str | None:
