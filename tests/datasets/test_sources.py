@@ -182,7 +182,7 @@ def test_thumbnails(built):
 def test_unknown_source_lists_the_sources():
     with pytest.raises(
         ValueError,
-        match="no image-set source is called 'ImageNet'; choose one of: Action figures, ARFF, COCO, Class",
+        match="no image-set source is called 'ImageNet'; choose one of: Action figures, ARFF, COCO, CVAT,",
     ):
         source_class("ImageNet")
 
