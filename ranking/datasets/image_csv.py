@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,30 +11,26 @@ from typing import ClassVar, NamedTuple
 
 from ranking.datasets.common_settings import seed_of, share_of_test
 from ranking.datasets.splits import drawn
-from ranking.intake.files import IMAGE_SUFFIXES, INSIDE, NOTHING, image_name, refusal
+from ranking.datasets.table_file import text_table
+from ranking.datasets.tree_source import IMAGES
+from ranking.intake import FileInTree, FileTree, FolderTree, Unusable
+from ranking.intake.files import INSIDE, image_name
+from ranking.intake.tree import base
 from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
 from ranking.text import readable
 from ranking.types import Problem, SourceBox, SourceImage
 
 MAX_BYTES = 64 * 2**20
-MAX_COLUMNS = 1_002
+ENDINGS = ("", *IMAGES)
 IMAGE_COLUMNS = ("image", "image_name", "file", "filename", "file_name", "name", "path")
 SPLITS = {"train": False, "val": False, "valid": False, "validation": False, "test": True}
 LEFT_OUT = "image left out"
 
 
-class Unexpected(Exception):
-    """Why the cells of a row cannot be used: the two middle columns of its row in the report."""
-
-    def __init__(self, expected: str, came: str) -> None:
-        super().__init__(expected, came)
-        self.expected, self.came = expected, came
-
-
 ReadBox = Callable[
     [Sequence[str]], SourceBox
-]  # the cells of a row -> what they say; Unexpected where they cannot
+]  # the cells of a row -> what they say; Unusable where they cannot
 
 
 class Row(NamedTuple):
@@ -100,26 +94,18 @@ class ImageCsv(ABC):
     def _rows(self) -> tuple[list[Row], list[Problem]]:
         """The rows of the file and what is wrong with others; ValueError where its first line tells no columns."""
         data, file = read_typed(self.file, MAX_BYTES, "a CSV file"), readable(self._path.name)
+        rows, problems = list[Row](), list[Problem]()
         try:
-            lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
-            header = [readable(cell) for cell in next(lines, [])]
-            columns = _columns(header, file, self.tells)
+            table = text_table(data)
+            columns = _columns(table.header, file, self.tells)
             read_box = self.reader(columns.told, f"{file}, line 1")
-            rows, problems = list[Row](), list[Problem]()
-            for cells in lines:
+            for line, cells in table.rows():
                 try:
-                    rows += [_row(cells, len(header), columns, read_box, lines.line_num)] if cells else []
-                except Unexpected as error:
-                    where = f"{file}, line {lines.line_num}"
-                    problems.append(Problem(where, error.expected, error.came, LEFT_OUT))
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{file}: expected text in UTF-8, got byte {error.start} of another kind"
-            ) from error
-        except csv.Error as error:
-            raise ValueError(
-                f"{file}: expected comma-separated values, line {lines.line_num}: {error}"
-            ) from error
+                    rows.append(_row(cells, len(table.header), columns, read_box, line))
+                except Unusable as error:
+                    problems.append(Problem(f"{file}, line {line}", error.expected, error.came, LEFT_OUT))
+        except Unusable as error:  # of the whole file
+            raise ValueError(f"{file}: expected {error.expected}, got {error.came}") from error
         if not rows:
             raise ValueError(
                 f"{file}: expected a row for each image, {len(problems)} came that cannot be used"
@@ -127,26 +113,28 @@ class ImageCsv(ABC):
         return rows, problems
 
     @cached_property
-    def _images(self) -> Path:
+    def _images(self) -> FileTree:
         folder = typed_path(self.folder, "a folder of images") if self.folder.strip() else self._path.parent
         if not folder.is_dir():
             raise ValueError(f"no folder {readable(str(folder), 255)}; expected the folder of the images")
-        return folder.resolve()
+        return FolderTree(folder)
 
-    def _image(self, row: Row) -> Path | Problem:
+    def _image(self, row: Row) -> FileInTree | Problem:
         """The file that a row names, with its ending or without."""
-        where, named = f"{readable(self._path.name)}, line {row.line}", PurePosixPath(row.name)
+        where, shown = f"{readable(self._path.name)}, line {row.line}", readable(row.name)
+        named, tree = PurePosixPath(row.name), self._images
         if named.is_absolute() or ".." in named.parts or "\0" in row.name:
-            return Problem(where, INSIDE, readable(row.name), LEFT_OUT)
-        path = self._images / named
-        for suffix in ("", *IMAGE_SUFFIXES, ".webp"):
-            longer = path.with_name(path.name + suffix)
-            wrong = refusal(longer, self._images)
-            if not wrong:
-                return longer
-            if wrong != NOTHING:
-                return Problem(where, INSIDE, f"{readable(row.name)}: {wrong}", LEFT_OUT)
-        return Problem(where, "an image of that name in the folder", f"no {readable(row.name)}", LEFT_OUT)
+            return Problem(where, INSIDE, shown, LEFT_OUT)
+        if tree.has_folder(str(named)):
+            return Problem(where, INSIDE, f"{shown}: something else", LEFT_OUT)
+        found = next((str(named) + ending for ending in ENDINGS if tree.has(str(named) + ending)), None)
+        if found is None:
+            return Problem(where, "an image of that name in the folder", f"no {shown}", LEFT_OUT)
+        try:
+            tree.head(found, 1)
+        except Unusable as error:
+            return Problem(where, error.expected, f"{shown}: {error.came}", LEFT_OUT)
+        return tree.file(found, base(found))
 
 
 class Columns(NamedTuple):
@@ -161,8 +149,6 @@ def _columns(header: Sequence[str], file: str, tells: str) -> Columns:
         raise ValueError(
             f"{file}, line 1: expected different names of columns, an image and {tells}, got {header!r:.80}"
         )
-    if len(names) > MAX_COLUMNS:
-        raise ValueError(f"{file}, line 1: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
     image = next((names.index(name) for name in IMAGE_COLUMNS if name in names), 0)
     split = names.index("split") if "split" in names else None
     told = {name: place for place, name in enumerate(header) if place not in (image, split)}
@@ -173,13 +159,13 @@ def _columns(header: Sequence[str], file: str, tells: str) -> Columns:
 
 def _row(cells: list[str], width: int, columns: Columns, read_box: ReadBox, line: int) -> Row:
     if len(cells) != width:
-        raise Unexpected(f"{width} columns", f"{len(cells)}")
+        raise Unusable(f"{width} columns", f"{len(cells)}")
     name, test = cells[columns.image].strip(), None
     if not name:
-        raise Unexpected("the name of an image", "an empty cell")
+        raise Unusable("the name of an image", "an empty cell")
     if columns.split is not None:
         test = SPLITS.get(cells[columns.split].strip().lower())
         if test is None:
             came = readable(cells[columns.split]) or "an empty cell"
-            raise Unexpected(f"split {', '.join(SPLITS)}", came)
+            raise Unusable(f"split {', '.join(SPLITS)}", came)
     return Row(line, name, read_box(cells), test)

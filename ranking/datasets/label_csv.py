@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ranking.datasets.image_csv import ImageCsv, ReadBox, Unexpected
+from ranking.datasets.image_csv import ImageCsv, ReadBox
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.table_cells import listed_labels, marked_labels
 from ranking.settings import setting
-from ranking.text import readable
 from ranking.types import SourceBox
 
 LABEL_COLUMNS = ("labels", "tags", "label", "classes", "concepts")
@@ -35,22 +35,6 @@ class LabelCsv(ImageCsv):
         together = next((lower[name] for name in LABEL_COLUMNS if name in lower), None)
         if together is not None:
             return lambda cells: SourceBox(None, listed_labels(cells[together]))
-        return lambda cells: SourceBox(None, _marked(cells, columns))
-
-
-def listed_labels(cell: str) -> tuple[str, ...]:
-    """The labels of a cell, each once.
-
-    >>> listed_labels("sea; sun|sea")
-    ('sea', 'sun')
-    """
-    told = [label for label in map(readable, cell.replace("|", ";").split(";")) if label]
-    return tuple(dict.fromkeys(told))
-
-
-def _marked(cells: Sequence[str], columns: Mapping[str, int]) -> tuple[str, ...]:
-    marks = {label: cells[place].strip() for label, place in columns.items()}
-    wrong = next((f"{label}: {mark!r:.20}" for label, mark in marks.items() if mark not in ("0", "1")), None)
-    if wrong is not None:
-        raise Unexpected("labels marked 0 or 1", readable(wrong))
-    return tuple(label for label, mark in marks.items() if mark == "1")
+        return lambda cells: SourceBox(
+            None, marked_labels((label, cells[place]) for label, place in columns.items())
+        )

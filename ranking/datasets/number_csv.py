@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.datasets.image_csv import ImageCsv, ReadBox, Unexpected
+from ranking.datasets.image_csv import ImageCsv, ReadBox
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.table_cells import number
 from ranking.settings import setting
 from ranking.text import readable
 from ranking.types import SourceBox
-
-UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")
 
 
 @SOURCES.register("Numbers CSV")
@@ -47,21 +45,3 @@ class NumberCsv(ImageCsv):
             return SourceBox(None, (), group or None, numbers=numbers)
 
         return read
-
-
-def number(criterion: str, cell: str) -> float:
-    """The number in a cell, NaN where it is unknown; Unexpected where there is something else.
-
-    >>> number("year", " 1957 "), number("year", "NA")
-    (1957.0, nan)
-    """
-    text = cell.strip()
-    if text.lower() in UNKNOWN:
-        return math.nan
-    try:
-        told = float(text)
-    except ValueError:
-        told = math.inf
-    if not math.isfinite(told):
-        raise Unexpected("finite numbers, or ? where unknown", readable(f"{criterion}: {text!r:.20}"))
-    return told

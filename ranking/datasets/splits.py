@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ranking.types import Bools
 
@@ -18,6 +21,23 @@ def drawn(count: int, share: float, seed: int) -> Bools:
     test = np.zeros(count, np.bool_)
     test[np.random.default_rng(seed).permutation(count)[: round(share * count)]] = True
     return test
+
+
+def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Bools:
+    """As `drawn` for images of which `groups` tells the groups of each: what hangs together by them is drawn together.
+
+    An image without a group stands for itself. `share` is of what hangs together.
+
+    >>> drawn_whole([["a"], ["a", "b"], ["b"], []], 0.5, seed=0).tolist()
+    [True, True, True, False]
+    """
+    first: dict[str, int] = {}
+    pairs = [(image, first.setdefault(group, image)) for image, told in enumerate(groups) for group in told]
+    here, there = zip(*pairs, strict=True) if pairs else ((), ())
+    links = coo_array((np.ones(len(pairs)), (here, there)), shape=(len(groups), len(groups)))
+    count, unit = connected_components(links, directed=False)
+    chosen: Bools = drawn(count, share, seed)[unit]
+    return chosen
 
 
 def evenly(number: int, share: float, start: float) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from ranking.datasets.common_settings import seed_of, share_of_test
-from ranking.datasets.splits import drawn
+from ranking.datasets.splits import drawn, drawn_whole
 from ranking.intake import FileTree, Recognised, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES, image_name
 from ranking.intake.tree import parent, stem, suffix
@@ -64,21 +64,30 @@ class TreeSource(ABC):
     def title(self) -> str:
         return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name
 
-    def _which_test(self, parts: Sequence[str | None]) -> tuple[list[bool], list[Problem]]:
+    def _which_test(
+        self, parts: Sequence[str | None], groups: Sequence[Sequence[str]] | None = None
+    ) -> tuple[list[bool], list[Problem]]:
         """Which of the images test, by the part of each; and a row where that had to be drawn.
 
-        Those of "test" do where others are there too, else those of "val"; where neither helps, a share of all.
+        Those of "test" do where others are there too, else those of "val"; where neither helps, a share of all, and
+        of images that have a group of `groups` in common all or none, where there are groups enough.
         """
         found = set(parts)
         chosen = next((part for part in ("test", "val") if part in found and found != {part}), None)
-        tested = drawn(len(parts), self.test_share, self.seed).tolist()
-        if self.split == "draw":
-            return tested, []
-        if chosen is not None:
+        if self.split != "draw" and chosen is not None:
             return [part == chosen for part in parts], []
+        tested = drawn_whole(groups or [()] * len(parts), self.test_share, self.seed).tolist()
+        rows = []
+        if len(set(tested)) < 2:
+            tested = drawn(len(parts), self.test_share, self.seed).tolist()
+            if groups is not None and any(groups):
+                done = "images of one group are drawn for training and for the test"
+                rows = [Problem("groups", "groups enough to draw some for the test", "too few", done)]
+        if self.split == "draw":
+            return tested, rows
         named = listed(sorted(part for part in found if part is not None)) or "none"
         done = f"{self.test_share:.0%} of {counted(len(parts), 'image')} drawn for the test, seed {self.seed}"
-        return tested, [Problem("parts", "a part for training and one for testing", named, done)]
+        return tested, [Problem("parts", "a part for training and one for testing", named, done), *rows]
 
     @cached_property
     def _tree(self) -> FileTree:
@@ -121,16 +130,20 @@ def called(names: Sequence[str]) -> dict[str, str]:
     ({'data/a.jpg': 'a', 'data/b.png': 'b'}, {'x/a.jpg': 'x/a', 'y/a.jpg': 'y/a.jpg', 'y/a.png': 'y/a.png'})
     """
     start = len(shared_folder(names))
-    bare: dict[str, int] = {}
+    come: dict[str, int] = {}
     for name in names:
-        bare[_bare(name)] = bare.get(_bare(name), 0) + 1
+        come[bare(name)] = come.get(bare(name), 0) + 1
     return {
-        name: image_name((_bare(name) if bare[_bare(name)] == 1 else name)[start:].lstrip("/"))
+        name: image_name((bare(name) if come[bare(name)] == 1 else name)[start:].lstrip("/"))
         for name in names
     }
 
 
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
+    """
+    >>> bare("a.b/c.jpg")
+    'a.b/c'
+    """
     return name[: len(name) - len(suffix(name))]
 
 

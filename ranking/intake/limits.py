@@ -24,6 +24,7 @@ class Limits:
     image_bytes: int = 50 * 2**20  # of one image file
     pixels: int = 50_000_000  # of one image, by its header; Pillow itself refuses more than 89 million
     json_bytes: int = 64 * 2**20  # of one file of annotations, which takes up to fifteen times that in memory
+    table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, as it is and as it claims to expand to
     seconds: int = 3_600  # that reading the source may take in all
 
     def __post_init__(self) -> None:

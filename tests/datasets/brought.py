@@ -106,3 +106,64 @@ def some_classes(root):
     """Two classes in two parts."""
     names = ["train/cat/1.jpg", "train/cat/2.jpg", "train/dog/1.jpg", "test/cat/1.jpg", "test/dog/1.jpg"]
     return lay(root, dict.fromkeys(names))
+
+
+def some_table(root):
+    """A box a row: two images to train on, of which one has two boxes, and one to test on."""
+    text = (
+        "filename,width,height,class,xmin,ymin,xmax,ymax,split,clip\n"
+        "a.jpg,40,30,cat,0,0,20,15,train,film 1\n"
+        "a.jpg,40,30,dog;tame,10.4,5,20,15,train,film 1\n"
+        "b.jpg,40,30,dog,1,2,4,6,train,film 1\n"
+        "c.jpg,40,30,cat,0,0,40,30,test,film 2\n"
+    )
+    return lay(root, {"boxes.csv": text, **{f"images/{name}.jpg": None for name in "abc"}})
+
+
+def region(x, y, width, height, *labels, **more):
+    """A result of Label Studio: a rectangle in percent."""
+    value = {"x": x, "y": y, "width": width, "height": height, "rotation": 0, "rectanglelabels": list(labels)}
+    size = {"original_width": 40, "original_height": 30, "image_rotation": 0}
+    return {"type": "rectanglelabels", "id": f"r{x}-{y}", "value": value | more, **size}
+
+
+def task(image, *results, **more):
+    """A task of Label Studio with one annotation."""
+    return {"id": 1, "annotations": [{"id": 1, "result": list(results)}], "data": {"image": image}, **more}
+
+
+def some_label_studio(root):
+    """Three images, uploaded under other names; and what is labelled of them."""
+    tasks = [
+        task("/data/upload/1/0a1b2c3d-1.jpg", region(0, 0, 50, 50, "cat"), region(25, 20, 25, 30, "dog")),
+        task("/data/local-files/?d=photos%2F2.jpg", region(10, 10, 10, 20, "dog")),
+        task("s3://bucket/3.jpg", region(0, 0, 100, 100, "cat")),
+    ]
+    return lay(root, {"project.json": tasks, **{f"photos/{name}.jpg": None for name in "123"}})
+
+
+def cvat(*images, meta=""):
+    """CVAT for images 1.1."""
+    inner = f"<version>1.1</version>{meta}{''.join(images)}"
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<annotations>{inner}</annotations>'
+
+
+def cvat_image(name, *shapes, **more):
+    told = "".join(f' {key}="{value}"' for key, value in {"width": 40, "height": 30, **more}.items())
+    return f'<image id="0" name="{name}"{told}>{"".join(shapes)}</image>'
+
+
+def cvat_box(label, left, top, right, bottom, inner="", **more):
+    told = "".join(f' {key}="{value}"' for key, value in more.items())
+    return f'<box label="{label}" xtl="{left}" ytl="{top}" xbr="{right}" ybr="{bottom}"{told}>{inner}</box>'
+
+
+def some_cvat(root):
+    """Two parts, of two images and one."""
+    told = cvat(
+        cvat_image("1.jpg", cvat_box("cat", 0, 0, 20, 15), cvat_box("dog", 10.4, 5, 20, 15), subset="Train"),
+        cvat_image("2.jpg", cvat_box("dog", 1, 2, 4, 6, '<attribute name="a">b</attribute>'), subset="Train"),
+        cvat_image("1.jpg", cvat_box("cat", 0, 0, 40, 30), subset="Validation"),
+    )
+    names = ["images/Train/1.jpg", "images/Train/2.jpg", "images/Validation/1.jpg"]
+    return lay(root, {"annotations.xml": told, **dict.fromkeys(names)})

@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 import pytest
-from brought import some_classes, some_coco, some_yolo
+from brought import some_classes, some_coco, some_cvat, some_label_studio, some_table, some_yolo
 from label_files import (
     some_arff,
     some_corel5k,
@@ -45,6 +45,9 @@ def make(request, voc, tmp_path_factory):
         "Class folders": lambda: {"folder": str(some_classes(folder / "classes"))},
         "COCO": lambda: {"folder": str(some_coco(folder / "coco"))},
         "YOLO": lambda: {"folder": str(some_yolo(folder / "yolo"))},
+        "CVAT": lambda: {"folder": str(some_cvat(folder / "cvat"))},
+        "Label Studio": lambda: {"folder": str(some_label_studio(folder / "label_studio"))},
+        "Table of images": lambda: {"folder": str(some_table(folder / "table"))},
         "PASCAL VOC": lambda: {"folder": str(voc.root)},
         "Action figures": lambda: {"images": 50},
         "Label scenes": lambda: {"images": 50},
@@ -137,7 +140,7 @@ def _changed(make):
         "Corel5k": {"least": 25},
         "Public figures": {"least": 11},
     }
-    if make().name in ("Class folders", "COCO", "YOLO"):
+    if make().name in ("Class folders", "COCO", "CVAT", "Table of images", "YOLO"):
         return {"split": "draw", "test_share": 0.5}
     return special.get(make().name, {"test_share": 0.9})
 
@@ -179,7 +182,7 @@ def test_thumbnails(built):
 def test_unknown_source_lists_the_sources():
     with pytest.raises(
         ValueError,
-        match="no image-set source is called 'ImageNet'; choose one of: Action figures, ARFF, COCO, Class",
+        match="no image-set source is called 'ImageNet'; choose one of: Action figures, ARFF, COCO, CVAT,",
     ):
         source_class("ImageNet")
 

@@ -1,0 +1,120 @@
+"""A table that a person brought, as CSV, TSV or Parquet: the names of its columns, and its rows as text.
+
+Rows are read one after the other and not kept here. Parquet is read by another program, for the library that can do
+so aborts on some damaged files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ranking.datasets import parquet_to_csv
+from ranking.datasets.parquet_to_csv import BROKEN
+from ranking.intake import FileTree, Limits, Unusable
+from ranking.intake.tree import suffix
+from ranking.text import readable
+
+TABLES = (".csv", ".tsv", ".parquet")
+MOST_COLUMNS = 1_002
+MOST_VALUES = 20_000_000  # in the columns of a Parquet file, together
+SECONDS = 120  # that reading Parquet may take
+Rows = Iterator[tuple[int, list[str]]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """header: as written. rows: begins anew each time it is called; the place of each row, and its cells.
+
+    Unusable comes out of it where the file is damaged. counts: what the places are, "line" or "row".
+    """
+
+    header: tuple[str, ...]
+    rows: Callable[[], Rows]
+    counts: str = "line"
+
+    def first(self, count: int) -> list[list[str]]:
+        """The cells of the first rows that have a cell for each column."""
+        whole = (cells for _, cells in self.rows() if len(cells) == len(self.header))
+        return list(itertools.islice(whole, count))
+
+
+def is_table(name: str) -> bool:
+    """Whether a file calls itself a table."""
+    return suffix(name) in TABLES
+
+
+def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
+    """The table of that name in a tree; Unusable where it is none, or exceeds the limits."""
+    data = tree.read(name, limits.table_bytes, "a table")
+    return parquet_table(data, limits) if suffix(name) == ".parquet" else text_table(data, name)
+
+
+def text_table(data: bytes, name: str = "") -> Table:
+    """The CSV or TSV in `data`. Cells are apart by commas, or by what the first line has instead: ; or tabs.
+
+    >>> text_table(b"image;year\\na.jpg;1957").first(1)
+    [['a.jpg', '1957']]
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unusable("text in UTF-8", f"byte {error.start} of another kind") from error
+    mark = _mark(text[: text.find("\n")] if "\n" in text else text, name)
+
+    def lines() -> Rows:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+        try:
+            for cells in reader:
+                yield reader.line_num, cells
+        except csv.Error as error:
+            raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
+
+    header = next((cells for _, cells in lines()), [])
+    if len(header) > MOST_COLUMNS:
+        raise Unusable(f"at most {MOST_COLUMNS:,} columns", f"{len(header):,}")
+    return Table(
+        tuple(map(readable, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
+    )
+
+
+def _mark(first: str, name: str) -> str:
+    marks = ("\t", ",", ";") if suffix(name) == ".tsv" else (",", ";", "\t")
+    return next((mark for mark in marks if mark in first), marks[0])
+
+
+def parquet_table(data: bytes, limits: Limits) -> Table:
+    """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
+    most = (limits.table_bytes, MOST_COLUMNS, MOST_VALUES)
+    command = [sys.executable, "-I", parquet_to_csv.__file__, *map(str, most)]
+    try:
+        ended = subprocess.run(
+            command,
+            input=data,
+            capture_output=True,
+            timeout=SECONDS,
+            env={"ARROW_DEFAULT_MEMORY_POOL": "system"},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Unusable(BROKEN, f"nothing within {SECONDS} seconds") from error
+    if ended.returncode:
+        raise _reason(ended.stderr)
+    table = text_table(ended.stdout, "table.csv")
+    return Table(
+        table.header, lambda: ((place, cells) for place, (_, cells) in enumerate(table.rows(), 1)), "row"
+    )
+
+
+def _reason(said: bytes) -> Unusable:
+    """What the process refused; where it was ended before it could say so, that."""
+    try:
+        expected, came = json.loads(said)
+    except ValueError:
+        return Unusable(BROKEN, "one on which the reader broke off")
+    return Unusable(expected, readable(came))
