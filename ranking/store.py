@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.home import move_durably
-from ranking.run import Run, is_set_key
+from ranking.run import ENDED, Run, is_set_key
 from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, RunStore
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
@@ -21,7 +21,10 @@ if TYPE_CHECKING:  # what these import would double the time that a worker takes
 
 @dataclass(frozen=True)
 class ImageSetRow:
-    """What a list of image sets shows of one, without reading its files."""
+    """What a list of image sets shows of one, without reading its files.
+
+    deleted: when a person took it away, in seconds since the epoch; None where nobody did.
+    """
 
     key: str
     title: str
@@ -30,6 +33,7 @@ class ImageSetRow:
     samples: int
     classes: tuple[str, ...]
     created: float
+    deleted: float | None = None
 
 
 class Store(RunStore):
@@ -44,10 +48,13 @@ class Store(RunStore):
 
     # -------------------------------------------------------------------------------------- image sets
 
-    def image_sets(self) -> list[ImageSetRow]:
-        """The image sets that were kept, newest first."""
+    def image_sets(self, deleted: bool = False) -> list[ImageSetRow]:
+        """The image sets that were kept, newest first. deleted: those that were taken away and can be restored,
+        instead of the others."""
         with self._home.read() as database:
-            rows = database.execute("select * from image_set order by number desc").fetchall()
+            rows = database.execute(
+                "select * from image_set where (deleted is not null) = ? order by number desc", (deleted,)
+            ).fetchall()
         return [_as_image_set_row(row) for row in rows]
 
     def image_set(self, key: str) -> ImageSet:
@@ -116,25 +123,79 @@ class Store(RunStore):
             return None
         return load_edges(self.edges, set_key, graph)
 
+    # ------------------------------------------------------------------- a set that was kept, taken away
+
+    def delete_set(self, key: str) -> None:
+        """Take an image set out of all lists; `restore_set` brings it back within DELETED_DAYS days.
+
+        Repeating it is harmless. ValueError where a run uses it, also one that was deleted and can be restored.
+        """
+        with self._home.change() as database:
+            self._row_of_set(database, key)
+            users = len(self.users_of_set(key))
+            if users:
+                raise ValueError(
+                    f"{users} trainings or other runs use this image set; delete them for good first, then the set"
+                )
+            database.execute(
+                "update image_set set deleted = ? where key = ? and deleted is null", (time.time(), key)
+            )
+
+    def users_of_set(self, key: str) -> list[Run]:
+        """The runs that need an image set, those among them that were deleted and can be restored."""
+        runs = self.runs(set_key=key) + self.runs(set_key=key, deleted=True)
+        return [run for run in runs if run.kind != "import"]
+
+    def restore_set(self, key: str) -> None:
+        """Undo `delete_set`. ValueError where the set is gone for good."""
+        with self._home.change() as database:
+            self._row_of_set(database, key)
+            database.execute("update image_set set deleted = null where key = ?", (key,))
+
+    def empty_deleted_sets(self) -> int:
+        """Remove all image sets that were taken away, and their files, for good, at once; how many there were."""
+        with self._home.change() as database:
+            removed = self._remove_deleted_sets(database, before=None)
+        self._home.empty_trash()
+        return removed
+
+    def _row_of_set(self, database: sqlite3.Connection, key: str) -> None:
+        if database.execute("select 1 from image_set where key = ?", (key,)).fetchone() is None:
+            raise ValueError(f"there is no image set {key[:80]!r} in {self.home}; choose one from the list")
+
+    def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
+        """As `_remove_deleted` of runs. What people brought for a set goes with it."""
+        rows = database.execute(
+            "delete from image_set where deleted is not null"
+            " and (:before is null or (deleted < :before and deleted >= created)) returning key",
+            {"before": before},
+        ).fetchall()
+        for row in rows:
+            for folder in (self._home.sets, self._home.edges):
+                self._home.throw_away(folder / row["key"])
+        return len(rows)
+
     # ----------------------------------------------------------------------- an import is a transaction
 
     def keep(self, run_id: str) -> str:
         """Make the draft of a finished import an image set, and return its key. Repeating it is harmless."""
         with self._home.change() as database:
-            key = self._admit(database, self._decidable(run_id, "kept"))
+            run = self._decidable(run_id, "kept")
+            key = self._admit(database, run)
+        run.brought_file.unlink(missing_ok=True)
         self._home.empty_trash()
         return key
 
     def discard(self, run_id: str) -> None:
-        """Remove the draft of a finished import. Repeating it is harmless."""
+        """Remove what a finished import has built, or what a look has found. Repeating it is harmless."""
         with self._home.change() as database:
             run = self._decidable(run_id, "discarded")
             self._decide(database, run, "discarded")
-        self.clear_draft(run)
+        self.clear(run)
 
-    def clear_draft(self, run: Run) -> None:
-        """Remove what an import has built."""
-        self._home.throw_away(run.draft)
+    def clear(self, run: Run) -> None:
+        """Remove all files of an import: what was uploaded, what it has built and what it has said."""
+        self._home.throw_away(run.folder)
         self._home.empty_trash()
 
     def _decidable(self, run_id: str, decision: str) -> Run:
@@ -143,6 +204,8 @@ class Store(RunStore):
             raise ValueError(
                 f"only a finished import can be {decision}; run {run_id} is a {run.state} {run.called}"
             )
+        if run.looks and decision == "kept":
+            raise ValueError(f"run {run_id} has only looked at what was brought; import it, then keep it")
         if run.result.get("decision", decision) != decision:
             raise ValueError(f"import {run_id} was {run.result['decision']} before; import it again")
         return run
@@ -187,6 +250,7 @@ class Store(RunStore):
                 (UNREADABLE,),
             )
             self._remove_deleted(database, before=time.time() - DELETED_DAYS * 86400)
+            self._remove_deleted_sets(database, before=time.time() - DELETED_DAYS * 86400)
             runs = {run.id: run for run in self.runs()}
             known_ids = {row["id"] for row in database.execute("select id from run")}
             for folder in self._home.runs.iterdir():
@@ -195,15 +259,20 @@ class Store(RunStore):
             imports = [run for run in runs.values() if run.kind == "import" and not run.alive]
             undecided = [run for run in imports if run.state == "finished" and "decision" not in run.result]
             for run in imports:
-                if run not in undecided:
+                if run.result.get("decision") == "kept":
+                    self._home.throw_away(run.draft)
+                    run.brought_file.unlink(missing_ok=True)
+                elif run not in undecided and run.state in ENDED:
+                    self._home.throw_away(run.folder)
+                elif run not in undecided:  # whoever looks at it next settles it, and needs to know how it died
                     self._home.throw_away(run.draft)
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()
             for half_written in self.edges.glob("*/*.part"):
                 half_written.unlink()
-            moved = {run.result["key"]: run for run in undecided if not run.draft.is_dir()}
-            known = {row.key for row in self.image_sets()}
+            moved = {run.result["key"]: run for run in undecided if not run.looks and not run.draft.is_dir()}
+            known = {row.key for row in (*self.image_sets(), *self.image_sets(deleted=True))}
             for folder in self._home.sets.iterdir():
                 if folder.name in known:
                     continue
@@ -222,7 +291,7 @@ def _files(folder: Path) -> dict[str, int]:
 
 
 def _insert(database: sqlite3.Connection, told: dict[str, Any]) -> None:
-    """The row of an image set, unless there is one of its key."""
+    """The row of an image set, unless there is one of its key; one that was taken away is back with it."""
     names = ("key", "title", "source", "images", "samples", "classes")
     database.execute(
         f"insert or ignore into image_set ({', '.join(names)}, created)"
@@ -233,6 +302,7 @@ def _insert(database: sqlite3.Connection, told: dict[str, Any]) -> None:
             "created": time.time(),
         },
     )
+    database.execute("update image_set set deleted = null where key = ?", (told["key"],))
 
 
 def _as_image_set_row(row: sqlite3.Row) -> ImageSetRow:
