@@ -86,9 +86,7 @@ def start_once(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
     return _start(store, kind, settings, once=True)
 
 
-def _start(
-    store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill: Fill | None = None
-) -> Run:
+def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill: Fill | None = None) -> Run:
     locks: list[int] = []
     try:
         run = store.create_run(kind, settings, lambda folder: locks.append(take_lock(folder)), once)
@@ -129,8 +127,10 @@ def _await_end(store: Store, run_id: str, child: subprocess.Popen[bytes]) -> Non
     with contextlib.suppress(
         HomeError
     ):  # whoever looks when the home is back settles it, and how it died is kept
-        poll(store, run_id)
+        run = poll(store, run_id)
         _children.pop(run_id, None)  # of one that settled itself
+        if run.state in ("failed", "cancelled"):
+            _clear(store, run)  # once more: the worker may have died before it did
 
 
 def waits_for(store: Store, run: Run) -> int:

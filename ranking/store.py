@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ranking.home import move_durably
 from ranking.run import ENDED, Run, is_set_key
 from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, RunStore
+from ranking.text import counted
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
@@ -132,10 +133,11 @@ class Store(RunStore):
         """
         with self._home.change() as database:
             self._row_of_set(database, key)
-            users = len(self.users_of_set(key))
+            users = self.users_of_set(key)
             if users:
                 raise ValueError(
-                    f"{users} trainings or other runs use this image set; delete them for good first, then the set"
+                    f"expected an image set that no run uses, this one is of {counted(len(users), 'run')}; delete them "
+                    "and empty the list of deleted ones first"
                 )
             database.execute(
                 "update image_set set deleted = ? where key = ? and deleted is null", (time.time(), key)
@@ -264,8 +266,9 @@ class Store(RunStore):
                     run.brought_file.unlink(missing_ok=True)
                 elif run not in undecided and run.state in ENDED:
                     self._home.throw_away(run.folder)
-                elif run not in undecided:  # whoever looks at it next settles it, and needs to know how it died
+                elif run not in undecided:  # whoever polls it settles it, and asks its folder how it died
                     self._home.throw_away(run.draft)
+                    run.brought_file.unlink(missing_ok=True)
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ranking.datasets.detection import Detected, detect, tree_sources
@@ -13,6 +13,8 @@ from ranking.datasets.registry import SOURCES
 from ranking.intake import FileTree, Recognised, open_tree
 from ranking.types import Problem
 
+PLAIN = ("files", "source", "refused", "problems")
+MOST_PROBLEMS = 200  # that are told of; an import tells of all
 UNKNOWN = "no source knows what is in it: choose what it is"
 
 
@@ -21,7 +23,7 @@ class Look:
     """What was found. files: how many. detected: the sources that know it, the surest first.
 
     source, source_settings: as what it was read; None where no source knows it. seen: a preview of that; None where it
-    cannot be read so, and `refused` says why.
+    cannot be read so, and `refused` says why. problems: how many it met, of which it has the first MOST_PROBLEMS.
     """
 
     files: int
@@ -30,10 +32,11 @@ class Look:
     source_settings: dict[str, Any] = field(default_factory=dict)
     seen: Preview | None = None
     refused: str = ""
+    problems: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
-        told = {name: getattr(self, name) for name in ("files", "source", "source_settings", "refused")}
+        told = {name: getattr(self, name) for name in (*PLAIN, "source_settings")}
         told["detected"] = [[name, asdict(recognised)] for name, recognised in self.detected]
         told["seen"] = None if self.seen is None else _preview_to_json(self.seen)
         return told
@@ -45,7 +48,9 @@ class Look:
         return cls(
             **{
                 **told,
-                "detected": [Detected(name, Recognised(**recognised)) for name, recognised in told["detected"]],
+                "detected": [
+                    Detected(name, Recognised(**recognised)) for name, recognised in told["detected"]
+                ],
                 "seen": None if seen is None else _preview_from_json(seen),
             }
         )
@@ -76,8 +81,9 @@ def look_at(
     try:
         seen = preview(SOURCES.make(chosen, **{**read_by, "folder": place}))
     except ValueError as error:
-        return Look(**{**vars(found), "refused": " ".join(str(error).split())})
-    return Look(**{**vars(found), "seen": seen})
+        return replace(found, refused=" ".join(str(error).split()))
+    problems = len(seen.problems)
+    return replace(found, seen=replace(seen, problems=seen.problems[:MOST_PROBLEMS]), problems=problems)
 
 
 def _preview_to_json(seen: Preview) -> dict[str, Any]:

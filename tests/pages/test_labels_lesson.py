@@ -328,6 +328,8 @@ def test_hostile_names_are_escaped_in_charts():
 
 
 def test_every_step_is_handed_out_as_it_is_set(open_page):
-    text = every_step(open_page("labels_lesson", labels_step="2", label_scene="B"), keys.LABELS_STEP, 4, pictures=3)
+    text = every_step(
+        open_page("labels_lesson", labels_step="2", label_scene="B"), keys.LABELS_STEP, 4, pictures=3
+    )
     assert "Scene: <b>B</b>" in text
     assert "Questions that the truth has answered: <b>0</b>" in text
