@@ -635,7 +635,7 @@ def test_the_sweep_removes_what_nobody_needs(here: Store) -> None:
     here.sweep()
     assert list(here.features.iterdir()) == []
     assert not any(folder.exists() for folder in [*stray, failed.draft, cancelled.draft, dead.draft])
-    assert failed.folder.exists()
+    assert not failed.folder.exists(), "of an import that failed its row says why, and nothing else is left"
 
 
 def test_the_sweep_leaves_what_somebody_needs(here: Store) -> None:

@@ -127,9 +127,12 @@ def _go_on(run: Run, look: Look, source: str | None, values: dict[str, Any]) -> 
         if source is not None and _differ(look, source, values):
             if frame.pressed("Look again", "look again", type="primary", icon=":material/search:"):
                 _go_to(bringing.look_again(run, source, values))
-        elif source is not None and look.seen is not None:
-            if frame.pressed("Import", "import brought", type="primary", icon=":material/download:"):
-                _go_to(bringing.import_all(run, source, values))
+        elif (
+            source is not None
+            and look.seen is not None
+            and frame.pressed("Import", "import brought", type="primary", icon=":material/download:")
+        ):
+            _go_to(bringing.import_all(run, source, values))
         _offer_discard(run)
 
 
