@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", said_of_cancelled(store.run(run.id)), None
         traceback.print_exc()
-        reason = reason_of(error)
+        reason = _as_called(run, reason_of(error))
         if run.model_file.exists():
             reason = WEIGHTS_ALONE.format(reason)
         return "failed", with_last_gap(run, reason), None
@@ -171,7 +171,7 @@ def look(run: Run, report: Report) -> Result:
         place, settings.source, settings.source_settings, lambda what: report.progress(what, 0, 1)
     )
     report.flush()
-    written = json.dumps(found.to_json())
+    written = json.dumps(replace(found, refused=_as_called(run, found.refused)).to_json())
     _write_whole(run.look_file, lambda path: path.write_text(written))
     return {"source": found.source}
 
@@ -183,6 +183,11 @@ def _uploaded(run: Run, called: str) -> str:
     if not run.brought_file.is_file():
         raise ValueError(f"the uploaded copy of {called} is gone; drop it on the page again")
     return Upload(run.brought_file, called)
+
+
+def _as_called(run: Run, told: str) -> str:
+    """What is told of an upload, with the name that the person knows it by for the place of its copy."""
+    return told.replace(str(run.brought_file.absolute()), str(run.settings.get("brought")))
 
 
 def train(store: Store, run: Run, report: Report) -> Result:
