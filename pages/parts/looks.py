@@ -36,8 +36,12 @@ def show(run: Run) -> None:
         _offer_discard(run)
         return
     st.markdown(f"#### {escaped(called(run))}{escaped(f': {look.source}') if look.source else ''}")
-    source = _choose_source(run, look)
-    values = _settings_of(run, look, source) if source is not None else {}
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        source = _choose_source(run, look)
+    with right:
+        values = _settings_of(run, look, source) if source is not None else {}
+    _say_why(look)
     if look.refused:
         st.error(escaped(look.refused[0].upper() + look.refused[1:]), icon=":material/error:")
     if look.seen is not None:
@@ -49,7 +53,7 @@ def show(run: Run) -> None:
 
 
 def _choose_source(run: Run, look: Look) -> str | None:
-    """The box that says as what it is read, which another look begins from; below it why."""
+    """The box that says as what it is read; another choice begins another look."""
     why = {name: recognised.why for name, recognised in look.detected}
     names = [*why, *(name for name in tree_sources() if name not in why)]
     key = keys.widget(f"read as {run.id}")
@@ -63,6 +67,12 @@ def _choose_source(run: Run, look: Look) -> str | None:
         on_change=_look_again_as,
         args=(run.id, key),
     )
+    return look.source if chosen is not None else None
+
+
+def _say_why(look: Look) -> None:
+    """Why it is read as it is, and what else it could be."""
+    why = {name: recognised.why for name, recognised in look.detected}
     if look.source in why:
         st.caption(f"Recognised: {escaped(why[look.source])}.")
     elif look.source is not None:
@@ -70,7 +80,6 @@ def _choose_source(run: Run, look: Look) -> str | None:
     others = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != look.source]
     if others:
         st.caption("It could also be " + "; or ".join(others) + ".")
-    return look.source if chosen is not None else None
 
 
 def _look_again_as(run_id: str, key: str) -> None:
