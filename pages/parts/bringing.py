@@ -60,13 +60,20 @@ def import_all(look: Run, source: str, settings: dict[str, Any]) -> Run:
 
 
 def _pass_on(look: Run, settings: dict[str, Any]) -> Run:
-    """A run with `settings` that has what was uploaded for `look`, of which nothing is left."""
+    """A run with `settings` that has what was uploaded for `look`, of which nothing is left.
+
+    Asked once more, as by a page that was interrupted after it had asked, it is the same run.
+    """
     store = cache.store()
+    look = store.run(look.id)
+    if "next" in look.result:
+        return store.run(look.result["next"])
     if look.settings["brought"] is None:
         run = jobs.start_once(store, "import", settings)
     else:
         run = jobs.start(
             store, "import", settings, lambda run: os.rename(look.brought_file, run.brought_file)
         )
+    store.update_run(look.id, result={**look.result, "next": run.id})
     store.discard(look.id)
     return run

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts import address, bringing, cache, forms, frame, jobs_panel, keys
 from pages.parts.frame import escaped
@@ -76,7 +77,7 @@ def _bring(again: Run | None, ended: str) -> None:
 def _upload(key: str) -> None:
     """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten."""
     file = st.session_state[key]
-    if file is None:
+    if not isinstance(file, UploadedFile):  # none, or one that the server was told to forget
         return
     st.session_state[keys.UPLOADS] = st.session_state.get(keys.UPLOADS, 0) + 1
     st.session_state[keys.NOT_BROUGHT] = None

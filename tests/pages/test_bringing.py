@@ -199,6 +199,15 @@ def test_importing_takes_the_upload_along_and_leaves_nothing_of_the_look(laborat
     assert dropped.query_params["set"] == done.result["key"]
 
 
+def test_a_look_is_passed_on_once_however_often_it_is_asked_for(laboratory, started, dropped, monkeypatch):
+    [look] = started
+    monkeypatch.setattr(bringing.cache, "store", lambda: laboratory.store)
+    first, again = (bringing.import_all(look, "PASCAL VOC", {}) for _ in range(2))
+    assert first.id == again.id
+    assert first.brought_file.exists()
+    assert [run.id for run in started] == [look.id, first.id]
+
+
 def test_another_format_is_looked_at_as_soon_as_it_is_chosen(laboratory, started, dropped):
     [look] = started
     dropped.selectbox(key=f"widget read as {look.id}").select("COCO").run()
