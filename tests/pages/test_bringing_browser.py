@@ -44,9 +44,9 @@ def test_a_dropped_zip_file_is_looked_at_imported_kept_and_taken_away(
     page.get_by_text("Kept: holiday.").wait_for()
     page.get_by_role("heading", name="Image photo_00").wait_for()
     assert not list(server.home.rglob("*.zip")), "the copy has gone"
-    page.get_by_role("button", name="Undo").click()
+    page.locator(".st-key-widget-undo-Kept button").click()
     page.get_by_text("Taken away: holiday.").wait_for()
-    page.get_by_role("button", name="Undo").click()
+    page.locator(".st-key-widget-undo-Taken-away button").click()
     page.get_by_role("heading", name="Image photo_00").wait_for()
 
 
