@@ -7,7 +7,20 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, charts, criteria, frame, grid, importing, keys, selection, sets, tiles
+from pages.parts import (
+    address,
+    cache,
+    charts,
+    criteria,
+    frame,
+    grid,
+    importing,
+    keys,
+    selection,
+    sets,
+    taken_away,
+    tiles,
+)
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from ranking.types import ImageSet, Ints
@@ -44,6 +57,7 @@ def steps() -> None:
             show_classes(images)
         if images.criteria:
             criteria.show(images)
+        taken_away.offer(row)
 
 
 def choose_images(images: ImageSet) -> Ints:

@@ -48,6 +48,7 @@ create table answer (
     time real not null, arrived real not null, unique (session, number));
 create index answer_of_image on answer ("set", image, arrival);
 """,
+    "alter table image_set add column deleted real;",
 )
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ WEIGHTS_ALONE = (
 # all cores takes many times longer than one that leaves the page its own. What the user has set goes first.
 SPARE_A_CORE = {"OPENBLAS_NUM_THREADS": str(max(1, (os.cpu_count() or 2) - 1))}
 
+Fill = Callable[[Run], object]
+
 _children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this process, until they are reaped
 
 
@@ -73,9 +76,10 @@ _children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this proces
 # ---------------------------------------------------------------------------------------------------------
 
 
-def start(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
-    """Start a worker on a new run. Where the system refuses a process, the run is "failed" and says so."""
-    return _start(store, kind, settings, once=False)
+def start(store: Store, kind: Kind, settings: dict[str, Any], fill: Fill | None = None) -> Run:
+    """Start a worker on a new run, after `fill` has put the files in it that it needs. Where the system refuses these,
+    or a process, the run is "failed" and says so."""
+    return _start(store, kind, settings, once=False, fill=fill)
 
 
 def start_once(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
@@ -86,16 +90,19 @@ def start_once(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
     return _start(store, kind, settings, once=True)
 
 
-def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool) -> Run:
+def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill: Fill | None = None) -> Run:
     locks: list[int] = []
     try:
         run = store.create_run(kind, settings, lambda folder: locks.append(take_lock(folder)), once)
         if not locks:
             return run  # it was there, with its worker
         try:
+            if fill is not None:
+                fill(run)  # outside of any transaction: if we die here, the lock goes, and the run is settled
             child = _children[run.id] = _spawn(store, run, locks[0])
         except OSError as error:
             store.end_run(run.id, "failed", f"the system could not start a worker: {error}")
+            _clear(store, run)
             return store.run(run.id)
         store.update_run(run.id, pid=child.pid)
     finally:
@@ -124,8 +131,10 @@ def _await_end(store: Store, run_id: str, child: subprocess.Popen[bytes]) -> Non
     with contextlib.suppress(
         HomeError
     ):  # whoever looks when the home is back settles it, and how it died is kept
-        poll(store, run_id)
+        run = poll(store, run_id)
         _children.pop(run_id, None)  # of one that settled itself
+        if run.state in ("failed", "cancelled"):
+            _clear(store, run)  # once more: the worker may have died before it did
 
 
 def waits_for(store: Store, run: Run) -> int:
@@ -168,9 +177,14 @@ def poll(store: Store, run_id: str) -> Run:
         cause = WEIGHTS_ALONE.format(cause) if run.model_file.exists() else cause
         store.end_run(run_id, "failed", with_last_gap(run, cause))
     _children.pop(run_id, None)
-    if run.kind == "import":
-        store.clear_draft(run)
+    _clear(store, run)
     return store.run(run_id)
+
+
+def _clear(store: Store, run: Run) -> None:
+    """Of an import that did not finish nothing is left."""
+    if run.kind == "import":
+        store.clear(run)
 
 
 def cancel(store: Store, run_id: str) -> None:

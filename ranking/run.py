@@ -136,6 +136,21 @@ class Run:
         return self.folder / "problems.json"
 
     @property
+    def looks(self) -> bool:
+        """Whether it is an import in its first stage, which looks at what a person brought and stores none of it."""
+        return self.kind == "import" and "look" in self.settings
+
+    @property
+    def brought_file(self) -> Path:
+        """The ZIP file that a person uploaded to be imported. It is here until it is imported or not wanted."""
+        return self.folder / "brought.zip"
+
+    @property
+    def look_file(self) -> Path:
+        """What a look found (`ranking.datasets.looking`), as JSON."""
+        return self.folder / "look.json"
+
+    @property
     def draft(self) -> Path:
         """The folder in which an import builds its image set."""
         return self.folder / "draft"

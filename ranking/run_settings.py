@@ -14,10 +14,17 @@ Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its s
 
 @dataclass(frozen=True)
 class ImportSettings:
-    """The source of an image set, by its name, and its settings."""
+    """The source of an image set, by its name, and its settings.
+
+    brought: what a person calls the ZIP file that they uploaded, which is then read instead of what the settings name.
+
+    >>> ImportSettings("COCO", brought="zoo.zip").to_json()
+    {'source': 'COCO', 'source_settings': {}, 'brought': 'zoo.zip'}
+    """
 
     source: str
     source_settings: Settings = field(default_factory=dict)
+    brought: str | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ImportSettings:
@@ -26,7 +33,32 @@ class ImportSettings:
         return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
-        return {"source": self.source, "source_settings": self.source_settings}
+        told = {"source": self.source, "source_settings": self.source_settings}
+        return told if self.brought is None else {**told, "brought": self.brought}
+
+
+@dataclass(frozen=True)
+class LookSettings:
+    """The first stage of an import: what a person brought, and as what it is read.
+
+    look: the path that was typed, empty for a ZIP file that was uploaded. source: None for the one that knows it best.
+    brought: as in `ImportSettings`.
+    """
+
+    look: str
+    source: str | None = None
+    source_settings: Settings = field(default_factory=dict)
+    brought: str | None = None
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> LookSettings:
+        """What `to_json` gave; a ValueError says what else it is."""
+        known = {name: value for name, value in values.items() if (name, value) != ("source", None)}
+        _check(cls, "a look at what was brought", known)
+        return cls(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        return _told(self)
 
 
 @dataclass(frozen=True)
@@ -255,6 +287,7 @@ class ExperimentSettings(Protocol):
 
 AnySettings = (
     ImportSettings
+    | LookSettings
     | TrainSettings
     | LabelTrainSettings
     | AskingSettings
@@ -264,8 +297,8 @@ AnySettings = (
     | Protocol
 )
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
-NAMES = ("set", "source", "query", "method", "criterion", "study")
-TEXTS = ("measure", "graph", "scheduler", "warm_start")
+NAMES = ("set", "look", "source", "query", "method", "criterion", "study")
+TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought")
 LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from ranking.home import move_durably
 from ranking.room_layout import lenders_of
 from ranking.room_quotas import check_disk
-from ranking.run import Run, is_set_key
+from ranking.run import ENDED, Run, is_set_key
 from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore
+from ranking.text import counted
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
@@ -25,7 +26,10 @@ if TYPE_CHECKING:  # what these import would double the time that a worker takes
 
 @dataclass(frozen=True)
 class ImageSetRow:
-    """What a list of image sets shows of one, without reading its files."""
+    """What a list of image sets shows of one, without reading its files.
+
+    deleted: when a person took it away, in seconds since the epoch; None where nobody did.
+    """
 
     key: str
     title: str
@@ -34,6 +38,7 @@ class ImageSetRow:
     samples: int
     classes: tuple[str, ...]
     created: float
+    deleted: float | None = None
 
     @property
     def lent(self) -> bool:
@@ -93,12 +98,18 @@ class Store(RunStore):
             rows = {row.key: row for row in lender.lent_image_sets()} | rows
         return sorted(rows.values(), key=lambda row: row.lent)  # stable: what is lent comes last
 
+    def deleted_image_sets(self) -> list[ImageSetRow]:
+        """The image sets of this home that were taken away and can be restored, newest first."""
+        return [ImageSetRow(**columns) for columns in self._image_set_columns(deleted=True)]
+
     def _own_image_sets(self) -> list[ImageSetRow]:
         return [ImageSetRow(**columns) for columns in self._image_set_columns()]
 
-    def _image_set_columns(self) -> list[dict[str, Any]]:
+    def _image_set_columns(self, deleted: bool = False) -> list[dict[str, Any]]:
         with self._home.read() as database:
-            rows = database.execute("select * from image_set order by number desc").fetchall()
+            rows = database.execute(
+                "select * from image_set where (deleted is not null) = ? order by number desc", (deleted,)
+            ).fetchall()
         return [_image_set_columns(row) for row in rows]
 
     def image_set(self, key: str) -> ImageSet:
@@ -178,6 +189,59 @@ class Store(RunStore):
         there = [folder for folder in folders if graph in kept_edges(folder, set_key)]
         return load_edges((there or folders)[0], set_key, graph)
 
+    # ------------------------------------------------------------------- a set that was kept, taken away
+
+    def delete_set(self, key: str) -> None:
+        """Take an image set out of all lists; `restore_set` brings it back within DELETED_DAYS days.
+
+        Repeating it is harmless. ValueError where a run uses it, also one that was deleted and can be restored.
+        """
+        with self._home.change() as database:
+            self._row_of_set(database, key)
+            users = self.users_of_set(key)
+            if users:
+                raise ValueError(
+                    f"expected an image set that no run uses, this one is of {counted(len(users), 'run')}; delete them "
+                    "and empty the list of deleted ones first"
+                )
+            database.execute(
+                "update image_set set deleted = ? where key = ? and deleted is null", (time.time(), key)
+            )
+
+    def users_of_set(self, key: str) -> list[Run]:
+        """The runs that need an image set, those among them that were deleted and can be restored."""
+        runs = self.own_runs(set_key=key) + self.own_runs(set_key=key, deleted=True)
+        return [run for run in runs if run.kind != "import"]
+
+    def restore_set(self, key: str) -> None:
+        """Undo `delete_set`. ValueError where the set is gone for good."""
+        with self._home.change() as database:
+            self._row_of_set(database, key)
+            database.execute("update image_set set deleted = null where key = ?", (key,))
+
+    def empty_deleted_sets(self) -> int:
+        """Remove all image sets that were taken away, and their files, for good, at once; how many there were."""
+        with self._home.change() as database:
+            removed = self._remove_deleted_sets(database, before=None)
+        self._home.empty_trash()
+        return removed
+
+    def _row_of_set(self, database: sqlite3.Connection, key: str) -> None:
+        if database.execute("select 1 from image_set where key = ?", (key,)).fetchone() is None:
+            raise ValueError(f"there is no image set {key[:80]!r} in {self.home}; choose one from the list")
+
+    def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
+        """As `_remove_deleted` of runs. What people brought for a set goes with it."""
+        rows = database.execute(
+            "delete from image_set where deleted is not null"
+            " and (:before is null or (deleted < :before and deleted >= created)) returning key",
+            {"before": before},
+        ).fetchall()
+        for row in rows:
+            for folder in (self._home.sets, self._home.edges):
+                self._home.throw_away(folder / row["key"])
+        return len(rows)
+
     # ----------------------------------------------------------------------- an import is a transaction
 
     def keep(self, run_id: str) -> str:
@@ -186,19 +250,20 @@ class Store(RunStore):
             run = self._decidable(run_id, "kept")
             check_disk(self.home)
             key = self._admit(database, run)
+        run.brought_file.unlink(missing_ok=True)
         self._home.empty_trash()
         return key
 
     def discard(self, run_id: str) -> None:
-        """Remove the draft of a finished import. Repeating it is harmless."""
+        """Remove what a finished import has built, or what a look has found. Repeating it is harmless."""
         with self._home.change() as database:
             run = self._decidable(run_id, "discarded")
             self._decide(database, run, "discarded")
-        self.clear_draft(run)
+        self.clear(run)
 
-    def clear_draft(self, run: Run) -> None:
-        """Remove what an import has built."""
-        self._home.throw_away(run.draft)
+    def clear(self, run: Run) -> None:
+        """Remove all files of an import: what was uploaded, what it has built and what it has said."""
+        self._home.throw_away(run.folder)
         self._home.empty_trash()
 
     def _decidable(self, run_id: str, decision: str) -> Run:
@@ -207,6 +272,8 @@ class Store(RunStore):
             raise ValueError(
                 f"only a finished import can be {decision}; run {run_id} is a {run.state} {run.called}"
             )
+        if run.looks and decision == "kept":
+            raise ValueError(f"run {run_id} has only looked at what was brought; import it, then keep it")
         if run.result.get("decision", decision) != decision:
             raise ValueError(f"import {run_id} was {run.result['decision']} before; import it again")
         return run
@@ -251,6 +318,7 @@ class Store(RunStore):
                 (UNREADABLE,),
             )
             self._remove_deleted(database, before=time.time() - DELETED_DAYS * 86400)
+            self._remove_deleted_sets(database, before=time.time() - DELETED_DAYS * 86400)
             runs = {run.id: run for run in self.own_runs()}
             known_ids = {row["id"] for row in database.execute("select id from run")}
             for folder in self._home.runs.iterdir():
@@ -259,15 +327,21 @@ class Store(RunStore):
             imports = [run for run in runs.values() if run.kind == "import" and not run.alive]
             undecided = [run for run in imports if run.state == "finished" and "decision" not in run.result]
             for run in imports:
-                if run not in undecided:
+                if run.result.get("decision") == "kept":
                     self._home.throw_away(run.draft)
+                    run.brought_file.unlink(missing_ok=True)
+                elif run not in undecided and run.state in ENDED:
+                    self._home.throw_away(run.folder)
+                elif run not in undecided:  # whoever polls it settles it, and asks its folder how it died
+                    self._home.throw_away(run.draft)
+                    run.brought_file.unlink(missing_ok=True)
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()
             for half_written in self.edges.glob("*/*.part"):
                 half_written.unlink()
-            moved = {run.result["key"]: run for run in undecided if not run.draft.is_dir()}
-            known = {row.key for row in self._own_image_sets()}
+            moved = {run.result["key"]: run for run in undecided if not run.looks and not run.draft.is_dir()}
+            known = {row.key for row in (*self._own_image_sets(), *self.deleted_image_sets())}
             for folder in self._home.sets.iterdir():
                 if folder.name in known:
                     continue
@@ -327,7 +401,7 @@ def _files(folder: Path) -> dict[str, int]:
 
 
 def _insert(database: sqlite3.Connection, told: dict[str, Any]) -> None:
-    """The row of an image set, unless there is one of its key."""
+    """The row of an image set, unless there is one of its key; one that was taken away is back with it."""
     names = ("key", "title", "source", "images", "samples", "classes")
     database.execute(
         f"insert or ignore into image_set ({', '.join(names)}, created)"
@@ -338,6 +412,7 @@ def _insert(database: sqlite3.Connection, told: dict[str, Any]) -> None:
             "created": time.time(),
         },
     )
+    database.execute("update image_set set deleted = null where key = ?", (told["key"],))
 
 
 def _image_set_columns(row: sqlite3.Row) -> dict[str, Any]:

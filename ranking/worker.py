@@ -15,8 +15,8 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from ranking.run_settings import (
     ExperimentSettings,
     ImportSettings,
     LabelTrainSettings,
+    LookSettings,
     OrderTrainSettings,
     StudySettings,
     TimingSettings,
@@ -75,6 +76,8 @@ def main(arguments: Sequence[str]) -> int:
     with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
         report.state(state, reason)
     store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
+    if run.kind == "import" and state != "finished":
+        store.clear(run)
     return 0
 
 
@@ -104,14 +107,12 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         result = works[run.kind](store, run, report)
     except Exception as error:
         lift_memory_limit()
-        if run.kind == "import":
-            store.clear_draft(run)
         with contextlib.suppress(OSError):  # the first error is the one to tell
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", said_of_cancelled(store.run(run.id)), None
         traceback.print_exc()
-        reason = reason_of(error)
+        reason = _as_called(run, reason_of(error))
         if run.model_file.exists():
             reason = WEIGHTS_ALONE.format(reason)
         return "failed", with_last_gap(run, reason), None
@@ -133,12 +134,17 @@ def _converged(result: Result) -> bool:
 
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
+    if run.looks:
+        return look(store, run, report)
     settings = ImportSettings.from_json(run.settings)
-    check_source(store.home, (text for text in settings.source_settings.values() if isinstance(text, str)))
+    check_source(store.home, _texts(settings.source_settings))
     report.progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
 
-    source = make_source(settings.source, **settings.source_settings)
+    source_settings = dict(settings.source_settings)
+    if settings.brought is not None:
+        source_settings["folder"] = _uploaded(run, settings.brought)
+    source = make_source(settings.source, **source_settings)
     image_set, problems = build_image_set(
         source, run.draft, lambda done, total: report.progress("Importing images", done, total)
     )
@@ -155,6 +161,41 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
         "criteria": list(image_set.criteria),
         "problems": len(problems),
     }
+
+
+def look(store: Store, run: Run, report: Report) -> Result:
+    """See what a person brought, as `ranking.datasets.looking` does; the person decides whether to import it."""
+    settings = LookSettings.from_json(run.settings)
+    check_source(store.home, [settings.look, *_texts(settings.source_settings)])
+    report.progress("Reading what was brought", 0, 1)
+    from ranking.datasets.looking import look_at
+
+    place = settings.look if settings.brought is None else _uploaded(run, settings.brought)
+    found = look_at(
+        place, settings.source, settings.source_settings, lambda what: report.progress(what, 0, 1)
+    )
+    report.flush()
+    written = json.dumps(replace(found, refused=_as_called(run, found.refused)).to_json())
+    _write_whole(run.look_file, lambda path: path.write_text(written))
+    return {"source": found.source}
+
+
+def _texts(settings: Mapping[str, Any]) -> list[str]:
+    return [text for text in settings.values() if isinstance(text, str)]
+
+
+def _uploaded(run: Run, called: str) -> str:
+    """The ZIP file that was uploaded for a run, as `ranking.intake.open_tree` takes it."""
+    from ranking.intake import Upload
+
+    if not run.brought_file.is_file():
+        raise ValueError(f"the uploaded copy of {called} is gone; drop it on the page again")
+    return Upload(run.brought_file, called)
+
+
+def _as_called(run: Run, told: str) -> str:
+    """What is told of an upload, with the name that the person knows it by for the place of its copy."""
+    return told.replace(str(run.brought_file.absolute()), str(run.settings.get("brought")))
 
 
 def train(store: Store, run: Run, report: Report) -> Result:

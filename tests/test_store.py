@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -22,6 +23,8 @@ from ranking.datasets import build_image_set, ready_made_folder
 from ranking.home import HomeError
 from ranking.jobs import take_lock
 from ranking.run import CALLED, Run, State
+from ranking.run_settings import LookSettings
+from ranking.run_store import DELETED_DAYS
 from ranking.store import Store
 from ranking.types import SourceBox, SourceImage
 
@@ -634,7 +637,7 @@ def test_the_sweep_removes_what_nobody_needs(here: Store) -> None:
     here.sweep()
     assert list(here.features.iterdir()) == []
     assert not any(folder.exists() for folder in [*stray, failed.draft, cancelled.draft, dead.draft])
-    assert failed.folder.exists()
+    assert not failed.folder.exists(), "of an import that failed its row says why, and nothing else is left"
 
 
 def test_the_sweep_leaves_what_somebody_needs(here: Store) -> None:
@@ -900,3 +903,124 @@ except OSError as error:
     assert "free some space there" in told.stdout
     assert 0 < len(here.runs()) < 100
     assert all(run.folder.is_dir() for run in here.runs())
+
+
+# ------------------------------------------------------------------------------ image sets that are taken away
+
+
+def test_a_set_is_taken_away_and_brought_back(here: Store) -> None:
+    key, other = here.keep(imported(here, "A").id), here.keep(imported(here, "B").id)
+    here.delete_set(key)
+    here.delete_set(key)
+    assert [row.key for row in here.image_sets()] == [other]
+    (row,) = here.deleted_image_sets()
+    assert (row.key, row.title) == (key, "A")
+    assert row.deleted == pytest.approx(time.time(), abs=5)
+    with pytest.raises(ValueError, match=r"no image set .*; there are: B \("):
+        here.image_set(key)
+    here.sweep()
+    here.restore_set(key)
+    assert {row.key for row in here.image_sets()} == {key, other}
+    assert len(here.image_set(key)) == 4
+    assert here.deleted_image_sets() == []
+
+
+def test_a_set_that_a_run_uses_stays(here: Store) -> None:
+    key = here.keep(imported(here).id)
+    run = here.create_run("train", {"set": key})
+    here.end_run(run.id, "finished")
+    for change in (lambda: None, lambda: here.delete_run(run.id)):
+        change()
+        with pytest.raises(
+            ValueError, match=r"that no run uses, this one is of 1 run; delete them and empty"
+        ):
+            here.delete_set(key)
+    assert [row.key for row in here.image_sets()] == [key]
+    here.empty_deleted()
+    here.delete_set(key)
+    assert here.image_sets() == []
+
+
+@pytest.mark.parametrize("act", ["delete_set", "restore_set"])
+def test_a_set_that_is_not_there_is_neither_taken_away_nor_brought_back(here: Store, act: str) -> None:
+    with pytest.raises(ValueError, match="there is no image set 'nothing'"):
+        getattr(here, act)("nothing")
+
+
+@pytest.mark.parametrize("days", [29, 31])
+def test_a_set_goes_for_good_after_thirty_days(
+    here: Store, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    key = here.keep(imported(here).id)
+    here.keep_edges(key, np.array([[0, 1]]))
+    here.delete_set(key)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + days * 86400)
+    here.sweep()
+    gone = days > DELETED_DAYS
+    assert folders(here) == ([] if gone else [key])
+    assert [row.key for row in here.deleted_image_sets()] == ([] if gone else [key])
+    assert (here.edges / key).exists() == (not gone)
+
+
+def test_sets_that_were_taken_away_go_at_once_where_a_person_says_so(here: Store) -> None:
+    key, other = here.keep(imported(here, "A").id), here.keep(imported(here, "B").id)
+    here.delete_set(key)
+    assert here.empty_deleted_sets() == 1
+    assert folders(here) == [other]
+    with pytest.raises(ValueError, match="there is no image set"):
+        here.restore_set(key)
+
+
+def test_importing_again_brings_back_what_was_taken_away(here: Store) -> None:
+    key = here.keep(imported(here).id)
+    here.delete_set(key)
+    assert here.keep(imported(here).id) == key
+    assert [row.key for row in here.image_sets()] == [key]
+    assert here.deleted_image_sets() == []
+    here.delete_set(key)
+    run = here.run(here.runs("import")[0].id)
+    assert here.keep(run.id) == key, "repeating it is harmless"
+
+
+# -------------------------------------------------------------------------------- what was only looked at
+
+
+def looked_at(here: Store) -> Run:
+    """A look that has ended, with the copy of what was uploaded for it."""
+    run = here.create_run("import", LookSettings("", brought="zoo.zip").to_json())
+    run.brought_file.write_bytes(b"zip")
+    run.look_file.write_text("{}")
+    here.end_run(run.id, "finished", result={"source": "COCO"})
+    return here.run(run.id)
+
+
+def test_a_look_waits_and_cannot_be_kept(here: Store) -> None:
+    run = looked_at(here)
+    here.sweep()
+    assert run.looks
+    assert run.brought_file.exists()
+    with pytest.raises(ValueError, match="has only looked at what was brought; import it, then keep it"):
+        here.keep(run.id)
+    here.discard(run.id)
+    assert not run.folder.exists()
+    assert here.run(run.id).result["decision"] == "discarded"
+
+
+def test_what_was_uploaded_goes_when_its_import_is_kept(here: Store) -> None:
+    run = imported(here)
+    run.brought_file.write_bytes(b"zip")
+    run.problems_file.write_text("[]")
+    here.keep(run.id)
+    assert not run.brought_file.exists()
+    assert run.problems_file.exists(), "the report stays"
+
+
+def test_the_sweep_removes_uploads_that_nobody_waits_for(here: Store) -> None:
+    dead, kept = looked_at(here), imported(here)
+    here.update_run(dead.id, state="running")
+    here.keep(kept.id)
+    kept.brought_file.write_bytes(b"a crash left it")
+    here.sweep()
+    assert not dead.brought_file.exists()
+    assert not kept.brought_file.exists()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -19,9 +20,11 @@ import pytest
 from dated_pictures import dated
 from labelled_pictures import patches
 from PIL import Image
+from zipped import zip_of
 
 from ranking import Query, jobs, make_method, method_class, method_names, worker, worker_limits
 from ranking.asking_simulation import simulate_asking
+from ranking.datasets.looking import Look
 from ranking.events import Report
 from ranking.features import load_features, make_feature
 from ranking.jobs import take_lock
@@ -32,7 +35,14 @@ from ranking.metrics import evaluate
 from ranking.order_studies import study_orders
 from ranking.order_training import drawn_for_test
 from ranking.run import CALLED, ENDED, Kind, Run
-from ranking.run_settings import AskingSettings, LabelTrainSettings, OrderTrainSettings, StudySettings
+from ranking.run_settings import (
+    AskingSettings,
+    ImportSettings,
+    LabelTrainSettings,
+    LookSettings,
+    OrderTrainSettings,
+    StudySettings,
+)
 from ranking.store import Store
 from ranking.study_curves import Outcome
 from ranking.timing_studies import TimingOutcome
@@ -190,6 +200,163 @@ def test_drawing_scenes_stops_at_once_and_leaves_no_process(store: Store) -> Non
     assert time.monotonic() - begin < SOON
     assert run.state == "cancelled"
     assert not run.draft.exists()
+
+
+# ------------------------------------------------------------------- what is brought, and that none of it is left
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """A ZIP file of two folders of images."""
+    for number in range(40):
+        folder = tmp_path / "zoo" / ("cat" if number % 2 else "dog")
+        folder.mkdir(parents=True, exist_ok=True)
+        noise = np.random.default_rng(number).integers(0, 255, (120, 160, 3), np.uint8)
+        Image.fromarray(noise).save(folder / f"{number}.png")
+    return zip_of(tmp_path / "zoo", tmp_path / "zoo.zip")
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Store:
+    return Store(tmp_path / "home")
+
+
+def everything(store: Store) -> dict[str, bytes]:
+    """All files and folders of a home, but for the database, once what is leaving has left."""
+    for rubbish in (store.home / "trash").iterdir():
+        gone(rubbish)
+    return {
+        str(path.relative_to(store.home)): path.read_bytes() if path.is_file() else b""
+        for path in sorted(store.home.rglob("*"))
+        if not path.name.startswith("ranking.sqlite")
+    }
+
+
+def upload(store: Store, file: Path, settings: dict[str, Any]) -> Run:
+    return jobs.start(store, "import", settings, lambda run: shutil.copy(file, run.brought_file))
+
+
+def looked(store: Store, file: Path, **settings: Any) -> Run:
+    asked = LookSettings("", brought="My zoo.zip", **settings).to_json()
+    return ended(store, upload(store, file, asked))
+
+
+CLASS_FOLDERS = ImportSettings("Class folders", brought="My zoo.zip").to_json()
+
+
+def test_an_import_looks_at_an_upload_and_stores_nothing_of_it(empty: Store, zoo: Path) -> None:
+    before = everything(empty)
+    run = looked(empty, zoo)
+    assert (run.state, run.result) == ("finished", {"source": "Class folders"})
+    look = Look.from_json(json.loads(run.look_file.read_text()))
+    assert look.seen is not None
+    assert (look.seen.title, look.seen.images, len(look.seen.crops)) == ("My zoo", 40, 12)
+    assert sorted(path.name for path in run.folder.iterdir()) == [
+        "brought.zip", "events.jsonl", "lock", "look.json", "stderr.txt"
+    ]  # fmt: skip
+    empty.discard(run.id)
+    assert everything(empty) == before
+
+
+def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty: Store, zoo: Path) -> None:
+    run = ended(empty, upload(empty, zoo, CLASS_FOLDERS))
+    assert (run.state, run.result["title"], run.result["images"]) == ("finished", "My zoo", 40)
+    key = empty.keep(run.id)
+    assert empty.image_set(key).classes == ("cat", "dog")
+    left = sorted(path.name for path in run.folder.iterdir())
+    assert left == ["events.jsonl", "lock", "problems.json", "stderr.txt"]
+    assert list(empty.home.rglob("*.zip")) == []
+
+
+@pytest.mark.parametrize("kind", ["look", "import"])
+def test_an_import_that_is_rejected_leaves_not_one_byte(empty: Store, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "bad.zip").write_bytes(os.urandom(5000))
+    before = everything(empty)
+    settings = LookSettings("", brought="bad.zip").to_json() if kind == "look" else CLASS_FOLDERS
+    run = ended(empty, upload(empty, tmp_path / "bad.zip", settings))
+    assert run.state == "failed"
+    assert "cannot be read as a ZIP file" in run.reason
+    assert str(empty.home) not in run.reason, "how it is called here is nobody's business"
+    gone(run.folder)
+    assert everything(empty) == before
+
+
+def test_an_import_that_is_discarded_leaves_not_one_byte(empty: Store, zoo: Path) -> None:
+    before = everything(empty)
+    run = ended(empty, upload(empty, zoo, CLASS_FOLDERS))
+    empty.discard(run.id)
+    assert everything(empty) == before
+
+
+def test_an_import_that_is_cancelled_leaves_not_one_byte(empty: Store, tmp_path: Path) -> None:
+    before = everything(empty)
+    run = jobs.start(
+        empty, "import", {"source": "Digits", "source_settings": {}},
+        lambda run: run.brought_file.write_bytes(b"zip"),
+    )  # fmt: skip
+    heard(run, what="Importing images")
+    jobs.cancel(empty, run.id)
+    assert ended(empty, run).state == "cancelled"
+    gone(run.folder)
+    assert everything(empty) == before
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_an_import_that_is_killed_leaves_not_one_byte(
+    empty: Store, monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
+    """alone: nobody was there to see it, and the next start of a server settles it."""
+    before = everything(empty)
+    if alone:
+        monkeypatch.setattr(jobs, "_await_end", lambda store, run_id, child: child.wait())
+    run = jobs.start(
+        empty, "import", {"source": "Action figures", "source_settings": {"images": 100_000}},
+        lambda run: run.brought_file.write_bytes(b"zip"),
+    )  # fmt: skip
+    heard(run, what="Importing images")
+    assert run.draft.is_dir()
+    assert run.brought_file.exists()
+    os.kill(empty.run(run.id).pid or 0, signal.SIGKILL)
+    gone(run.lock_file, held=True)
+    if alone:
+        assert run.folder.exists()
+        jobs.recover(empty)
+    gone(run.folder)
+    assert empty.run(run.id).state == "failed"
+    assert everything(empty) == before
+
+
+def test_a_disk_without_room_for_an_upload_is_said_and_nothing_is_left(empty: Store) -> None:
+    def copy(run: Run) -> None:
+        run.brought_file.write_bytes(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    before = everything(empty)
+    run = jobs.start(empty, "import", LookSettings("", brought="zoo.zip").to_json(), copy)
+    assert run.state == "failed"
+    assert "No space left on device" in run.reason
+    assert everything(empty) == before
+
+
+def test_an_upload_that_has_gone_is_said(empty: Store) -> None:
+    run = here(empty, LookSettings("", brought="zoo.zip").to_json(), "import")
+    assert (run.state, run.reason) == (
+        "failed", "the uploaded copy of zoo.zip is gone; drop it on the page again"
+    )  # fmt: skip
+
+
+def gone(path: Path, held: bool = False) -> None:
+    """Return when there is no such file or folder, or, of a lock, when nobody holds it."""
+    until = time.monotonic() + SOON
+    while time.monotonic() < until:
+        if not path.exists():
+            return
+        if held:
+            with contextlib.suppress(OSError):
+                os.close(take_lock(path.parent))
+                return
+        time.sleep(0.01)
+    raise AssertionError(f"{path} is still there: {sorted(path.rglob('*'))}")
 
 
 # ------------------------------------------------------------------------------------------------- train

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, forms, frame, grid, jobs_panel, keys, tiles
+from pages.parts import (
+    address,
+    cache,
+    frame,
+    grid,
+    import_form,
+    jobs_panel,
+    keys,
+    looks,
+    problem_table,
+    taken_away,
+    tiles,
+)
 from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.datasets import Thumbnails, load_image_set, source_class, source_names
+from ranking.datasets import Thumbnails, load_image_set
 from ranking.run import ENDED, Run
-from ranking.run_settings import ImportSettings
-from ranking.settings import Setting, settings_of
-from ranking.spreadsheets import guarded
 from ranking.types import ImageSet
 
 EXAMPLES = 12
-REPORT = ("file", "expected", "came", "done")  # the columns of ranking.types.Problem
 
 
 def show() -> None:
@@ -32,10 +36,12 @@ def show() -> None:
     run = address.read(keys.IMPORT, _import, None)
     with place:
         if run is None:
+            taken_away.say()
             _list_waiting()
-            _offer()
+            import_form.offer()
+            taken_away.bring_back()
         elif run.state in ("failed", "cancelled"):
-            _offer(again=run)
+            import_form.offer(run, _which_try(run))
         else:
             with st.container(border=True):
                 _show(run)
@@ -45,10 +51,9 @@ def _list_waiting() -> None:
     """A line for each import that waits for a decision; pressing it shows the import."""
     here = _keys_here()
     for run in cache.store().runs("import"):
-        if run.state == "finished" and "decision" not in run.result and run.result["key"] not in here:
-            title, images = escaped(run.result["title"]), run.result["images"]
+        if run.state == "finished" and "decision" not in run.result and run.result.get("key") not in here:
             st.button(
-                f"{title}: {images:,} images wait for your decision",
+                f"{_waiting(run)} for your decision",
                 key=keys.widget(f"decide {run.id}"),
                 icon=":material/rule:",
                 type="tertiary",
@@ -57,40 +62,11 @@ def _list_waiting() -> None:
             )
 
 
-def _offer(again: Run | None = None) -> None:
-    """The form for any source that the laboratory knows; it holds what the import `again` was asked for, and says
-    beside the button that asks once more how that one ended."""
-    with st.expander(
-        "Import images of your own", icon=":material/create_new_folder:", expanded=again is not None
-    ):
-        names = source_names()
-        before = {} if again is None else again.settings
-        _hold(keys.widget("source"), _known(before.get("source"), names))
-        source = st.selectbox("From", names, key=keys.widget("source"))
-        if source == before.get("source"):
-            _fill(source, before["source_settings"])
-        more = f"More settings of {source}"
-        values = forms.settings_form("source", [(source, source_class(source))], more, shared=False)
-        empty = [item for item in settings_of(source_class(source)) if _is_missing(item, values[source])]
-        with st.container(
-            key="import-buttons"
-        ):  # on a phone frame.css has the buttons below, to keep both in sight
-            buttons, beside = st.columns([1, 4])
-        with buttons, st.container(horizontal=True):
-            pressed = frame.pressed("Import", "start import", type="primary")
-            if again is not None:
-                _close()
-        with beside:
-            if pressed and empty:
-                _ask_for(empty[0])
-            elif pressed:
-                run = jobs.start_once(
-                    cache.store(), "import", ImportSettings(source, values[source]).to_json()
-                )
-                address.put(**{keys.IMPORT: run.id})
-                st.rerun()
-            elif again is not None:
-                jobs_panel.explain_end(again, _which_try(again))
+def _waiting(run: Run) -> str:
+    """What waits, of an import or of the look before it."""
+    if run.looks:
+        return f"{escaped(looks.called(run))}, which you have looked at, waits"
+    return f"{escaped(run.result['title'])}: {run.result['images']:,} images wait"
 
 
 def _which_try(run: Run) -> str:
@@ -100,45 +76,22 @@ def _which_try(run: Run) -> str:
     return f"try {len(tries) - tries.index(run.id)}, {ended.strftime('%d %b at %H:%M:%S')}"
 
 
-def _known(source: str | None, names: Sequence[str]) -> str:
-    return source if source in names else names[-1]
-
-
-def _fill(source: str, settings: dict[str, Any]) -> None:
-    """Have the form begin with `settings`, where it is not there yet."""
-    for item in settings_of(source_class(source)):
-        if item.name in settings:
-            _hold(keys.widget(keys.setting("source", source, item.name)), settings[item.name])
-
-
-def _hold(key: str, beginning: Any) -> None:
-    """Have a widget show what it holds, and at first `beginning`.
-
-    It is told in every run. What a run tells is lost where the next one interrupts it, as the end of an import
-    does; a browser that was never told takes a widget's first option, or no text, and answers with that.
-    """
-    st.session_state[key] = st.session_state.get(key, beginning)
-
-
-def _is_missing(item: Setting, values: dict[str, Any]) -> bool:
-    """Whether a text that the form asks for at once is empty; those that may be empty are advanced."""
-    return item.kind is str and not item.advanced and not values[item.name].strip()
-
-
-def _ask_for(item: Setting) -> None:
-    st.error(f"**{escaped(item.label)}** is empty. {escaped(item.help)}", icon=":material/error:")
-
-
 def _show(run: Run) -> None:
     """An import that is under way, or waits for a decision."""
     if run.state not in ENDED:
-        st.markdown(f"#### Importing from {escaped(run.settings['source'])}")
+        what = f"Looking at {looks.called(run)}" if run.looks else f"Importing from {run.settings['source']}"
+        st.markdown(f"#### {escaped(what)}")
         jobs_panel.watch(run)
+    elif run.looks and "decision" in run.result:
+        st.markdown(f"**{escaped(looks.called(run))}** was imported or discarded since.")
+        import_form.close()
+    elif run.looks:
+        looks.show(run)
     elif run.result.get("decision") != "discarded" and run.result["key"] in _keys_here():
         _show_known(run)
     elif "decision" in run.result:
         st.markdown(f"This import of **{escaped(run.result['title'])}** was {run.result['decision']}.")
-        _close()
+        import_form.close()
     else:
         _decide(run)
 
@@ -165,7 +118,7 @@ def _show_known(run: Run) -> None:
                 key="look at known set",
                 on_click=lambda: address.put(**{keys.SET: key, keys.IMPORT: None}),
             )
-        _close()
+        import_form.close()
 
 
 def _import(run_id: str) -> Run:
@@ -173,10 +126,6 @@ def _import(run_id: str) -> Run:
     if run.kind != "import":
         raise ValueError(f"expected an import, got: {run.called}")
     return run
-
-
-def _close() -> None:
-    st.button("Close", on_click=lambda: address.put(**{keys.IMPORT: None}), key="close import")
 
 
 def _decide(run: Run) -> None:
@@ -195,6 +144,7 @@ def _decide(run: Run) -> None:
         if complete and frame.pressed("Keep", "keep import", type="primary", icon=":material/check_circle:"):
             with cache.or_gone():
                 key = cache.store().keep(run.id)
+            st.session_state[keys.JUST_KEPT] = key
             address.put(**{keys.SET: key, keys.IMPORT: None})
             st.rerun()
         if frame.pressed("Discard", "discard import", icon=":material/delete:"):
@@ -230,32 +180,19 @@ def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
 
 def _show_problems(run: Run) -> None:
     try:
-        problems = [{name: str(row[name]) for name in REPORT} for row in _problems(run)]
+        problems = [{name: str(row[name]) for name in problem_table.COLUMNS} for row in _problems(run)]
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         st.warning("The report of this import cannot be read.", icon=":material/warning:")
         return
     if not problems:
         st.success("Every file was as expected.", icon=":material/check_circle:")
         return
-    st.dataframe(problems, hide_index=True, height=250)
-    st.caption("What was not as expected, and what was done about it; everything else was imported.")
-    st.download_button(
-        "Report as CSV",
-        lambda: _csv(problems),
+    problem_table.show(
+        problems,
+        "What was not as expected, and what was done about it; everything else was imported.",
         f"import-{run.id}.csv",
-        "text/csv",
-        icon=":material/table_view:",
-        on_click="ignore",
     )
 
 
 def _problems(run: Run) -> Any:
     return json.loads(run.problems_file.read_text())
-
-
-def _csv(problems: list[dict[str, str]]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, REPORT, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({name: guarded(text) for name, text in row.items()} for row in problems)
-    return stream.getvalue()

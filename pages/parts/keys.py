@@ -201,6 +201,10 @@ JUST_DELETED = "trainings that were just deleted"  # ids
 K_RAISED = "k was raised beside the question"  # whether
 LABEL_STARTED = "training of labels that was just begun"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
+NOT_BROUGHT = "why nothing was brought"  # message or None
+UPLOADS = "uploads so far"  # how many: each has a widget of its own, so that none keeps the last one's bytes
+JUST_KEPT = "image set that was just kept"  # its key
+JUST_TAKEN_AWAY = "image set that was just taken away"  # its key
 EDGES_REFUSED = "why a CSV of pairs was refused"  # (key of its widget, message or None)
 EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many
 

@@ -2,7 +2,7 @@
 
 from ranking.intake.folder_tree import FolderTree
 from ranking.intake.limits import Limits
-from ranking.intake.opening import open_tree
+from ranking.intake.opening import Upload, open_tree
 from ranking.intake.recognised import Recognised
 from ranking.intake.tree import FileInTree, FileTree, Unusable
 from ranking.intake.zip_tree import ZipTree
@@ -14,6 +14,7 @@ __all__ = [
     "Limits",
     "Recognised",
     "Unusable",
+    "Upload",
     "ZipTree",
     "open_tree",
 ]

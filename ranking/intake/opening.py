@@ -12,6 +12,18 @@ from ranking.intake.typed_path import typed_path
 from ranking.intake.zip_tree import ZipTree
 from ranking.text import readable
 
+
+class Upload(str):
+    """The path of a ZIP file that a person uploaded, and `called`, what they call it: never a path."""
+
+    def __new__(cls, path: str | Path, called: str) -> Upload:
+        upload = super().__new__(cls, path)
+        upload.called = called
+        return upload
+
+    called: str
+
+
 ANYTHING = "a folder with images, or a ZIP file of one"
 
 
@@ -28,5 +40,5 @@ def open_tree(typed: str | Path, expected: str = ANYTHING, limits: Limits | None
     if is_folder:
         return FolderTree(path, limits)
     if is_file:
-        return ZipTree(path, limits)
+        return ZipTree(path, limits, typed.called if isinstance(typed, Upload) else path.name)
     raise ValueError(f"no folder or ZIP file {shown}; expected {expected}")

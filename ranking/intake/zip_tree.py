@@ -18,7 +18,7 @@ from typing import BinaryIO
 from ranking.archives import check_apart, check_expansion, is_unusual
 from ranking.intake.files import INSIDE, NOTHING, plain
 from ranking.intake.limits import Limits, variable
-from ranking.intake.tree import FileTree, Unusable, is_left_over, packed_again, parent
+from ranking.intake.tree import FileTree, Unusable, is_left_over, packed_again, parent, stem
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
@@ -30,12 +30,15 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 
 
 class ZipTree(FileTree):
-    """What the ZIP file `place` holds; ValueError where it is none, is damaged, or exceeds the limits."""
+    """What the ZIP file `place` holds; ValueError where it is none, is damaged, or exceeds the limits.
 
-    def __init__(self, place: Path, limits: Limits | None = None) -> None:
+    called: the name that people know the file by, which need not be that of `place`.
+    """
+
+    def __init__(self, place: Path, limits: Limits | None = None, called: str = "") -> None:
         self._limits = limits = Limits.from_environment() if limits is None else limits
         self.place = place.absolute()
-        self.parts = (readable(place.stem, 255),)
+        self.parts = (readable(stem(called or place.name), 255),)
         shown = readable(str(place), 255)
         try:
             file = place.open("rb")

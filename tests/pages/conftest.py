@@ -137,7 +137,14 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
             runs.append(run)
         return run
 
+    def start_filled(store: Store, kind: Any, settings: dict[str, Any], fill: Any = None) -> Run:
+        run = store.create_run(kind, json.loads(json.dumps(settings)), hold)
+        fill(run)
+        runs.append(run)
+        return run
+
     monkeypatch.setattr(jobs, "start_once", start)
+    monkeypatch.setattr(jobs, "start", start_filled)
     monkeypatch.setattr(jobs, "poll", lambda store, run_id: store.run(run_id))
     yield runs
     for lock in locks:

@@ -65,6 +65,13 @@ def import_here(store: Store, source: str, **settings: Any) -> Run:
     return store.run(run.id)
 
 
+def look_here(store: Store, run: Run) -> Run:
+    """A look that a page began, done."""
+    result = worker.import_images(store, run, Report(run.folder / "events.jsonl"))
+    store.end_run(run.id, "finished", result=result)
+    return store.run(run.id)
+
+
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:
     """A finished training."""
     return run_here(store, train_settings(key, query, method, **settings))

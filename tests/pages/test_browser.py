@@ -56,6 +56,8 @@ def bring_in(page: Page, folder: Path) -> None:
     page.get_by_text("Import images of your own").click()
     page.get_by_label("Folder or ZIP file").fill(str(folder))
     page.get_by_label("Folder or ZIP file").press("Tab")
+    page.get_by_role("button", name="Look at it").click()
+    page.get_by_text("nothing is stored yet").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_text("keep it?").wait_for()
 

@@ -96,18 +96,6 @@ def component_at(open_page, laboratory, image):
 # --------------------------------------------------------------------------------------------- importing
 
 
-def test_the_form_starts_an_import_of_the_folder(laboratory, started, open_page):
-    app = open_page("image_sets")
-    app.text_input(key="widget source.PASCAL VOC.folder").input("/some/where").run()
-    app.button(key="start import").click().run()
-    [run] = started
-    assert run.settings["source"] == "PASCAL VOC"
-    assert run.settings["source_settings"]["folder"] == "/some/where"
-    assert app.query_params["import"] == run.id
-    assert "/some/where" not in app.query_params.values(), "a path of this machine is not shared"
-    assert any("Importing from PASCAL VOC" in element.value for element in app.markdown)
-
-
 @pytest.fixture
 def imported(laboratory, tmp_path):
     """An import that waits for a decision: other images than those in the store."""
@@ -160,7 +148,7 @@ def test_an_equal_failure_is_told_from_the_one_before_it_beside_the_button(labor
         laboratory.store.update_run(run.id, ended=ended)
         app = open_page("image_sets", **{"import": run.id})
         [form] = [part for part in app.expander if part.label == "Import images of your own"]
-        assert [button.key for button in form.button] == ["start import", "close import"]
+        assert [button.key for button in form.button] == ["look at path", "close import", "start import"]
         said += [error.value for error in form.error]
         assert len(app.error) == 1, "in the form, and nowhere else"
     times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (1e9, 1e9 + 7)]
@@ -177,43 +165,6 @@ def test_an_import_that_waits_is_listed_until_it_is_decided_on(laboratory, open_
     assert app.query_params["import"] == imported.id
     app.button(key="discard import").click().run()
     assert not [button for button in app.button if "wait for your decision" in button.label]
-
-
-def test_an_import_without_a_folder_is_asked_for_one(laboratory, started, open_page):
-    app = open_page("image_sets")
-    app.button(key="start import").click().run()
-    assert not started
-    assert app.error[0].value.startswith("**Folder or ZIP file** is empty.")
-
-
-def test_what_was_typed_is_there_after_a_failure(laboratory, started, open_page):
-    app = open_page("image_sets")
-    app.text_input(key="widget source.PASCAL VOC.folder").input("/some/where").run()
-    app.button(key="start import").click().run()
-    laboratory.store.end_run(started[0].id, "failed", "nothing there")
-    app.run()
-    assert "nothing there" in app.error[0].value
-    assert app.text_input(key="widget source.PASCAL VOC.folder").value == "/some/where"
-    app.button(key="close import").click().run()
-    assert app.text_input(key="widget source.PASCAL VOC.folder").value == "/some/where"
-    elsewhere = open_page("image_sets", **{"import": started[0].id})
-    assert elsewhere.text_input(key="widget source.PASCAL VOC.folder").value == "/some/where"
-
-
-def test_the_form_is_told_again_what_a_browser_may_have_missed(laboratory, started, open_page):
-    app = open_page("image_sets")
-    app.text_input(key="widget source.PASCAL VOC.folder").input("/some/where").run()
-    app.button(key="start import").click().run()
-    laboratory.store.end_run(started[0].id, "failed", "nothing there")
-    for _ in range(2):  # the second interrupts the first, so that nothing of it reaches the browser
-        app.run()
-        source, folder = (
-            app.selectbox(key="widget source"),
-            app.text_input(key="widget source.PASCAL VOC.folder"),
-        )
-        assert (source.value, folder.value) == ("PASCAL VOC", "/some/where")
-        assert source.proto.set_value
-        assert folder.proto.set_value
 
 
 def test_a_set_that_is_there_already_asks_nothing(laboratory, open_page, tmp_path):

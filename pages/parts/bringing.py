@@ -1,0 +1,79 @@
+"""What a person brings to be imported, on its way to a worker: this process copies it, and never opens it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from typing import Any
+
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from pages.parts import cache
+from ranking import jobs
+from ranking.run import Run
+from ranking.run_settings import ImportSettings, LookSettings
+from ranking.text import readable
+
+
+def look_at_upload(file: UploadedFile) -> Run:
+    """A look at what was dropped, which is on disk and no longer in memory when this returns."""
+    called = readable(file.name, 120)
+
+    def copy(run: Run) -> None:
+        file.seek(0)
+        with open(run.brought_file, "xb") as target:
+            shutil.copyfileobj(file, target, 2**20)
+
+    try:
+        return jobs.start(cache.store(), "import", LookSettings("", brought=called).to_json(), copy)
+    finally:
+        _release(file)
+
+
+def _release(file: UploadedFile) -> None:
+    """Have the server forget the bytes. It keeps them as long as the browser tab is open otherwise."""
+    context = get_script_run_ctx()
+    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+    file.close()
+
+
+def look_at_path(path: str) -> Run:
+    """A look at a folder or ZIP file on the computer that runs this app."""
+    return jobs.start_once(cache.store(), "import", LookSettings(path.strip()).to_json())
+
+
+def look_again(look: Run, source: str, settings: dict[str, Any]) -> Run:
+    """A look at the same, read by another source or with other settings of it. It takes the place of the first one."""
+    asked = LookSettings.from_json(look.settings)
+    return _pass_on(look, replace(asked, source=source, source_settings=settings).to_json())
+
+
+def import_all(look: Run, source: str, settings: dict[str, Any]) -> Run:
+    """The import of what was looked at."""
+    asked = LookSettings.from_json(look.settings)
+    place = {} if asked.look == "" else {"folder": asked.look}
+    return _pass_on(look, ImportSettings(source, {**place, **settings}, asked.brought).to_json())
+
+
+def _pass_on(look: Run, settings: dict[str, Any]) -> Run:
+    """A run with `settings` that has what was uploaded for `look`, of which nothing is left.
+
+    Asked once more, as by a page that was interrupted after it had asked, it is the same run.
+    """
+    store = cache.store()
+    look = store.run(look.id)
+    if "next" in look.result:
+        return store.run(look.result["next"])
+    if look.settings["brought"] is None:
+        run = jobs.start_once(store, "import", settings)
+    else:
+        run = jobs.start(
+            store, "import", settings, lambda run: os.rename(look.brought_file, run.brought_file)
+        )
+    store.update_run(look.id, result={**look.result, "next": run.id})
+    store.discard(look.id)
+    return run

@@ -1,0 +1,99 @@
+"""The first stage of an import: what a person brought, which source reads it and why, and a few crops of it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ranking.datasets.detection import Detected, detect, tree_sources
+from ranking.datasets.preview import Crop, Preview, preview
+from ranking.datasets.registry import SOURCES
+from ranking.intake import FileTree, Recognised, open_tree
+from ranking.types import Problem
+
+PLAIN = ("files", "source", "refused", "problems")
+MOST_PROBLEMS = 200  # that are told of; an import tells of all
+UNKNOWN = "no source knows what is in it: choose what it is"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was found. files: how many. detected: the sources that know it, the surest first.
+
+    source, source_settings: as what it was read; None where no source knows it. seen: a preview of that; None where it
+    cannot be read so, and `refused` says why. problems: how many it met, of which it has the first MOST_PROBLEMS.
+    """
+
+    files: int
+    detected: list[Detected]
+    source: str | None = None
+    source_settings: dict[str, Any] = field(default_factory=dict)
+    seen: Preview | None = None
+    refused: str = ""
+    problems: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        told = {name: getattr(self, name) for name in (*PLAIN, "source_settings")}
+        told["detected"] = [[name, asdict(recognised)] for name, recognised in self.detected]
+        told["seen"] = None if self.seen is None else _preview_to_json(self.seen)
+        return told
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Look:
+        """What `to_json` told; ValueError, TypeError or KeyError where it is something else."""
+        seen = told["seen"]
+        return cls(
+            **{
+                **told,
+                "detected": [
+                    Detected(name, Recognised(**recognised)) for name, recognised in told["detected"]
+                ],
+                "seen": None if seen is None else _preview_from_json(seen),
+            }
+        )
+
+
+def look_at(
+    place: str, source: str | None, settings: Mapping[str, Any], on_step: Callable[[str], None] | None = None
+) -> Look:
+    """What lies at `place`, read by `source`, else by the source that knows it best. Nothing is written.
+
+    settings: of the source, over those that fit what was found. ValueError where nothing lies there that can be read.
+    """
+    say = on_step or (lambda _: None)
+    say("Looking at what is in it")
+    tree: FileTree = open_tree(place)
+    detected = detect(tree)
+    fitting = {name: recognised.settings for name, recognised in detected}
+    chosen = source or next(iter(fitting), None)
+    if chosen is None:
+        return Look(len(tree.names), [], refused=UNKNOWN)
+    if chosen not in tree_sources():
+        raise ValueError(
+            f"{chosen!r:.80} reads no folder or ZIP file; choose one of: {', '.join(tree_sources())}"
+        )
+    say(f"Reading it as {chosen}")
+    read_by = {**fitting.get(chosen, {}), **settings}
+    found = Look(len(tree.names), detected, chosen, read_by)
+    try:
+        seen = preview(SOURCES.make(chosen, **{**read_by, "folder": place}))
+    except ValueError as error:
+        return replace(found, refused=" ".join(str(error).split()))
+    problems = len(seen.problems)
+    return replace(found, seen=replace(seen, problems=seen.problems[:MOST_PROBLEMS]), problems=problems)
+
+
+def _preview_to_json(seen: Preview) -> dict[str, Any]:
+    crops = [{**asdict(crop), "webp": base64.b64encode(crop.webp).decode()} for crop in seen.crops]
+    return {**asdict(seen), "crops": crops}
+
+
+def _preview_from_json(told: Mapping[str, Any]) -> Preview:
+    crops = [
+        Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})
+        for crop in told["crops"]
+    ]
+    return Preview(**{**told, "crops": crops, "problems": [Problem(**row) for row in told["problems"]]})

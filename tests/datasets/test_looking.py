@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from zipped import zip_of
+
+from ranking.datasets import looking, make_source
+from ranking.datasets.looking import Look, look_at
+from ranking.intake import Upload
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """Two folders of images, one of which is broken."""
+    for number in range(8):
+        folder = tmp_path / "zoo" / ("cat" if number % 2 else "dog")
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (40, 30), (30 * number, 90, 0)).save(folder / f"{number}.png")
+    (tmp_path / "zoo" / "cat" / "1.png").write_bytes(b"no image")
+    return tmp_path / "zoo"
+
+
+def test_what_is_brought_is_recognised_with_a_reason_and_previewed(zoo: Path) -> None:
+    steps: list[str] = []
+    look = look_at(str(zoo), None, {}, steps.append)
+    assert (look.source, look.files, look.refused, look.problems) == ("Class folders", 8, "", 2)
+    assert "2 folders hold images: cat, dog" in look.detected[0].recognised.why
+    assert look.seen is not None
+    assert sorted(crop.classes for crop in look.seen.crops) == [("cat",)] * 3 + [("dog",)] * 4
+    assert [row.file for row in look.seen.problems] == ["parts", "cat/1.png"]
+    assert steps == ["Looking at what is in it", "Reading it as Class folders"]
+
+
+def test_a_look_is_the_same_after_json(zoo: Path) -> None:
+    look = look_at(str(zoo), None, {"seed": 3})
+    assert Look.from_json(json.loads(json.dumps(look.to_json()))) == look
+    assert look.source_settings["seed"] == 3
+
+
+def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo: Path) -> None:
+    look = look_at(str(zoo), "PASCAL VOC", {})
+    assert (look.source, look.seen) == ("PASCAL VOC", None)
+    assert "Annotations" in look.refused
+    with pytest.raises(ValueError, match="'Digits' reads no folder or ZIP file; choose one of: "):
+        look_at(str(zoo), "Digits", {})
+
+
+def test_what_nobody_knows_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Sir")
+    look = look_at(str(tmp_path), None, {})
+    assert (look.source, look.detected, look.seen, look.refused) == (None, [], None, looking.UNKNOWN)
+    assert Look.from_json(json.loads(json.dumps(look.to_json()))) == look
+
+
+def test_of_many_problems_the_first_are_told(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "MOST_PROBLEMS", 1)
+    look = look_at(str(zoo), None, {})
+    assert look.seen is not None
+    assert (len(look.seen.problems), look.problems) == (1, 2)
+
+
+def test_an_upload_is_called_as_the_person_calls_it(zoo: Path, tmp_path: Path) -> None:
+    place = zip_of(zoo, tmp_path / "brought.zip")
+    upload = Upload(place, "../../My zoo.zip")
+    assert make_source("Class folders", folder=upload).title() == "My zoo"
+    assert make_source("Class folders", folder=str(place)).title() == "brought"
