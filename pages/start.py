@@ -34,7 +34,7 @@ def steps() -> None:
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
         st.markdown(WHAT_THIS_IS)
-    with right, st.container(border=True):
+    with right, st.container(border=True, key="begin"):
         st.markdown("### Begin here: two minutes")
         st.markdown("Two methods rank the same people. Which mistake costs what?")
         frame.next_step("Why optimise AP?", "lesson")

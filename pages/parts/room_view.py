@@ -14,6 +14,7 @@ from ranking.room_quotas import bytes_of, most_disk, told_bytes
 from ranking.rooms import new_name
 
 LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
+SHOWN = 4  # letters of a room's name: the page may be on a projector, and the whole name is the key
 FULL = 0.5  # of what it may take: from then on it is shown
 GUESSED = (
     f"At least {SHORTEST} letters a–z, digits and hyphens. Whoever guesses the name may enter, and see and change all "
@@ -28,7 +29,7 @@ def show() -> None:
         return
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"#### Your room: {escaped(named)}", width="content")
+            st.markdown(f"#### Your room: {escaped(named[:SHOWN])}…", width="content")
             room_key(named)
             with st.popover("Another room", icon=":material/meeting_room:"):
                 _choose()
