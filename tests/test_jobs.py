@@ -313,7 +313,7 @@ def test_a_killed_import_leaves_no_draft(store: Store) -> None:
 def test_a_failed_import_leaves_no_draft(store: Store) -> None:
     run = ended(store, start(store, ["draft"], ["fail", "no"], kind="import"))
     assert run.state == "failed"
-    assert not run.draft.exists()
+    wait(lambda: not run.draft.exists())
 
 
 # ------------------------------------------------------------------------------------------------- cancel

@@ -228,7 +228,7 @@ def everything(store: Store) -> dict[str, bytes]:
     return {
         str(path.relative_to(store.home)): path.read_bytes() if path.is_file() else b""
         for path in sorted(store.home.rglob("*"))
-        if not path.name.startswith("ranking.sqlite")
+        if not path.name.startswith(("ranking.sqlite", "queue.sqlite"))
     }
 
 
@@ -452,7 +452,7 @@ def test_missing_settings_are_named(store: Store) -> None:
         "expected set, features, query, method and, where wanted, method_settings, warm_start, graph"
     )
     assert here(store, {"source_settings": {}}, "import").reason == (
-        "the settings of an import lack source; expected source and, where wanted, source_settings"
+        "the settings of an import lack source; expected source and, where wanted, source_settings, brought"
     )
 
 

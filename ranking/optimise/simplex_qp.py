@@ -23,7 +23,9 @@ def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
     are absolute and planes differ in length by orders of magnitude, with which it goes round until it gives up: so
     each plane longer than one is brought to length one, and then the largest loss to one.
     """
-    height = max(float(np.abs(linear).max()), np.finfo(float).tiny)
+    if linear.max() <= np.finfo(float).tiny * max(1.0, np.abs(quadratic).max()):
+        return np.zeros(len(linear))  # no plane gains anything
+    height = float(np.abs(linear).max())
     curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
     scale = 1.0 / np.sqrt(np.maximum(curvature.diagonal(), 1.0))
     losses = scale * linear / height

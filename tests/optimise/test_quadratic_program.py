@@ -157,3 +157,8 @@ def test_no_other_step_is_better() -> None:
         best = bound_value(x + step * way, root, linear, rows)
         others = [bound_value(x + t * way, root, linear, rows) for t in np.linspace(0, 1, 501)]
         assert best >= max(others) - 1e-9 * max(1.0, abs(best))
+
+
+def test_planes_that_gain_nothing_get_nothing() -> None:
+    for linear in (np.zeros(3), np.array([-1.0, 0.0, 0.0]), np.full(3, 1e-320)):
+        np.testing.assert_array_equal(solve_simplex_qp(np.eye(3), linear), np.zeros(3))
