@@ -6,7 +6,7 @@ import base64
 import time
 from pathlib import Path
 
-from browsing import Page, Server, Visit
+from browsing import Page, Server, Visit, settle
 from shapes import write_shapes
 from zipped import zip_of
 
@@ -23,6 +23,7 @@ DROP = """([data, name]) => {
 def drop(page: Page, data: bytes, name: str) -> None:
     page.get_by_text("Import images of your own").click()
     page.get_by_test_id("stFileUploaderDropzone").first.wait_for()
+    settle(page)
     page.evaluate(DROP, [base64.b64encode(data).decode(), name])
 
 
@@ -44,8 +45,10 @@ def test_a_dropped_zip_file_is_looked_at_imported_kept_and_taken_away(
     page.get_by_text("Kept: holiday.").wait_for()
     page.get_by_role("heading", name="Image photo_00").wait_for()
     assert not list(server.home.rglob("*.zip")), "the copy has gone"
+    settle(page)
     page.locator(".st-key-widget-undo-Kept button").click()
     page.get_by_text("Taken away: holiday.").wait_for()
+    settle(page)
     page.locator(".st-key-widget-undo-Taken-away button").click()
     page.get_by_role("heading", name="Image photo_00").wait_for()
 
