@@ -12,9 +12,9 @@ from ranking.datasets.coco_file import IMAGE_LEFT_OUT, Instances, Key, read_coco
 from ranking.datasets.image_names import ImageNames
 from ranking.datasets.json_file import read_json
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_told
+from ranking.datasets.tree_source import Grouped, TreeSource, beginning, called, is_image, part_told
 from ranking.intake import FileTree, Limits, Recognised, Unusable
-from ranking.intake.tree import parent, suffix
+from ranking.intake.tree import parent
 from ranking.settings import setting
 from ranking.text import counted, listed, readable
 from ranking.types import Problem, SourceImage
@@ -113,12 +113,5 @@ class Coco(TreeSource):
 
 def _annotation_files(tree: FileTree) -> list[str]:
     """The JSON files that begin as COCO does; of those of instances and of others, such as captions, the first."""
-    found = []
-    for name in tree.names:
-        if suffix(name) == ".json":
-            try:
-                if BEGINS.match(tree.head(name, HEAD).removeprefix(b"\xef\xbb\xbf")):
-                    found.append(name)
-            except Unusable:  # reading it in earnest tells why; here it is only not recognised
-                continue
+    found = beginning(tree, ".json", HEAD, lambda head: BEGINS.match(head) is not None)
     return [name for name in found if "instances" in name] or found

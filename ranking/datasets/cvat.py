@@ -11,9 +11,18 @@ from typing import ClassVar
 from ranking.datasets.cvat_file import Drawings, Key, read_cvat, read_xml
 from ranking.datasets.image_names import ImageNames
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import PARTS, Grouped, TreeSource, called, is_image, part_of, part_told
+from ranking.datasets.tree_source import (
+    PARTS,
+    Grouped,
+    TreeSource,
+    beginning,
+    called,
+    is_image,
+    part_of,
+    part_told,
+)
 from ranking.intake import FileTree, Limits, Recognised, Unusable
-from ranking.intake.tree import parent, suffix
+from ranking.intake.tree import parent
 from ranking.text import counted, listed, readable
 from ranking.types import Problem, SourceImage
 
@@ -111,12 +120,4 @@ class Cvat(TreeSource):
 
 def annotation_files(tree: FileTree) -> list[str]:
     """The XML files that begin as CVAT does."""
-    found = []
-    for name in tree.names:
-        if suffix(name) == ".xml":
-            try:
-                if BEGINS.search(tree.head(name, HEAD)):
-                    found.append(name)
-            except Unusable:  # reading it in earnest tells why; here it is only not recognised
-                continue
-    return found
+    return beginning(tree, ".xml", HEAD, lambda head: BEGINS.search(head) is not None)

@@ -12,9 +12,9 @@ from ranking.datasets.image_names import ImageNames
 from ranking.datasets.json_file import read_json
 from ranking.datasets.label_studio_file import TASK_LEFT_OUT, Task, Tasks, read_tasks, without_drafts
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of, part_told
+from ranking.datasets.tree_source import Grouped, TreeSource, beginning, called, is_image, part_of, part_told
 from ranking.intake import FileTree, Limits, Recognised, Unusable
-from ranking.intake.tree import parent, suffix
+from ranking.intake.tree import parent
 from ranking.text import counted, listed, readable
 from ranking.types import Problem, SourceImage
 
@@ -106,16 +106,7 @@ class LabelStudio(TreeSource):
 
 def task_files(tree: FileTree) -> list[str]:
     """The JSON files that begin as a list of tasks does."""
-    found = []
-    for name in tree.names:
-        if suffix(name) == ".json":
-            try:
-                head = tree.head(name, HEAD).removeprefix(b"\xef\xbb\xbf")
-            except Unusable:  # reading it in earnest tells why; here it is only not recognised
-                continue
-            if BEGINS.match(head) and KEYS.search(head):
-                found.append(name)
-    return found
+    return beginning(tree, ".json", HEAD, lambda head: bool(BEGINS.match(head) and KEYS.search(head)))
 
 
 def _find(index: ImageNames, task: Task) -> str:

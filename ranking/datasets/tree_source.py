@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
 from ranking.datasets.common_settings import seed_of, share_of_test
 from ranking.datasets.splits import drawn, drawn_whole
-from ranking.intake import FileTree, Recognised, open_tree
+from ranking.intake import FileTree, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES, image_name
 from ranking.intake.tree import parent, stem, suffix
 from ranking.settings import setting
@@ -179,3 +180,17 @@ def part_told(name: str) -> str | None:
     """
     words = [PARTS[word] for word in re.findall("[a-z]+", stem(name).lower()) if word in PARTS]
     return words[-1] if words else part_of(name)
+
+
+def beginning(tree: FileTree, ending: str, size: int, known: Callable[[bytes], bool]) -> list[str]:
+    """The files of a tree with that ending whose first `size` bytes, without a mark of UTF-8, are `known`."""
+    found = []
+    for name in tree.names:
+        if suffix(name) == ending:
+            try:
+                head = tree.head(name, size)
+            except Unusable:  # reading it in earnest tells why; here it is only not recognised
+                continue
+            if known(head.removeprefix(codecs.BOM_UTF8)):
+                found.append(name)
+    return found
