@@ -9,6 +9,7 @@ from pages.parts import (
     cache,
     experiment_form,
     experiment_view,
+    feature_choice,
     frame,
     jobs_panel,
     keys,
@@ -86,7 +87,7 @@ def choose_experiment(row: ImageSetRow, asked: Run | None) -> Run | None:
 def name_of(run: Run) -> str:
     """One line that tells an experiment from others; the same while it goes on."""
     settings = ExperimentSettings.from_json(run.settings)
-    features = " + ".join(name for name, _ in settings.features)
+    features = feature_choice.spoken(settings.features)
     queries = f"{len(settings.queries)} queries" if settings.queries else "all queries"
     if len(settings.queries) == 1:
         queries = f"“{settings.queries[0]}”"

@@ -16,6 +16,7 @@ from pages.parts import (
     grid,
     importing,
     keys,
+    own_features,
     selection,
     sets,
     taken_away,
@@ -43,6 +44,7 @@ def steps() -> None:
             frame.next_step("Put its samples in order", "orders", order_set=row.key)
     importing.show()
     images = cache.image_set(row.key)
+    own_features.show(images)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         numbers = choose_images(images)

@@ -12,6 +12,7 @@ from pages.parts import (
     cache,
     certificate,
     criteria,
+    feature_choice,
     forms,
     frame,
     graph_choice,
@@ -26,7 +27,7 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
-from ranking.features import default_names, feature_class, feature_names
+from ranking.features import feature_class, feature_names
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
 from ranking.store import ImageSetRow
@@ -85,22 +86,15 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
 def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     """What the method sees of an image, what it minimises, and its settings."""
     images = cache.image_set(row.key)
-    names, usual = feature_names(images), default_names(images)
-    features = st.pills(
-        "Features",
-        names,
-        selection_mode="multi",
-        **address.bound(keys.FEATURES, address.some_of(names), usual, ",".join),
-    )
+    features = feature_choice.choose(images)
     told = st.container()  # above the settings on which it depends
     graph = graph_choice.choose(cache.image_set(row.key), method)
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
     with told:
         describe(method_class(method), values[method])
-    described = forms.settings_form(
-        "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
-    )
-    chosen = tuple((name, described[name]) for name in features)
+    of_pictures = [(name, feature_class(name)) for name in features if name in feature_names(images)]
+    described = forms.settings_form("feature", of_pictures, "More settings of the features")
+    chosen = tuple((name, described.get(name, given)) for name, given in feature_choice.named(features))
     return TrainSettings(row.key, chosen, query, method, values[method], graph=graph)
 
 

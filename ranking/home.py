@@ -1,7 +1,8 @@
 """The home folder: its layout, its database, and how several processes change both safely.
 
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
-``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought;
+``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought,
+``vectors/<key>`` the features;
 ``features`` the cache of features; ``trash`` what is leaving; ``queue.sqlite`` whose turn it is to work.
 ``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
@@ -116,14 +117,14 @@ class Home(Database):
 
     def __init__(self, path: Path | str | None = None) -> None:
         super().__init__(home_folder(path), "ranking.sqlite")
-        self.edges, self.features, self.sets, self.runs, self.trash = (
-            self.path / name for name in ("edges", "features", "sets", "runs", "trash")
+        self.edges, self.vectors, self.features, self.sets, self.runs, self.trash = (
+            self.path / name for name in ("edges", "vectors", "features", "sets", "runs", "trash")
         )
         self._begin()
 
     def _begin(self) -> None:
         with self._explained():
-            for folder in (self.edges, self.features, self.sets, self.runs, self.trash):
+            for folder in (self.edges, self.vectors, self.features, self.sets, self.runs, self.trash):
                 folder.mkdir(parents=True, exist_ok=True)
             self._laid_out(MIGRATIONS)
 

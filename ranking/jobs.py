@@ -32,7 +32,7 @@ from ranking.home import HomeError
 from ranking.job_queue import JobQueue
 from ranking.room_layout import has_quotas
 from ranking.room_quotas import most_jobs
-from ranking.run import ENDED, Kind, Run, take_lock
+from ranking.run import ENDED, INTAKES, Kind, Run, take_lock
 from ranking.store import Store
 
 __all__ = [
@@ -145,12 +145,12 @@ def waits_for(store: Store, run: Run) -> int:
     for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives up for it
     however it dies.
     """
-    return 0 if run.kind == "import" else JobQueue(run.folder.parents[1]).waits_for(run.id, *_places(store))
+    return 0 if run.kind in INTAKES else JobQueue(run.folder.parents[1]).waits_for(run.id, *_places(store))
 
 
 def claim_turn(store: Store, run: Run) -> int:
     """Have `run` work if it is its turn, and return 0; else what `waits_for` does. For its worker."""
-    return 0 if run.kind == "import" else store.queue.claim(run.id, *_places(store))
+    return 0 if run.kind in INTAKES else store.queue.claim(run.id, *_places(store))
 
 
 def _places(store: Store) -> tuple[int, int]:
@@ -182,8 +182,8 @@ def poll(store: Store, run_id: str) -> Run:
 
 
 def _clear(store: Store, run: Run) -> None:
-    """Of an import that did not finish nothing is left."""
-    if run.kind == "import":
+    """Of an import, or a look at features, that did not finish nothing is left."""
+    if run.kind in INTAKES:
         store.clear(run)
 
 

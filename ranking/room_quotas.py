@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 from ranking.home import HomeError
@@ -54,15 +55,17 @@ def most_jobs() -> int:
 
 
 def bytes_of(folder: Path) -> int:
-    """What the files below a folder take of the disk; those that are linked from elsewhere too take nothing here."""
-    total = 0
+    """What the files below a folder take of the disk, each once; those that are linked from elsewhere too take nothing
+    here."""
+    total, seen = 0, Counter[tuple[int, int]]()
     for place, _, files in os.walk(folder):
         for file in files:
             try:
                 told = os.lstat(os.path.join(place, file))
             except FileNotFoundError:
                 continue  # it went meanwhile
-            total += told.st_size if told.st_nlink == 1 else 0
+            seen[told.st_dev, told.st_ino] += 1
+            total += told.st_size if seen[told.st_dev, told.st_ino] == told.st_nlink else 0
     return total
 
 

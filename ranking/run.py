@@ -9,15 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment"]
+Kind = Literal["import", "features", "train", "label", "order", "asking", "study", "timing", "experiment"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
+# Those that look at what a person brings: they never wait, the person decides about what they leave, and of one that
+# does not finish nothing is left.
+INTAKES = ("import", "features")
 # What people call a run of each kind: "train" ranks images, "label" the labels of an image, "order" whole sequences of
-# images; "asking" simulates answers; "study" measures what follows from the settings of MidRank;
-# "timing" how long loss-augmented inference takes; "experiment" compares methods by
-# cross-validation.
+# images; "features" looks at features that a person brings for an image set; "asking" simulates answers; "study"
+# measures what follows from the settings of MidRank; "timing" how long loss-augmented inference takes; "experiment"
+# compares methods by cross-validation.
 CALLED: dict[Kind, str] = {
     "import": "import",
+    "features": "look at features",
     "train": "training",
     "label": "training of labels",
     "order": "training of orders",
@@ -142,18 +146,24 @@ class Run:
 
     @property
     def brought_file(self) -> Path:
-        """The ZIP file that a person uploaded to be imported. It is here until it is imported or not wanted."""
+        """The file that a person uploaded to be imported, a ZIP file or one of features. It is here until it is
+        imported or not wanted."""
         return self.folder / "brought.zip"
 
     @property
     def look_file(self) -> Path:
-        """What a look found (`ranking.datasets.looking`), as JSON."""
+        """What a look found (`ranking.datasets.looking`, `ranking.vectors.looking`), as JSON."""
         return self.folder / "look.json"
 
     @property
     def draft(self) -> Path:
         """The folder in which an import builds its image set."""
         return self.folder / "draft"
+
+    @property
+    def draft_vectors(self) -> Path:
+        """The matrix that a look at features made, until it is kept."""
+        return self.folder / "vectors.npy"
 
     @property
     def alive(self) -> bool:

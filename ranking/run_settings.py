@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import Any, Self
 
+from ranking.text import readable
 from ranking.types import is_number
 
 Settings = dict[str, Any]
@@ -56,6 +58,40 @@ class LookSettings:
         known = {name: value for name, value in values.items() if (name, value) != ("source", None)}
         _check(cls, "a look at what was brought", known)
         return cls(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        return _told(self)
+
+
+@dataclass(frozen=True)
+class FeaturesSettings:
+    """A look at features that a person brings for the image set of a key.
+
+    place: the path that was typed, empty for a file that was uploaded. brought: what the person calls the file that
+    they uploaded. vectors, ids: which of its arrays are read, None for those that fit best
+    (`ranking.vectors.look_at_vectors`).
+    """
+
+    set: str
+    place: str = ""
+    brought: str | None = None
+    vectors: str | None = None
+    ids: str | None = None
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> FeaturesSettings:
+        """What `to_json` gave; a ValueError says what else it is."""
+        _check(cls, "a look at features", values)
+        return cls(**values)
+
+    @property
+    def called(self) -> str:
+        """What the person calls the file.
+
+        >>> FeaturesSettings("abc", "/home/anna/resnet.npy").called
+        'resnet.npy'
+        """
+        return self.brought or readable(Path(self.place.strip()).name, 120) or "the file"
 
     def to_json(self) -> dict[str, Any]:
         return _told(self)
@@ -288,6 +324,7 @@ class ExperimentSettings(Protocol):
 AnySettings = (
     ImportSettings
     | LookSettings
+    | FeaturesSettings
     | TrainSettings
     | LabelTrainSettings
     | AskingSettings
@@ -297,8 +334,8 @@ AnySettings = (
     | Protocol
 )
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
-NAMES = ("set", "look", "source", "query", "method", "criterion", "study")
-TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought")
+NAMES = ("set", "look", "place", "source", "query", "method", "criterion", "study")
+TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought", "vectors", "ids")
 LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 

@@ -16,7 +16,7 @@ from typing import Any, get_args
 from ranking.home import Home, LendingHome
 from ranking.job_queue import JobQueue
 from ranking.room_quotas import check_disk, check_jobs
-from ranking.run import ENDED, LAST_TIME, TRAVELS, Kind, LentRun, Run, State, is_run_id
+from ranking.run import ENDED, INTAKES, LAST_TIME, TRAVELS, Kind, LentRun, Run, State, is_run_id
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 # Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
@@ -78,10 +78,10 @@ class RunStore:
                 if equal.state not in ENDED and equal.cancelled is None and equal.alive:
                     return equal
             check_disk(self.home)
-            check_jobs(self.home, kind == "import", self._live(kind == "import"))
+            check_jobs(self.home, kind in INTAKES, self._live(kind in INTAKES))
             row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
             run_id = self._insert(database, row, prepare)
-            if kind != "import":
+            if kind not in INTAKES:
                 self.queue.enter(run_id)
         return self.run(run_id)
 
@@ -100,7 +100,7 @@ class RunStore:
 
     def _live(self, importing: bool) -> int:
         """How many imports, or other runs, are live."""
-        runs = [run for run in self.own_runs() if (run.kind == "import") == importing]
+        runs = [run for run in self.own_runs() if (run.kind in INTAKES) == importing]
         return sum(run.state not in ENDED and run.alive for run in runs)
 
     def _insert(self, database: sqlite3.Connection, row: dict[str, Any], prepare: Prepare | None) -> str:
@@ -216,13 +216,13 @@ class RunStore:
     def delete_run(self, run_id: str) -> None:
         """Take a training or a simulation out of all lists; `restore_run` brings it back within DELETED_DAYS days.
 
-        Repeating it is harmless. ValueError for one that goes on, and for an import.
+        Repeating it is harmless. ValueError for one that goes on, and for an import or a look at features.
         """
         with self._home.change() as database:
             run = self.own_run(run_id)
-            if run.kind == "import":
+            if run.kind in INTAKES:
                 raise ValueError(
-                    f"run {run_id} is an import; keep or discard it, only trainings and simulations are deleted"
+                    f"run {run_id} is a {run.called}; keep or discard it, only trainings and simulations are deleted"
                 )
             if run.state not in ENDED:
                 raise ValueError(
@@ -295,7 +295,7 @@ class LentRuns(RunStore):
     def ended(self, kind: Kind | None, set_key: str | None) -> list[Run]:
         """The runs that were finished, newest first, but for imports, which leave nothing but their set."""
         runs = self.own_runs(kind, set_key)
-        return [run for run in runs if run.state == "finished" and run.kind != "import"]
+        return [run for run in runs if run.state == "finished" and run.kind not in INTAKES]
 
 
 def checked_name(name: str) -> str:

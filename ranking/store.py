@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 from ranking.home import move_durably
 from ranking.room_layout import lenders_of
 from ranking.room_quotas import check_disk
-from ranking.run import ENDED, Run, is_set_key
+from ranking.run import ENDED, INTAKES, Run, is_set_key
+from ranking.run_settings import FeaturesSettings
 from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore
 from ranking.text import counted
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
     from ranking.types import ImageSet, Ints
+    from ranking.vector_files import KeptVectors
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,23 @@ class Store(RunStore):
 
     @property
     def features(self) -> Path:
-        """The cache of features. What lenders have computed is in it too, as links to their files."""
+        """The cache of features. What lenders have computed is in it too, as links to their files, and so are vectors
+        that people brought."""
         for lender in self._lenders:
             for file in lender.computed_features():
                 _link(file, self._home.features / file.name)
+        self.place_vectors(self._home.features)
         return self._home.features
+
+    def place_vectors(self, cache: Path) -> None:
+        """Have all vectors that people brought, here or to a lender, lie in a cache of features, as links."""
+        folders = [self._home.vectors, *(lender.lent_vectors for lender in self._lenders)]
+        files = [file for folder in folders for file in folder.glob("*/own-*.npy")]
+        if files:
+            from ranking.features import cached_vectors_file
+
+            for file in files:
+                _link(file, cached_vectors_file(cache, file.parent.name, file.stem))
 
     @property
     def edges(self) -> Path:
@@ -189,6 +203,56 @@ class Store(RunStore):
         there = [folder for folder in folders if graph in kept_edges(folder, set_key)]
         return load_edges((there or folders)[0], set_key, graph)
 
+    # -------------------------------------------------------------------------- features that people brought
+
+    def vectors_of(self, set_key: str) -> list[KeptVectors]:
+        """The vectors that people brought for an image set, those kept last first, then what is lent."""
+        from ranking.vector_files import kept_vectors
+
+        own = kept_vectors(self._home.vectors, set_key)
+        here = {told.name for told in own}
+        lent = [told for one in self._lenders for told in kept_vectors(one.lent_vectors, set_key, lent=True)]
+        return own + [told for told in lent if told.name not in here]
+
+    def keep_vectors(self, run_id: str, title: str = "") -> str:
+        """Keep what a finished look at features left, and return the name that settings give it. Repeating it is
+        harmless.
+
+        title: what the person calls it, else the name of the file. ValueError where nothing of it can be kept, or its
+        image set has gone.
+        """
+        from ranking.vector_files import KeptVectors, keep_vectors, vectors_file
+
+        with self._home.change() as database:
+            run = self._decidable(run_id, "kept", ("features",))
+            settings, name = FeaturesSettings.from_json(run.settings), str(run.result.get("name", ""))
+            self._set_folder(settings.set)
+            check_disk(self.home)
+            if run.draft_vectors.is_file():
+                size, matched = int(run.result["columns"]), str(run.result["matched"])
+                told = KeptVectors(name, title or settings.called, size, matched, time.time())
+                keep_vectors(self._home.vectors, settings.set, run.draft_vectors, told)
+            elif not name or not vectors_file(self._home.vectors, settings.set, name).is_file():
+                raise ValueError(f"there is nothing to keep of look {run.id}; bring the file again")
+            self._decide(database, run, "kept")
+        self.clear(run)
+        return name
+
+    def delete_vectors(self, set_key: str, name: str) -> None:
+        """Remove vectors that were brought to this home, for good: who has the file can bring it again. Trainings keep
+        their scores. Repeating it is harmless. ValueError where a run of this home learns from them just now."""
+        from ranking.features import cached_vectors_file
+        from ranking.vector_files import remove_vectors
+
+        with self._home.change():
+            live = [run for run in self.own_runs(set_key=set_key) if run.state not in ENDED and run.alive]
+            if any(name in json.dumps(run.settings) for run in live):
+                raise ValueError(
+                    "a training learns from these vectors just now; wait until it has ended, or cancel it"
+                )
+            remove_vectors(self._home.vectors, set_key, name)
+            cached_vectors_file(self._home.features, set_key, name).unlink(missing_ok=True)
+
     # ------------------------------------------------------------------- a set that was kept, taken away
 
     def delete_set(self, key: str) -> None:
@@ -211,7 +275,7 @@ class Store(RunStore):
     def users_of_set(self, key: str) -> list[Run]:
         """The runs that need an image set, those among them that were deleted and can be restored."""
         runs = self.own_runs(set_key=key) + self.own_runs(set_key=key, deleted=True)
-        return [run for run in runs if run.kind != "import"]
+        return [run for run in runs if run.kind not in INTAKES]
 
     def restore_set(self, key: str) -> None:
         """Undo `delete_set`. ValueError where the set is gone for good."""
@@ -238,7 +302,7 @@ class Store(RunStore):
             {"before": before},
         ).fetchall()
         for row in rows:
-            for folder in (self._home.sets, self._home.edges):
+            for folder in (self._home.sets, self._home.edges, self._home.vectors):
                 self._home.throw_away(folder / row["key"])
         return len(rows)
 
@@ -247,7 +311,7 @@ class Store(RunStore):
     def keep(self, run_id: str) -> str:
         """Make the draft of a finished import an image set, and return its key. Repeating it is harmless."""
         with self._home.change() as database:
-            run = self._decidable(run_id, "kept")
+            run = self._decidable(run_id, "kept", ("import",))
             check_disk(self.home)
             key = self._admit(database, run)
         run.brought_file.unlink(missing_ok=True)
@@ -255,7 +319,8 @@ class Store(RunStore):
         return key
 
     def discard(self, run_id: str) -> None:
-        """Remove what a finished import has built, or what a look has found. Repeating it is harmless."""
+        """Remove what a finished import has built, or what a look has found, also one at features. Repeating it is
+        harmless."""
         with self._home.change() as database:
             run = self._decidable(run_id, "discarded")
             self._decide(database, run, "discarded")
@@ -266,16 +331,16 @@ class Store(RunStore):
         self._home.throw_away(run.folder)
         self._home.empty_trash()
 
-    def _decidable(self, run_id: str, decision: str) -> Run:
+    def _decidable(self, run_id: str, decision: str, kinds: Sequence[str] = INTAKES) -> Run:
         run = self.own_run(run_id)
-        if run.kind != "import" or run.state != "finished":
+        if run.kind not in kinds or run.state != "finished":
             raise ValueError(
                 f"only a finished import can be {decision}; run {run_id} is a {run.state} {run.called}"
             )
         if run.looks and decision == "kept":
             raise ValueError(f"run {run_id} has only looked at what was brought; import it, then keep it")
         if run.result.get("decision", decision) != decision:
-            raise ValueError(f"import {run_id} was {run.result['decision']} before; import it again")
+            raise ValueError(f"{run.called} {run_id} was {run.result['decision']} before; bring it again")
         return run
 
     def _admit(self, database: sqlite3.Connection, run: Run) -> str:
@@ -324,10 +389,12 @@ class Store(RunStore):
             for folder in self._home.runs.iterdir():
                 if folder.name not in known_ids:
                     self._home.throw_away(folder)
-            imports = [run for run in runs.values() if run.kind == "import" and not run.alive]
+            imports = [run for run in runs.values() if run.kind in INTAKES and not run.alive]
             undecided = [run for run in imports if run.state == "finished" and "decision" not in run.result]
             for run in imports:
-                if run.result.get("decision") == "kept":
+                if run.kind == "features" and "decision" in run.result:
+                    self._home.throw_away(run.folder)
+                elif run.result.get("decision") == "kept":
                     self._home.throw_away(run.draft)
                     run.brought_file.unlink(missing_ok=True)
                 elif run not in undecided and run.state in ENDED:
@@ -338,9 +405,10 @@ class Store(RunStore):
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()
-            for half_written in self.edges.glob("*/*.part"):
+            for half_written in (*self.edges.glob("*/*.part"), *self._home.vectors.glob("*/*.part")):
                 half_written.unlink()
-            moved = {run.result["key"]: run for run in undecided if not run.looks and not run.draft.is_dir()}
+            built = [run for run in undecided if run.kind == "import" and not run.looks]
+            moved = {run.result["key"]: run for run in built if not run.draft.is_dir()}
             known = {row.key for row in (*self._own_image_sets(), *self.deleted_image_sets())}
             for folder in self._home.sets.iterdir():
                 if folder.name in known:
@@ -373,6 +441,11 @@ class LendingStore(LentRuns, Store):
     def lent_edges(self) -> Path:
         """The pairs that people brought to the home."""
         return self._home.edges
+
+    @property
+    def lent_vectors(self) -> Path:
+        """The vectors that people brought to the home."""
+        return self._home.vectors
 
     def computed_features(self) -> list[Path]:
         """The files of computed features, which never change."""

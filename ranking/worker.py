@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
 from ranking.room_layout import check_source
-from ranking.run import ENDED, Run, State, take_lock
+from ranking.run import ENDED, INTAKES, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
     ExperimentSettings,
+    FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
     LookSettings,
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
         report.state(state, reason)
     store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
-    if run.kind == "import" and state != "finished":
+    if run.kind in INTAKES and state != "finished":
         store.clear(run)
     return 0
 
@@ -94,6 +95,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
     """Do what `run` asks for; its final state, the reason for it and the result, None for what is in its row."""
     works = {
         "import": import_images,
+        "features": look_at_features,
         "train": train,
         "label": train_labels,
         "order": train_orders,
@@ -180,12 +182,34 @@ def look(store: Store, run: Run, report: Report) -> Result:
     return {"source": found.source}
 
 
+def look_at_features(store: Store, run: Run, report: Report) -> Result:
+    """See what features a person brought for an image set, as `ranking.vectors` does, and leave the matrix that would
+    be kept; the person decides whether it is."""
+    settings = FeaturesSettings.from_json(run.settings)
+    check_source(store.home, [settings.place])
+    report.progress("Reading the image set", 0, 1)
+    from ranking.intake.typed_path import typed_file
+    from ranking.vectors import look_at_vectors
+
+    images = store.image_set(settings.set)
+    if settings.brought is None:
+        path = typed_file(settings.place, "a file of features")
+    else:
+        path = Path(_uploaded(run, settings.brought))
+    found = look_at_vectors(
+        path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, report.progress
+    )
+    report.flush()
+    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))
+    return {"name": found.name, "columns": found.columns, "matched": found.matched}
+
+
 def _texts(settings: Mapping[str, Any]) -> list[str]:
     return [text for text in settings.values() if isinstance(text, str)]
 
 
 def _uploaded(run: Run, called: str) -> str:
-    """The ZIP file that was uploaded for a run, as `ranking.intake.open_tree` takes it."""
+    """The file that was uploaded for a run, as `ranking.intake.open_tree` takes it."""
     from ranking.intake import Upload
 
     if not run.brought_file.is_file():

@@ -35,10 +35,10 @@ LAYERS: tuple[set[str], ...] = (
         "room_quotas",
     },
     {"ranking"},
-    {"image_graph", "asking", "lookahead", "tree_search", "inference_steps"},
+    {"image_graph", "asking", "lookahead", "tree_search", "inference_steps", "vectors"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
-    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files"}
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "vector_files"}
     | {"subsequences", "pair_chains", "intake"},
     {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
 )

@@ -6,11 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, forms, frame, keys
+from pages.parts import address, cache, feature_choice, forms, frame, keys
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
 from ranking.asking import STRATEGIES
-from ranking.features import default_names, feature_names
 from ranking.run import Run
 from ranking.run_settings import AskingSettings
 from ranking.store import ImageSetRow
@@ -24,7 +23,7 @@ def given(run: Run) -> dict[str, str]:
     settings = AskingSettings.from_json(run.settings)
     told = {
         keys.LABEL_SET: settings.set,
-        keys.FEATURES: ",".join(name for name, _ in settings.features),
+        keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
         keys.MODELS: ",".join(dict.fromkeys(name for name, _ in settings.methods)),
         keys.STRATEGIES: ",".join(settings.strategies),
         keys.QUESTIONS: str(settings.questions),
@@ -41,7 +40,7 @@ def show(row: ImageSetRow) -> None:
     """What a simulation needs to know, and the button that starts it; pressed twice it starts one."""
     left, right = st.columns(2, gap="large")
     with left:
-        features = choose_features(row)
+        features = feature_choice.choose(cache.image_set(row.key))
         strategies = choose_several("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
         st.caption(
             "  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name].summary)}" for name in strategies)
@@ -64,7 +63,7 @@ def show(row: ImageSetRow) -> None:
         seed = choose_number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
     settings = AskingSettings(
         row.key,
-        tuple((name, {}) for name in features),
+        feature_choice.named(features),
         tuple((name, values[name]) for name in names),
         tuple(strategies),
         questions,
@@ -90,13 +89,6 @@ def show(row: ImageSetRow) -> None:
         f"It trains {trainings} times: every model on all folds but one, {folds} times; each time the images of "
         "the fold left out are asked about, the ground truth answering. Every model has the same folds."
     )
-
-
-def choose_features(row: ImageSetRow) -> list[str]:
-    images = cache.image_set(row.key)
-    names, usual = feature_names(images), default_names(images)
-    bound = address.bound(keys.FEATURES, address.some_of(names), usual, ",".join)
-    return list(st.pills("Features", names, selection_mode="multi", **bound))
 
 
 def choose_several(label: str, name: str, options: list[str]) -> list[str]:

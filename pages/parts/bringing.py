@@ -13,22 +13,33 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts import cache
 from ranking import jobs
-from ranking.run import Run
-from ranking.run_settings import ImportSettings, LookSettings
+from ranking.run import Kind, Run
+from ranking.run_settings import FeaturesSettings, ImportSettings, LookSettings
 from ranking.text import readable
 
 
 def look_at_upload(file: UploadedFile) -> Run:
     """A look at what was dropped, which is on disk and no longer in memory when this returns."""
-    called = readable(file.name, 120)
+    return _begin(file, "import", LookSettings("", brought=_called(file)).to_json())
 
+
+def look_at_features(file: UploadedFile, set_key: str) -> Run:
+    """The same at features for an image set."""
+    return _begin(file, "features", FeaturesSettings(set_key, brought=_called(file)).to_json())
+
+
+def _called(file: UploadedFile) -> str:
+    return readable(file.name, 120)
+
+
+def _begin(file: UploadedFile, kind: Kind, settings: dict[str, Any]) -> Run:
     def copy(run: Run) -> None:
         file.seek(0)
         with open(run.brought_file, "xb") as target:
             shutil.copyfileobj(file, target, 2**20)
 
     try:
-        return jobs.start(cache.store(), "import", LookSettings("", brought=called).to_json(), copy)
+        return jobs.start(cache.store(), kind, settings, copy)
     finally:
         _release(file)
 
@@ -44,6 +55,17 @@ def _release(file: UploadedFile) -> None:
 def look_at_path(path: str) -> Run:
     """A look at a folder or ZIP file on the computer that runs this app."""
     return jobs.start_once(cache.store(), "import", LookSettings(path.strip()).to_json())
+
+
+def look_at_features_path(path: str, set_key: str) -> Run:
+    """A look at a file of features on the computer that runs this app."""
+    return jobs.start_once(cache.store(), "features", FeaturesSettings(set_key, path.strip()).to_json())
+
+
+def look_at_arrays(look: Run, vectors: str, ids: str) -> Run:
+    """A look at other arrays of the same file of features. It takes the place of the first one."""
+    asked = FeaturesSettings.from_json(look.settings)
+    return _pass_on(look, replace(asked, vectors=vectors, ids=ids).to_json())
 
 
 def look_again(look: Run, source: str, settings: dict[str, Any]) -> Run:
@@ -69,10 +91,10 @@ def _pass_on(look: Run, settings: dict[str, Any]) -> Run:
     if "next" in look.result:
         return store.run(look.result["next"])
     if look.settings["brought"] is None:
-        run = jobs.start_once(store, "import", settings)
+        run = jobs.start_once(store, look.kind, settings)
     else:
         run = jobs.start(
-            store, "import", settings, lambda run: os.rename(look.brought_file, run.brought_file)
+            store, look.kind, settings, lambda run: os.rename(look.brought_file, run.brought_file)
         )
     store.update_run(look.id, result={**look.result, "next": run.id})
     store.discard(look.id)

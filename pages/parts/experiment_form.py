@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, graph_choice, keys
-from pages.parts.asking_form import choose_features, choose_number
+from pages.parts import address, cache, feature_choice, frame, graph_choice, keys
+from pages.parts.asking_form import choose_number
 from pages.parts.frame import escaped
 from pages.parts.jobs_panel import in_minutes
 from ranking import jobs, method_names
@@ -35,7 +35,7 @@ def given(run: Run) -> dict[str, str]:
     asked = ExperimentSettings.from_json(run.settings)
     told = {
         keys.EXPERIMENT_SET: asked.set,
-        keys.FEATURES: ",".join(name for name, _ in asked.features),
+        keys.FEATURES: ",".join(feature_choice.names_of(asked.features)),
         keys.CONTENDERS: ",".join(dict.fromkeys(name for name, _ in asked.methods)),
         keys.FOLDS: str(asked.folds),
         keys.SEED: str(asked.seed),
@@ -65,7 +65,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         queries = choose_queries(row, scale)
-        features = choose_features(row)
+        features = feature_choice.choose(cache.image_set(row.key))
         names = choose_contenders()
         leaning = [name for name in names if uses_graph(name)]
         graph = graph_choice.choose(cache.image_set(row.key), leaning[0]) if leaning else None
@@ -82,7 +82,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         return
     settings = ExperimentSettings(
         row.key,
-        tuple((name, {}) for name in features),
+        feature_choice.named(features),
         tuple((name, {}) for name in names),
         () if len(queries) == len(row.classes) else tuple(queries),
         {name: tuple(values) for name, values in grids.items()},

@@ -6,6 +6,7 @@ from __future__ import annotations
 ROOM = "room"  # name of the room that the visitor works in, and the key to it
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
+OWN = "own"  # id of the look at features of one's own that is shown, or "new"
 FEATURES = "features"  # names, joined by commas
 QUERY = "query"  # the class that is searched for
 METHOD = "method"
@@ -102,7 +103,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     IMPORT: (EXAMPLE,),
     SCENE: (TOLD_LABEL, TOLD, ASKED),
     TOLD_LABEL: (TOLD,),
-    SET: (SHEET, "sheet.", QUERY, RUN, COMPARED, PAIR, PAGE, SAMPLE, COMPONENTS),
+    SET: (SHEET, "sheet.", OWN, QUERY, RUN, COMPARED, PAIR, PAGE, SAMPLE, COMPONENTS),
     SHEET_CLASS: (SHEET,),
     SHEET_SPLIT: (SHEET,),
     RUN: (
@@ -205,6 +206,8 @@ NOT_BROUGHT = "why nothing was brought"  # message or None
 UPLOADS = "uploads so far"  # how many: each has a widget of its own, so that none keeps the last one's bytes
 JUST_KEPT = "image set that was just kept"  # its key
 JUST_TAKEN_AWAY = "image set that was just taken away"  # its key
+OWN_UPLOADS = "features of one's own so far"  # how many: see UPLOADS
+OWN_REFUSED = "why no features were brought"  # (key of their widget, message or None)
 EDGES_REFUSED = "why a CSV of pairs was refused"  # (key of its widget, message or None)
 EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many
 

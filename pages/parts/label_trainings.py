@@ -10,6 +10,7 @@ from pages.parts import (
     address,
     cache,
     certificate,
+    feature_choice,
     forms,
     frame,
     jobs_panel,
@@ -20,7 +21,7 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from ranking import jobs, method_class
-from ranking.features import default_names, feature_names
+from ranking.features import default_names
 from ranking.run import Run
 from ranking.run_settings import LabelTrainSettings
 from ranking.store import ImageSetRow
@@ -58,9 +59,10 @@ def train_another(row: ImageSetRow, methods: Sequence[str], live: Sequence[Run])
         images = cache.image_set(row.key)
         features = st.pills(
             "Features",
-            feature_names(images),
+            feature_choice.offered(images),
             selection_mode="multi",
             default=default_names(images),
+            format_func=feature_choice.words(images),
             key=keys.widget(f"label training features {row.key}"),
         )
         plugins = [(method, method_class(method))]
@@ -77,7 +79,7 @@ def train_another(row: ImageSetRow, methods: Sequence[str], live: Sequence[Run])
         if frame.pressed(
             "Train this model", keys.widget("train another"), type="primary", disabled=not features
         ):
-            described = tuple((name, {}) for name in features)
+            described = feature_choice.named(features)
             settings = LabelTrainSettings(row.key, described, method, values[method], int(least))
             run = jobs.start_once(cache.store(), "label", settings.to_json())
             st.session_state[keys.LABEL_STARTED] = run.id

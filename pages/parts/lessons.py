@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, handouts, jobs_panel, keys, sets
+from pages.parts import address, cache, feature_choice, frame, handouts, jobs_panel, keys, sets
 from ranking import jobs
 from ranking.run import ENDED, Run
 from ranking.run_settings import TrainSettings
@@ -74,7 +74,7 @@ def _training(settings: TrainSettings) -> Run:
 def address_of(run: Run) -> dict[str, str]:
     """The address of the page Train that has everything chosen as `run` had it."""
     told = {keys.SET: run.settings["set"], keys.QUERY: run.settings["query"]}
-    features = ",".join(name for name, _ in run.settings["features"])
+    features = ",".join(feature_choice.names_of(run.settings["features"]))
     return address.only(**told, **{keys.FEATURES: features, keys.METHOD: run.settings["method"]})
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, keys
+from pages.parts import address, cache, feature_choice, keys
 from pages.parts.frame import escaped
 from ranking import make_method, method_class, method_names
 from ranking.features import feature_class, feature_names
@@ -60,7 +60,7 @@ def _given(run: Run) -> dict[str, str]:
     settings = run.settings
     told = {
         keys.SET: settings["set"],
-        keys.FEATURES: ",".join(name for name, _ in settings["features"]),
+        keys.FEATURES: ",".join(feature_choice.names_of(settings["features"])),
         keys.QUERY: settings["query"],
         keys.METHOD: settings["method"],
     }
@@ -212,7 +212,7 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
             said.append(f"{what} {one} → {other}")
     if before.set != after.set:
         said.append("another image set")
-    one, other = dict(before.features), dict(after.features)
+    one, other = feature_choice.by_words(before.features), feature_choice.by_words(after.features)
     if set(one) != set(other):
         said.append(f"features {' + '.join(one)} → {' + '.join(other) or 'none'}")
     for name in one.keys() & other.keys():
@@ -242,7 +242,8 @@ def _changes_with_method(before: TrainSettings, after: TrainSettings) -> list[st
 def differing(run: Run) -> list[str]:
     """The settings of a training that are not at their defaults, in words: ["Labels in the core = 0"]."""
     given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
-    given += [(f"{name}: ", _feature(name), values) for name, values in run.settings["features"]]
+    features = feature_choice.by_words(run.settings["features"])
+    given += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
     said, least = list[str](), run.settings.get("min_images", LEAST)
     for prefix, plugin, values in given:
         defaults = _complete(plugin, {})
@@ -268,7 +269,8 @@ def telling(run: Run) -> str:
     """The settings that tell a training from others, in words: the main ones, and those not at their defaults."""
     given = TrainSettings.from_json(run.settings)
     plugins = [("", _method(given.method), given.method_settings)]
-    plugins += [(f"{name}: ", _feature(name), values) for name, values in given.features]
+    features = feature_choice.by_words(given.features)
+    plugins += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
     said = []
     for prefix, plugin, values in plugins:
         defaults = _complete(plugin, {})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, forms, frame, keys
-from pages.parts.asking_form import choose_features, choose_number
+from pages.parts import address, cache, feature_choice, forms, frame, keys
+from pages.parts.asking_form import choose_number
 from ranking import jobs, method_class
 from ranking.order_studies import STUDIES
 from ranking.run import Run
@@ -42,7 +42,7 @@ def given(run: Run) -> dict[str, str]:
         keys.ORDER_SET: settings.set,
         keys.CRITERION: settings.criterion,
         keys.STUDY: settings.study,
-        keys.FEATURES: ",".join(name for name, _ in settings.features),
+        keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
     }
     drawn = {keys.setting("study", "drawing", name): str(value) for name, value in settings.drawing.items()}
     subsequences = settings.method_settings.get("subsequences", SUBSEQUENCES)
@@ -58,7 +58,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     """What the study needs to know, and the button; pressed twice it starts one."""
     left, right = st.columns(2, gap="large")
     with left:
-        features = choose_features(row)
+        features = feature_choice.choose(cache.image_set(row.key))
         first = choose_one("What comes first", FIRST, [HIGHEST, LOWEST])
         of = choose_one("Sequences are drawn from", OF, [ANY, ONE_EACH])
         seed = choose_number("Seed", SEED, 0, 1_000_000, 0)
@@ -81,7 +81,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     drawing = {"first": first, "of": of, "length": length, "train": train, "test": test, "seed": seed}
     settings = StudySettings(
         row.key,
-        tuple((name, {}) for name in features),
+        feature_choice.named(features),
         criterion,
         study,
         {**changed, "subsequences": subsequences},

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ranking.features.extract import cached_features, feature_columns, load_features
+from ranking.features.extract import cached_features, cached_vectors_file, feature_columns, load_features
 from ranking.features.given import Given
 from ranking.features.registry import FEATURES
 from ranking.types import Feature, ImageSet
@@ -18,6 +18,7 @@ from ranking.types import Feature, ImageSet
 __all__ = [
     "FEATURES",
     "cached_features",
+    "cached_vectors_file",
     "default_names",
     "feature_class",
     "feature_columns",
@@ -30,11 +31,12 @@ __all__ = [
 def feature_names(image_set: ImageSet | None = None) -> list[str]:
     """The features that a set offers, in the order in which a person is asked; without a set, all of pictures.
 
-    A set whose features came with it offers only these, for its pictures are cards that name the labels.
+    A set whose features came with it offers only these, for its pictures are cards that name the labels. Features that
+    a person brings are those of a home, which `ranking.store.Store.vectors_of` lists.
     """
     if image_set is not None and image_set.image_features is not None:
         return [Given.name]
-    return [name for name in FEATURES.names() if name != Given.name]
+    return [name for name in FEATURES.names() if not getattr(FEATURES.get(name), "brought", False)]
 
 
 def default_names(image_set: ImageSet | None = None) -> list[str]:

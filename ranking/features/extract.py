@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.features.given import Given
+from ranking.features.own_vectors import OwnVectors
 from ranking.features.registry import FEATURES
 from ranking.settings import settings_dict
 from ranking.types import Feature, ImageSet
@@ -111,7 +112,7 @@ def _for_set(feature: Feature, image_set: ImageSet | None) -> Feature:
         return feature
     if isinstance(feature, Given):
         return Given.of(image_set)
-    if image_set.image_features is not None:
+    if image_set.image_features is not None and not isinstance(feature, OwnVectors):
         raise ValueError(
             f"{feature.name} would read the labels of {image_set.title} from its pictures, which are cards that "
             f"name them; choose {Given.name}"
@@ -123,6 +124,11 @@ def cache_name(set_key: str, feature: Feature) -> str:
     """The file of one part: a hash of the image set, the feature, its version and all its settings."""
     content = [set_key, feature.name, feature.version, settings_dict(feature)]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest() + ".npy"
+
+
+def cached_vectors_file(cache: Path, set_key: str, name: str) -> Path:
+    """Where in `cache` the vectors of that name are looked for, which a person brought for an image set."""
+    return cache / cache_name(set_key, OwnVectors(name))
 
 
 def _compute(

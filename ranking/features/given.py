@@ -26,6 +26,7 @@ class Given:
     default: ClassVar[bool] = True
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = True
+    brought: ClassVar[bool] = True
 
     vectors: npt.NDArray[np.float32] | None = None  # (n, d) of the samples of a set; see `of`
 

@@ -25,6 +25,9 @@ class Limits:
     pixels: int = 50_000_000  # of one image, by its header; Pillow itself refuses more than 89 million
     json_bytes: int = 64 * 2**20  # of one file of annotations, which takes up to fifteen times that in memory
     table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, as it is and as it claims to expand to
+    vector_bytes: int = (
+        2**30
+    )  # of one array of features that a person brings, and of the matrix that comes of it
     seconds: int = 3_600  # that reading the source may take in all
 
     def __post_init__(self) -> None:

@@ -20,6 +20,19 @@ def typed_path(typed: str, expected: str) -> Path:
         ) from error
 
 
+def typed_file(typed: str | Path, expected: str) -> Path:
+    """The file that a person typed; ValueError where there is none, or something else than a file."""
+    path = typed_path(str(typed), expected)
+    shown = readable(str(path), MAX_NAME)
+    try:
+        is_file = path.is_file()  # also keeps pipes and devices from being opened
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ValueError(f"{shown} cannot be read ({plain(error)}); check its permissions") from error
+    if not is_file:
+        raise ValueError(f"no file {shown}; expected {expected}")
+    return path
+
+
 def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
     """All bytes of a file of at most `limit` bytes; ValueError that says what was expected and what is there."""
     path = typed_path(str(typed), expected)

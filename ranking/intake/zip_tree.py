@@ -12,8 +12,10 @@ import struct
 import weakref
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from ranking.archives import check_apart, check_expansion, is_unusual
 from ranking.intake.files import INSIDE, NOTHING, plain
@@ -25,6 +27,7 @@ from ranking.types import Problem
 CENTRAL = b"PK\x01\x02"  # what each entry begins with in the table of contents
 ENTRY_BYTES = 1_000  # of the table of contents for an entry, on average; names of 4 kB each are no data set
 SPARE = 16 * 2**20  # bytes that a small ZIP file may expand to, whatever its own size
+INTACT = "an intact entry of the ZIP file"
 UTF8 = 0x800  # the flag of names in UTF-8
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
@@ -58,6 +61,19 @@ class ZipTree(FileTree):
         self.problems = (*_rows(refused), *packed_again(self.names))
 
     def head(self, name: str, size: int) -> bytes:
+        try:
+            with self.stream(name) as (file, claimed):
+                data = file.read(size)  # no more is ever expanded, nor more than the entry claims to have
+        except OSError as error:
+            raise Unusable("a file that can be read", plain(error)) from error
+        if len(data) < min(size, claimed):
+            raise Unusable(INTACT, "it ends early")
+        return data
+
+    @contextmanager
+    def stream(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
+        """A file, to be read piece by piece, and how many bytes it claims to have, of which no more are expanded.
+        Unusable also out of what is done with it, where it turns out to be damaged."""
         entry = self._entries.get(name)
         if entry is None or entry.is_dir():
             raise Unusable(INSIDE, NOTHING)
@@ -65,17 +81,11 @@ class ZipTree(FileTree):
             raise Unusable(
                 "files stored or deflated, without a password", "encrypted, or compressed otherwise"
             )
-        intact = "an intact entry of the ZIP file"
         try:
             with self._zip.open(entry) as file:
-                data = file.read(size)  # no more is ever expanded, nor more than the entry claims to have
-        except OSError as error:
-            raise Unusable("a file that can be read", plain(error)) from error
+                yield file, entry.file_size
         except DAMAGED as error:
-            raise Unusable(intact, readable(str(error)) or "it ends early") from error
-        if len(data) < min(size, entry.file_size):
-            raise Unusable(intact, "it ends early")
-        return data
+            raise Unusable(INTACT, readable(str(error)) or "it ends early") from error
 
 
 class _Guarded:

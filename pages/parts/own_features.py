@@ -1,0 +1,296 @@
+"""Features of a person's own: a file is dropped, looked at before it is kept, and then chosen like any other."""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from pages.parts import address, bringing, cache, export, frame, jobs_panel, keys, own_picture, problem_table
+from pages.parts.feature_choice import NEW
+from pages.parts.frame import escaped
+from ranking.home import HomeError
+from ranking.room_quotas import told_bytes
+from ranking.run import ENDED, Run
+from ranking.run_settings import FeaturesSettings
+from ranking.text import counted, readable
+from ranking.types import ImageSet
+from ranking.vector_files import KeptVectors
+from ranking.vectors.array_files import Listed
+from ranking.vectors.looking import VectorsLook
+from ranking.vectors.matching import BY_ORDER
+
+KINDS = ["npy", "npz", "parquet"]
+PATH = keys.widget("own features path")
+
+
+def show(images: ImageSet) -> None:
+    """The look that the address names, as far as it is; where it names none, the form that starts one."""
+    run = (
+        None
+        if address.get(keys.OWN) == NEW
+        else address.read(keys.OWN, lambda text: _look(images, text), None)
+    )
+    if run is None or run.state in ("failed", "cancelled"):
+        _offer(images, run)
+        return
+    with st.container(border=True, key="own-features"):
+        called = FeaturesSettings.from_json(run.settings).called
+        if run.state not in ENDED:
+            st.markdown(f"#### Looking at {escaped(called)}")
+            jobs_panel.watch(run)
+        elif "decision" in run.result:
+            st.markdown(f"**{escaped(called)}** was {run.result['decision']} since.")
+            _close()
+        else:
+            _show_found(images, run, called)
+
+
+def _look(images: ImageSet, run_id: str) -> Run:
+    run = cache.store().run(run_id)
+    if run.kind != "features" or run.settings["set"] != images.key:
+        raise ValueError("expected a look at features for this image set")
+    return run
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The form
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _offer(images: ImageSet, again: Run | None) -> None:
+    """A place to drop a file, and one to type a path; how the look `again` ended; and what is there already."""
+    key = keys.widget(f"own features {images.key} {st.session_state.get(keys.OWN_UPLOADS, 0)}")
+    kept = cache.store().vectors_of(images.key)
+    opened = address.get(keys.OWN) is not None
+    label = "Bring features of your own" + (f" ({len(kept):,} here)" if kept else "")
+    with st.expander(label, icon=":material/upload_file:", expanded=opened):
+        st.caption(
+            f"A vector for each of the {counted(len(images), 'sample')}, from a program of yours: `.npy` with a row a "
+            "sample in the order of the list, `.npz` or Parquet with ids beside them. You see what is in it before "
+            "anything is kept."
+        )
+        st.download_button(
+            "List of samples (CSV)",
+            lambda: export.samples_csv(images),
+            f"samples-{images.key[:8]}.csv",
+            "text/csv",
+            icon=":material/list:",
+            on_click="ignore",
+        )
+        st.file_uploader("Drop features here", KINDS, key=key, on_change=_upload, args=(images.key, key))
+        st.caption(
+            f"At most {st.get_option('server.maxUploadSize'):,} MB; for a larger one type its path below."
+        )
+        of, refused = st.session_state.get(keys.OWN_REFUSED, (None, None))
+        if refused is not None and of == images.key:
+            st.error(escaped(refused), icon=":material/error:")
+        _type_path(images, again)
+        if again is not None:
+            jobs_panel.explain_end(again)
+            st.caption(f"Nothing is left of {escaped(FeaturesSettings.from_json(again.settings).called)}.")
+        for told in kept:
+            _show_kept(images, told)
+
+
+def _upload(set_key: str, key: str) -> None:
+    """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten."""
+    file = st.session_state[key]
+    if not isinstance(file, UploadedFile):  # none, or one that the server was told to forget
+        return
+    st.session_state[keys.OWN_UPLOADS] = st.session_state.get(keys.OWN_UPLOADS, 0) + 1
+    st.session_state[keys.OWN_REFUSED] = (set_key, None)
+    try:
+        run = bringing.look_at_features(file, set_key)
+    except HomeError as error:
+        st.session_state[keys.OWN_REFUSED] = (set_key, str(error))
+    else:
+        address.put(**{keys.OWN: run.id})
+
+
+def _type_path(images: ImageSet, again: Run | None) -> None:
+    if again is not None:
+        st.session_state.setdefault(PATH, again.settings["place"])
+    path = st.text_input("File of features", key=PATH, placeholder="/home/…/features.npy")
+    st.caption("On the computer that runs this app.")
+    with st.container(horizontal=True):
+        if frame.pressed("Look at it", "look at features"):
+            if path.strip():
+                _go_to(bringing.look_at_features_path(path, images.key))
+            st.error(
+                "**File of features** is empty: type a path, or drop a file above.", icon=":material/error:"
+            )
+        if again is not None:
+            _close()
+
+
+def _show_kept(images: ImageSet, told: KeptVectors) -> None:
+    """A line for vectors that are here, and the button that deletes them."""
+    size = told_bytes(4 * told.size * len(images))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{escaped(told.title)}**: {counted(told.size, 'column')} of {told.columns:,}, matched "
+            f"{escaped(told.matched) or 'as kept'}, {size}{', lent by the class workspace' if told.lent else ''}",
+            width="content",
+        )
+        if not told.lent:
+            with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+                st.markdown(
+                    "They will be gone for good. Trainings on them keep their scores; what needs the vectors again, "
+                    "such as neighbours, asks for the file."
+                )
+                if frame.pressed("Delete for good", keys.widget(f"delete {told.name}"), type="primary"):
+                    _delete(images, told)
+    st.page_link(
+        "pages/train.py",
+        label=f"Train with {escaped(told.title)}",
+        query_params=address.only(**{keys.SET: images.key, keys.FEATURES: told.name}),
+        icon=":material/model_training:",
+    )
+
+
+def _delete(images: ImageSet, told: KeptVectors) -> None:
+    try:
+        cache.store().delete_vectors(images.key, told.name)
+    except ValueError as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+    else:
+        st.rerun()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What was found
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _show_found(images: ImageSet, run: Run, called: str) -> None:
+    """What fits and what does not; a picture of what fits; and the decision."""
+    try:
+        found = VectorsLook.from_json(json.loads(run.look_file.read_text()))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        st.error("What was found cannot be read any more; bring the file again.", icon=":material/error:")
+        _offer_discard(run)
+        return
+    st.markdown(f"#### {escaped(called)}: {escaped(found.kind)}")
+    chosen = _choose_arrays(run, found)
+    if found.refused:
+        st.error(escaped(found.refused[0].upper() + found.refused[1:]), icon=":material/error:")
+    else:
+        _show_counts(images, found)
+    if found.picture is not None:
+        own_picture.show(images, found.picture)
+    _decide(run, found, chosen, called, images)
+    _show_problems(run, found)
+    _list_arrays(found)
+
+
+def _choose_arrays(run: Run, found: VectorsLook) -> tuple[str, str] | None:
+    """Which array holds the vectors, and which the ids; None where there is nothing to choose."""
+    vectors = [one.name for one in found.listed if one.may_be_vectors]
+    ids = [BY_ORDER, *(one.name for one in found.listed if one.may_be_ids)]
+    if found.vectors is None or len(vectors) + len(ids) <= 2:
+        return None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        of = st.selectbox(
+            "Vectors", vectors, index=vectors.index(found.vectors), key=keys.widget(f"vectors {run.id}")
+        )
+        by = st.selectbox(
+            "Matched by",
+            ids,
+            index=ids.index(found.ids),
+            format_func=lambda name: _by(found, name),
+            key=keys.widget(f"ids {run.id}"),
+        )
+    return of, by
+
+
+def _by(found: VectorsLook, name: str) -> str:
+    if name == BY_ORDER:
+        return "the order of the samples"
+    known = found.known.get(name)
+    return f"{name} ({known:,} known)" if known is not None else name
+
+
+def _show_counts(images: ImageSet, found: VectorsLook) -> None:
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Samples", f"{found.samples:,} of {len(images):,}", width="content")
+        st.metric("Columns", f"{found.size:,}", width="content")
+        st.metric("Left out", f"{found.columns - found.size:,}", width="content")
+    st.caption(
+        f"Matched {escaped(found.matched)}. Each row is scaled to length 1, as all features are, so that only its "
+        "direction counts; columns that are the same for all samples are left out, for they tell none apart."
+    )
+
+
+def _decide(
+    run: Run, found: VectorsLook, chosen: tuple[str, str] | None, called: str, images: ImageSet
+) -> None:
+    """Keep or discard; where other arrays are chosen than were looked at, look at these first."""
+    other = chosen is not None and chosen != (found.vectors, found.ids)
+    title = ""
+    if not (other or found.refused):
+        title = st.text_input(
+            "Call them", called.rpartition(".")[0] or called, max_chars=60, key=f"title {run.id}"
+        )
+    with st.container(horizontal=True):
+        if chosen is not None and other:
+            if frame.pressed("Look at these", "look at arrays", type="primary", icon=":material/search:"):
+                _go_to(bringing.look_at_arrays(run, *chosen))
+        elif not found.refused and frame.pressed(
+            "Keep and train with them", "keep features", type="primary", icon=":material/check_circle:"
+        ):
+            _keep(run, images, readable(title, 60))
+        _offer_discard(run)
+
+
+def _keep(run: Run, images: ImageSet, title: str) -> None:
+    try:
+        with cache.or_gone():
+            name = cache.store().keep_vectors(run.id, title)
+    except cache.Gone as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+        return
+    st.switch_page("pages/train.py", query_params=address.only(**{keys.SET: images.key, keys.FEATURES: name}))
+
+
+def _show_problems(run: Run, found: VectorsLook) -> None:
+    if found.problems:
+        first = (
+            f"The first {len(found.problems):,} of {found.count:,}: "
+            if found.count > len(found.problems)
+            else ""
+        )
+        problem_table.show(
+            [{name: str(text) for name, text in vars(row).items()} for row in found.problems],
+            f"{first}what was not as expected, and what is done about it.",
+            f"features-{run.id}.csv",
+        )
+
+
+def _list_arrays(found: VectorsLook) -> None:
+    with st.expander(f"What is in the file: {counted(len(found.listed), 'array')}"):
+        st.dataframe([_row(one) for one in found.listed], hide_index=True)
+
+
+def _row(one: Listed) -> dict[str, str]:
+    shape = " × ".join(f"{length:,}" for length in one.shape)
+    could = "vectors" if one.may_be_vectors else "ids" if one.may_be_ids else ""
+    return {"array": one.name, "shape": shape, "type": one.dtype, "could be": could, "why not": one.why}
+
+
+def _offer_discard(run: Run) -> None:
+    if frame.pressed("Discard", "discard features", icon=":material/delete:"):
+        cache.store().discard(run.id)
+        address.put(**{keys.OWN: None})
+        st.rerun()
+
+
+def _close() -> None:
+    st.button("Close", on_click=lambda: address.put(**{keys.OWN: None}), key="close features")
+
+
+def _go_to(run: Run) -> NoReturn:
+    address.put(**{keys.OWN: run.id})
+    st.rerun()

@@ -1,0 +1,51 @@
+"""The vectors that a person brought for the samples of an image set, such as those of a network of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from ranking.features.registry import FEATURES
+from ranking.settings import setting
+from ranking.vector_files import columns_of, is_vectors_name, short_name
+
+
+@FEATURES.register("Own vectors")
+@dataclass
+class OwnVectors:
+    """One row a sample, as `ranking.vectors` read them, of length 1 (0 stays 0). Who has no row has no features: no
+    picture tells what the person's own program would have made of it.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 30
+    version: ClassVar[int] = 1
+    whole_image: ClassVar[bool] = False
+    brought: ClassVar[bool] = True
+
+    vectors: str = setting(
+        "", label="Own vectors", help="The name of vectors that were brought for the image set."
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.vectors, str) or not is_vectors_name(self.vectors):
+            raise ValueError(
+                f"{self.name}: expected the name of vectors that were brought for the image set, got "
+                f"{self.vectors!r:.80}; bring the file on the page Image sets, and choose them there"
+            )
+
+    @property
+    def size(self) -> int:
+        return columns_of(self.vectors)
+
+    def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
+        raise ValueError(
+            f"there are no vectors of {short_name(self.vectors)} here: a person brought them for the samples of an "
+            "image set, and they can be computed of no picture. For samples of that set bring the file once more on "
+            "the page Image sets: equal vectors have the same name. For another image choose a training with features "
+            "of pictures"
+        )

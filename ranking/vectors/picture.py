@@ -1,0 +1,92 @@
+"""What can be seen of vectors before they are kept: how they spread, and whether neighbours are of one class.
+
+Rows in another order than the samples have the right shape, and finite numbers; what gives them away is that the
+nearest neighbour of a sample is of its class no more often than any sample is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ranking.types import Features, Floats, ImageSet, Ints
+
+MOST_SHOWN = 1000  # samples that are looked at
+LEAST_ABOVE = 3.0  # standard deviations above chance that agreement has where vectors tell of classes
+
+
+@dataclass(frozen=True)
+class Picture:
+    """samples: (m,) those that are shown, evenly drawn. points: (m, 2) them in the first two principal components.
+    explained: the share of their variance that each of these has.
+
+    agreeing: the share of them whose nearest neighbour among them shows exactly the same classes; by_chance: that
+    share where neighbours are any others. None where the set has no classes, or all show the same.
+    """
+
+    samples: list[int]
+    points: list[list[float]]
+    explained: list[float]
+    agreeing: float | None = None
+    by_chance: float | None = None
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether neighbours agree no more often than by chance."""
+        if self.agreeing is None or self.by_chance is None:
+            return False
+        spread = (self.by_chance * (1 - self.by_chance) / len(self.samples)) ** 0.5
+        return self.agreeing < self.by_chance + LEAST_ABOVE * spread
+
+
+def picture_of(matrix: Features, images: ImageSet) -> Picture:
+    """The picture of vectors (n, d) of the samples of a set."""
+    samples = np.unique(
+        np.linspace(0, len(matrix) - 1, min(MOST_SHOWN, len(matrix))).round().astype(np.int64)
+    )
+    rows = np.asarray(matrix[samples], np.float64)
+    points, explained = principal_components(rows)
+    told: dict[str, Any] = {}
+    if images.classes:
+        agreeing, by_chance = agreement(rows, _patterns(images, samples))
+        told = {"agreeing": agreeing, "by_chance": by_chance}
+    return Picture(samples.tolist(), points.round(6).tolist(), explained, **told)
+
+
+def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
+    """(m, 2) rows (m, d) in their first two principal components, and the share of the variance of each.
+
+    By way of the inner products, of which there are few: the rows may be long. Where rows lie on a line or a point,
+    what is missing is 0. The sign of each is that its largest point is positive.
+    """
+    centred = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred @ centred.T)
+    values = np.maximum(values[::-1], 0.0)
+    points = np.zeros((len(rows), 2))
+    explained = [0.0, 0.0]
+    for place in range(min(2, len(rows))):
+        if values[place] > 1e-12 * max(values[0], 1e-300):
+            points[:, place] = vectors[:, -1 - place] * np.sqrt(values[place])
+            points[:, place] *= np.sign(points[np.abs(points[:, place]).argmax(), place])
+            explained[place] = float(values[place] / values.sum())
+    return points, explained
+
+
+def _patterns(images: ImageSet, samples: Ints) -> Ints:
+    """(m,) a number for each different row of labels."""
+    _, patterns = np.unique(images.labels[samples], axis=0, return_inverse=True)
+    return np.asarray(patterns).reshape(-1)
+
+
+def agreement(rows: Floats, patterns: Ints) -> tuple[float | None, float | None]:
+    """The share of rows (m, d) of length 1 whose nearest other row has the same pattern, and that of any other row."""
+    counts = np.bincount(patterns)
+    if len(rows) < 3 or (counts > 0).sum() < 2:
+        return None, None
+    likeness = rows @ rows.T
+    np.fill_diagonal(likeness, -np.inf)
+    nearest = likeness.argmax(axis=1)
+    by_chance = (counts * (counts - 1)).sum() / (len(rows) * (len(rows) - 1))
+    return float((patterns == patterns[nearest]).mean()), float(by_chance)
