@@ -10,7 +10,6 @@ import streamlit as st
 
 from pages.parts import charts, keys
 from pages.parts.colours import IRRELEVANT, RELEVANT
-from pages.parts.frame import escaped
 from ranking.types import ImageSet
 from ranking.vectors.picture import Picture
 
@@ -69,5 +68,5 @@ def _caption(samples: int, picture: Picture) -> str:
         return said[0].upper() + said[1:]
     return (
         f"{said[0].upper()}{said[1:]} **Notice** that {picture.agreeing:.0%} of them have a nearest neighbour that "
-        f"shows the same, {escaped(f'{picture.by_chance:.0%}')} would by chance: rows in a wrong order would give chance."
+        f"shows the same; by chance {picture.by_chance:.0%} would, as with rows in a wrong order."
     )

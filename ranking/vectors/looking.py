@@ -190,8 +190,8 @@ def _no_vectors(arrays: list[Listed], images: ImageSet) -> str:
     """Why none of the arrays can be vectors."""
     came = "; ".join(f"“{one.name}”: {one.why or _shape(one)}" for one in arrays[:3])
     more = f"; and {len(arrays) - 3:,} more" if len(arrays) > 3 else ""
-    return f"expected numbers in rows and columns, one row a sample, for {counted(len(images), 'sample')}; "
-        f"got {came}{more}"
+    needed = f"numbers in rows and columns, one row a sample, for {counted(len(images), 'sample')}"
+    return f"expected {needed}; got {came}{more}"
 
 
 def _shape(one: Listed) -> str:
