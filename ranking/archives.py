@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -18,6 +19,17 @@ LONG_END_SIZE = 20
 LOCAL_HEADER = 30  # bytes before an entry's name and content
 MOST_DIRECTORY = 1 << 14  # bytes of a table of contents
 LONGEST_HEADER = 10_000  # characters of an array's header
+
+# What numpy says of a header that is none; it may try to mend one with Python's own tokens.
+HEADER_ERRORS = (
+    ValueError,
+    SyntaxError,
+    tokenize.TokenError,
+    EOFError,
+    TypeError,
+    RecursionError,
+    MemoryError,
+)
 
 Room = Callable[[str], int | None]  # the bytes that an entry of a name may have; None: there is no such entry
 
@@ -103,7 +115,7 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
         if version != (1, 0):
             raise ValueError(f"format {version}")
         shape, _, dtype = np.lib.format.read_array_header_1_0(stream, LONGEST_HEADER)
-    except (ValueError, SyntaxError, EOFError, TypeError, RecursionError, MemoryError) as error:
+    except HEADER_ERRORS as error:
         raise ValueError(f"{what} is not an array ({str(error)[:80]})") from error
     if dtype.hasobject or dtype.kind not in "biufU":
         raise ValueError(f"{what} must hold numbers or text, got {dtype}")

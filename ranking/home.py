@@ -2,7 +2,7 @@
 
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
 ``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought,
-``vectors/<key>`` the features;
+``vectors/<key>`` the features; ``models`` the networks that compute such;
 ``features`` the cache of features; ``trash`` what is leaving; ``queue.sqlite`` whose turn it is to work.
 ``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
@@ -51,6 +51,7 @@ create index answer_of_image on answer ("set", image, arrival);
 """,
     "alter table image_set add column deleted real;",
 )
+FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash")
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 
 
@@ -117,15 +118,15 @@ class Home(Database):
 
     def __init__(self, path: Path | str | None = None) -> None:
         super().__init__(home_folder(path), "ranking.sqlite")
-        self.edges, self.vectors, self.features, self.sets, self.runs, self.trash = (
-            self.path / name for name in ("edges", "vectors", "features", "sets", "runs", "trash")
+        self.edges, self.vectors, self.models, self.features, self.sets, self.runs, self.trash = (
+            self.path / name for name in FOLDERS
         )
         self._begin()
 
     def _begin(self) -> None:
         with self._explained():
-            for folder in (self.edges, self.vectors, self.features, self.sets, self.runs, self.trash):
-                folder.mkdir(parents=True, exist_ok=True)
+            for folder in FOLDERS:
+                (self.path / folder).mkdir(parents=True, exist_ok=True)
             self._laid_out(MIGRATIONS)
 
     def throw_away(self, folder: Path) -> None:

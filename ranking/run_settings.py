@@ -69,7 +69,8 @@ class FeaturesSettings:
 
     place: the path that was typed, empty for a file that was uploaded. brought: what the person calls the file that
     they uploaded. vectors, ids: which of its arrays are read, None for those that fit best
-    (`ranking.vectors.look_at_vectors`).
+    (`ranking.vectors.look_at_vectors`). network: how a model in ONNX is to be used, over what it says itself
+    (`ranking.features.onnx_model`).
     """
 
     set: str
@@ -77,6 +78,7 @@ class FeaturesSettings:
     brought: str | None = None
     vectors: str | None = None
     ids: str | None = None
+    network: Settings = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> FeaturesSettings:
@@ -387,7 +389,7 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
         if names:
             expected = f"expected {', '.join(needed)} and, where wanted, {', '.join(optional)}"
             raise ValueError(f"the settings of {what} {words} {', '.join(names)}; {expected}")
-    for name in ("source_settings", "method_settings", "drawing"):
+    for name in ("source_settings", "method_settings", "drawing", "network"):
         if not isinstance(values.get(name, {}), dict):
             raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")
     for name in NAMES:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.home import move_durably
+from ranking.home import Home, move_durably
 from ranking.room_layout import lenders_of
 from ranking.room_quotas import check_disk
 from ranking.run import ENDED, INTAKES, Run, is_set_key
@@ -22,6 +22,7 @@ from ranking.text import counted
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.datasets import Thumbnails
+    from ranking.networks.files import KeptNetwork
     from ranking.types import ImageSet, Ints
     from ranking.vector_files import KeptVectors
 
@@ -71,17 +72,19 @@ class Store(RunStore):
     @property
     def features(self) -> Path:
         """The cache of features. What lenders have computed is in it too, as links to their files, and so are vectors
-        that people brought."""
+        and models that people brought."""
         for lender in self._lenders:
             for file in lender.computed_features():
                 _link(file, self._home.features / file.name)
-        self.place_vectors(self._home.features)
+        self.place_brought(self._home.features)
         return self._home.features
 
-    def place_vectors(self, cache: Path) -> None:
-        """Have all vectors that people brought, here or to a lender, lie in a cache of features, as links."""
-        folders = [self._home.vectors, *(lender.lent_vectors for lender in self._lenders)]
-        files = [file for folder in folders for file in folder.glob("*/own-*.npy")]
+    def place_brought(self, cache: Path) -> None:
+        """Have all vectors and models that were brought, here or to a lender, lie in a cache of features, as links."""
+        homes = [self._home, *(lender.lent_home for lender in self._lenders)]
+        for file in (file for home in homes for file in home.models.glob("onnx-*.onnx")):
+            _link(file, cache / file.name)
+        files = [file for home in homes for file in home.vectors.glob("*/own-*.npy")]
         if files:
             from ranking.features import cached_vectors_file
 
@@ -211,7 +214,17 @@ class Store(RunStore):
 
         own = kept_vectors(self._home.vectors, set_key)
         here = {told.name for told in own}
-        lent = [told for one in self._lenders for told in kept_vectors(one.lent_vectors, set_key, lent=True)]
+        folders = [one.lent_home.vectors for one in self._lenders]
+        lent = [told for folder in folders for told in kept_vectors(folder, set_key, lent=True)]
+        return own + [told for told in lent if told.name not in here]
+
+    def networks(self) -> list[KeptNetwork]:
+        """The models that people brought, each with its settings, those kept last first, then what is lent."""
+        from ranking.networks.files import kept_networks
+
+        own = kept_networks(self._home.models)
+        here = {told.name for told in own}
+        lent = [told for one in self._lenders for told in kept_networks(one.lent_home.models, lent=True)]
         return own + [told for told in lent if told.name not in here]
 
     def keep_vectors(self, run_id: str, title: str = "") -> str:
@@ -237,6 +250,38 @@ class Store(RunStore):
             self._decide(database, run, "kept")
         self.clear(run)
         return name
+
+    def keep_network(self, run_id: str, title: str = "") -> str:
+        """The same for a look at a model in ONNX."""
+        from ranking.networks.files import keep_network, network_name
+
+        with self._home.change() as database:
+            run = self._decidable(run_id, "kept", ("features",))
+            settings = run.result.get("network")
+            if not settings:
+                raise ValueError(f"there is nothing to keep of look {run.id}; bring the file again")
+            check_disk(self.home)
+            name = network_name(settings)
+            if run.brought_file.is_file():
+                called = title or FeaturesSettings.from_json(run.settings).called
+                keep_network(self._home.models, run.brought_file, settings, called)
+            self._decide(database, run, "kept")
+        self.clear(run)
+        return name
+
+    def delete_network(self, name: str) -> None:
+        """Remove a model that was brought to this home, for good, as `delete_vectors` does."""
+        from ranking.networks.files import kept_networks, model_file, remove_network
+
+        with self._home.change():
+            models = [one.settings["model"] for one in kept_networks(self._home.models) if one.name == name]
+            live = [run for run in self.own_runs() if run.state not in ENDED and run.alive]
+            if any(model in json.dumps(run.settings) for model in models for run in live):
+                raise ValueError("a training uses this model just now; wait until it has ended, or cancel it")
+            remove_network(self._home.models, name)
+            for model in models:
+                if not model_file(self._home.models, model).exists():
+                    model_file(self._home.features, model).unlink(missing_ok=True)
 
     def delete_vectors(self, set_key: str, name: str) -> None:
         """Remove vectors that were brought to this home, for good: who has the file can bring it again. Trainings keep
@@ -405,8 +450,9 @@ class Store(RunStore):
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()
-            for half_written in (*self.edges.glob("*/*.part"), *self._home.vectors.glob("*/*.part")):
-                half_written.unlink()
+            for folder in (self._home.edges, self._home.vectors, self._home.models):
+                for half_written in folder.rglob("*.part"):
+                    half_written.unlink()
             built = [run for run in undecided if run.kind == "import" and not run.looks]
             moved = {run.result["key"]: run for run in built if not run.draft.is_dir()}
             known = {row.key for row in (*self._own_image_sets(), *self.deleted_image_sets())}
@@ -443,9 +489,9 @@ class LendingStore(LentRuns, Store):
         return self._home.edges
 
     @property
-    def lent_vectors(self) -> Path:
-        """The vectors that people brought to the home."""
-        return self._home.vectors
+    def lent_home(self) -> Home:
+        """The home itself, whose vectors and models can be read."""
+        return self._home
 
     def computed_features(self) -> list[Path]:
         """The files of computed features, which never change."""

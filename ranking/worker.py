@@ -11,6 +11,7 @@ import faulthandler
 import json
 import math
 import os
+import shutil
 import signal
 import sys
 import time
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
     from ranking.label_training import TrainedLabels
     from ranking.order_training import TrainedOrders
     from ranking.training import Trained
+    from ranking.types import ImageSet
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
 TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
@@ -190,18 +192,37 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set", 0, 1)
     from ranking.intake.typed_path import typed_file
     from ranking.vectors import look_at_vectors
+    from ranking.vectors.network_looking import is_network
 
     images = store.image_set(settings.set)
     if settings.brought is None:
         path = typed_file(settings.place, "a file of features")
     else:
         path = Path(_uploaded(run, settings.brought))
+    if is_network(path):
+        return _look_at_network(run, settings, path, images, report)
     found = look_at_vectors(
         path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, report.progress
     )
     report.flush()
     _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))
     return {"name": found.name, "columns": found.columns, "matched": found.matched}
+
+
+def _look_at_network(
+    run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
+) -> Result:
+    """The same for a model in ONNX, of which a copy is left that would be kept."""
+    from ranking.networks.files import checked_size
+    from ranking.vectors.network_looking import look_at_network
+
+    checked_size(path)
+    if settings.brought is None:
+        shutil.copyfile(path, run.brought_file)
+    found = look_at_network(run.brought_file, images, settings.network, report.progress)
+    report.flush()
+    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))
+    return {"network": {} if found.refused else found.settings}
 
 
 def _texts(settings: Mapping[str, Any]) -> list[str]:

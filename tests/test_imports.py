@@ -38,7 +38,17 @@ LAYERS: tuple[set[str], ...] = (
     {"image_graph", "asking", "lookahead", "tree_search", "inference_steps", "vectors"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
-    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "vector_files"}
+    {
+        "optimise",
+        "inference",
+        "losses",
+        "metrics",
+        "ranked",
+        "similarity",
+        "edge_files",
+        "vector_files",
+        "networks",
+    }
     | {"subsequences", "pair_chains", "intake"},
     {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
 )
@@ -65,6 +75,7 @@ SIDEWAYS = {
     ("run_archive", "events"),
     ("run_archive", "training"),
     ("store", "run"),
+    ("store", "run_settings"),
     ("store", "home"),
     ("store", "run_store"),
     ("store", "room_layout"),
@@ -81,6 +92,7 @@ SIDEWAYS = {
     ("lookahead", "asking"),
     ("answers", "home"),
     ("answers", "run"),
+    ("networks", "intake"),
     ("optimise", "inference"),
     ("optimise", "losses"),
     ("inference", "losses"),

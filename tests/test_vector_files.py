@@ -160,7 +160,7 @@ def test_features_are_read_from_them_and_computed_of_no_picture(filled):
     store, key, matrix = filled
     name, images = store.keep_vectors(looked(store, key, matrix).id), store.image_set(key)
     parts = [("Own vectors", {"vectors": name})]
-    assert (load_features(images, parts, store.features) == matrix).all()
+    assert load_features(images, parts, store.features) == pytest.approx(matrix, abs=1e-6)
     store.drop_features()
     assert cached_features(images, parts, store.features) is not None, "they are no part of the cache"
     both = load_features(images, [("Colour", {"bins": 2}), *parts], store.features)

@@ -16,6 +16,7 @@ from pages.parts import cache
 from ranking.datasets import build_image_set
 from ranking.datasets.build import check
 from ranking.features import load_features
+from ranking.features.onnx_model import OnnxModel
 from ranking.run import Run
 from ranking.store import Store
 from ranking.types import LabelSet, SourceBox, SourceImage
@@ -77,6 +78,8 @@ def _described(home: str, run_id: str, data: bytes) -> Brought:
         raise ValueError(f"this file cannot be ranked: expected {wrong.expected}, came: {wrong.came}")
     with tempfile.TemporaryDirectory() as folder:
         images, _ = build_image_set(source, Path(folder) / "set")
+        if OnnxModel.name in dict(run.settings["features"]):
+            Store(home).place_brought(Path(folder))
         features = load_features(images, run.settings["features"], Path(folder))
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])

@@ -1,7 +1,8 @@
 """A program of its own: a Parquet file as a table of numbers, for who cannot trust the file.
 
 `python -I parquet_to_numbers.py FILE TARGET BYTES COLUMNS` reads from standard input, as JSON, what it shall do:
-nothing, then it tells the columns as JSON; {"texts": name}, then TARGET becomes a list of texts as JSON;
+{"ids": [names], "most": count}, then it tells the columns as JSON, and TARGET becomes the texts of those few that could
+name samples, by column, those called so first; {"texts": name}, then TARGET becomes the texts of that column;
 {"numbers": [names]}, then TARGET becomes an array (n, d) of float32 of NumPy, of columns of numbers or one of lists.
 It exits with 0, or with 1 and what was expected and what came as JSON on standard error. See `parquet_to_csv`.
 """
@@ -31,16 +32,18 @@ def main(path: str, target: str, most_bytes: int, most_columns: int) -> None:
     """Refused where the file is no such table, or more than the numbers allow."""
     from pyarrow import ArrowException, parquet
 
-    asked = json.loads(sys.stdin.read() or "{}")
+    asked = json.loads(sys.stdin.read())
     try:
         file = parquet.ParquetFile(path, pre_buffer=False)
         check_claims(file.metadata, 2 * most_bytes, most_columns, most_bytes // 2)
         if "texts" in asked:
-            write_texts(file, asked["texts"], target)
+            write_texts(file, [asked["texts"]], target)
         elif "numbers" in asked:
             write_numbers(file, asked["numbers"], target, most_bytes, most_columns)
         else:
-            sys.stdout.write(json.dumps({"rows": file.metadata.num_rows, "columns": columns_of(file)}))
+            columns = columns_of(file)
+            write_texts(file, could_be_ids(columns, asked["ids"])[: asked["most"]], target)
+            sys.stdout.write(json.dumps({"rows": file.metadata.num_rows, "columns": columns}))
     except (ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError, MemoryError) as error:
         raise Refused(BROKEN, " ".join(str(error).split()) or type(error).__name__) from error
 
@@ -79,18 +82,31 @@ def length(file: Any, field: Any) -> int:
     return 0
 
 
-def write_texts(file: Any, name: str, target: str) -> None:
-    """The cells of a column as text; of numbers as they are written."""
-    cells: list[str] = []
+def could_be_ids(columns: list[dict[str, Any]], called: list[str]) -> list[str]:
+    """Columns of text or whole numbers: those called so, then texts, then whole numbers."""
+    could = [
+        one
+        for one in columns
+        if one["holds"] == "text" or ("int" in one["type"] and one["holds"] == "numbers")
+    ]
+    could.sort(key=lambda one: (one["name"].lower() not in called, one["holds"] != "text"))
+    return [one["name"] for one in could]
+
+
+def write_texts(file: Any, names: list[str], target: str) -> None:
+    """The cells of columns as text, by name; of numbers as they are written."""
+    told: dict[str, list[str]] = {name: [] for name in names}
     letters = 0
-    for batch in file.iter_batches(BATCH, columns=[name], use_threads=False):
-        new = ["" if cell is None else str(cell)[:LONGEST] for cell in batch.column(0).to_pylist()]
-        letters += sum(map(len, new))
+    for batch in file.iter_batches(BATCH, columns=names, use_threads=False) if names else ():
+        for name in names:
+            cells = batch.column(name).to_pylist()
+            new = ["" if cell is None else str(cell)[:LONGEST] for cell in cells]
+            letters += sum(map(len, new))
+            told[name] += new
         if letters > MOST_LETTERS:
             raise Refused(f"ids of at most {MOST_LETTERS:,} letters together", "longer ones")
-        cells += new
     with open(target, "w", encoding="utf-8") as stream:
-        json.dump(cells, stream)
+        json.dump(told, stream)
 
 
 def write_numbers(file: Any, names: list[str], target: str, most_bytes: int, most_columns: int) -> None:

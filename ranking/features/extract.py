@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.features.given import Given
+from ranking.features.onnx_model import OnnxModel
 from ranking.features.own_vectors import OwnVectors
 from ranking.features.registry import FEATURES
 from ranking.settings import settings_dict
@@ -47,9 +49,12 @@ def load_features(
     """
     features, paths, cached = _look_up(image_set, parts, cache)
     missing = [place for place, matrix in enumerate(cached) if matrix is None]
-    computed = dict(
-        zip(missing, _compute(image_set, [features[i] for i in missing], on_progress), strict=True)
-    )
+    with ExitStack() as opened:
+        for feature in (features[place] for place in missing):
+            if isinstance(feature, OnnxModel):
+                opened.enter_context(feature.opened(cache))
+        found = _compute(image_set, [features[place] for place in missing], on_progress)
+    computed = dict(zip(missing, found, strict=True))
     for place, matrix in computed.items():
         _keep(paths[place], matrix)
     return _joined([computed[i] if matrix is None else matrix for i, matrix in enumerate(cached)])

@@ -28,6 +28,11 @@ class Limits:
     vector_bytes: int = (
         2**30
     )  # of one array of features that a person brings, and of the matrix that comes of it
+    network_bytes: int = 512 * 2**20  # of one model in ONNX
+    network_memory: int = 4 * 2**30  # of addresses of the process that runs it
+    load_seconds: int = 60  # that loading it may take
+    image_seconds: int = 20  # that it may take for one image
+    network_seconds: int = 7_200  # for all images of a training together
     seconds: int = 3_600  # that reading the source may take in all
 
     def __post_init__(self) -> None:

@@ -29,6 +29,8 @@ NUMBERS = "biuf"
 HEAD = LONGEST_HEADER + 1_000  # bytes in which the header of an array must end
 MOST_ARRAYS = 1_000  # of one file
 MOST_IDS = 1_000_000
+ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
+MOST_TRIED = 6  # arrays that are looked into for ids
 ARRAY_RATIO = 1_100  # by which arrays expand: those of mostly zeros as much as deflate can
 ARRAYS = 4  # times what one array may have, all arrays of a ZIP file may have
 

@@ -14,7 +14,7 @@ from typing import Any
 from ranking.intake import Limits, Unusable
 from ranking.text import counted, readable
 from ranking.types import ImageSet, Problem
-from ranking.vectors.array_files import ArrayFile, Listed, NpyFile, NpzFile
+from ranking.vectors.array_files import ID_NAMES, MOST_TRIED, ArrayFile, Listed, NpyFile, NpzFile
 from ranking.vectors.drafting import Draft, draft_of
 from ranking.vectors.matching import BY_ORDER, MOST_ROWS, Match, Refused, by_ids, by_order, count_known
 from ranking.vectors.parquet_vectors import ALL_NUMBERS, ParquetFile
@@ -22,8 +22,6 @@ from ranking.vectors.picture import Picture, picture_of
 
 EXPECTED = "an array of NumPy (.npy), several (.npz) or a Parquet table"
 VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
-ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
-MOST_TRIED = 6  # arrays that are looked into for ids
 SCRATCH = "scratch"
 
 OnStep = Callable[[str, int, int], None]

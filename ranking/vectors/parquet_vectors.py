@@ -17,9 +17,10 @@ from ranking.intake import Limits, Unusable
 from ranking.text import readable
 from ranking.types import Problem
 from ranking.vector_files import MOST_COLUMNS
-from ranking.vectors.array_files import Array, ArrayFile, Listed
+from ranking.vectors.array_files import ID_NAMES, MOST_TRIED, Array, ArrayFile, Listed
 
 ALL_NUMBERS = "all columns of numbers"
+TEXTS = "texts.json"
 SECONDS = 120  # that reading may take
 INDEX = "__index_level_"  # how pandas calls a column that nobody named
 # Columns that tell of a sample what features may not: its label, its side of the split, where its box lies.
@@ -36,7 +37,8 @@ class ParquetFile(ArrayFile):
 
     def __init__(self, path: Path, limits: Limits, scratch: Path) -> None:
         self._path, self._limits, self._scratch = path, limits, scratch
-        told = json.loads(self._run({}, "columns"))
+        told = json.loads(self._run({"ids": ID_NAMES, "most": MOST_TRIED}, TEXTS))
+        self._texts = self._told()
         self._rows: int = told["rows"]
         self._columns: dict[str, dict[str, Any]] = {column["name"]: column for column in told["columns"]}
         self._shown = {readable(name): name for name in self._columns}
@@ -74,8 +76,15 @@ class ParquetFile(ArrayFile):
         return matrix
 
     def texts(self, name: str) -> list[str]:
-        self._run({"texts": self._shown[name]}, "texts.json")
-        return [str(cell) for cell in json.loads((self._scratch / "texts.json").read_text("utf-8"))]
+        column = self._shown[name]
+        if column not in self._texts:
+            self._run({"texts": column}, TEXTS)
+            self._texts |= self._told()
+        return self._texts[column]
+
+    def _told(self) -> dict[str, list[str]]:
+        told = json.loads((self._scratch / TEXTS).read_text("utf-8"))
+        return {str(column): [str(cell) for cell in cells] for column, cells in told.items()}
 
     def _run(self, asked: dict[str, Any], target: str) -> bytes:
         place = self._scratch / target

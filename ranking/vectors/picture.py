@@ -41,12 +41,11 @@ class Picture:
         return self.agreeing < self.by_chance + LEAST_ABOVE * spread
 
 
-def picture_of(matrix: Features, images: ImageSet) -> Picture:
-    """The picture of vectors (n, d) of the samples of a set."""
-    samples = np.unique(
-        np.linspace(0, len(matrix) - 1, min(MOST_SHOWN, len(matrix))).round().astype(np.int64)
-    )
-    rows = np.asarray(matrix[samples], np.float64)
+def picture_of(matrix: Features, images: ImageSet, of: Ints | None = None) -> Picture:
+    """The picture of vectors (n, d) of the samples of a set; of: (n,) which samples, None where it is all."""
+    few = min(MOST_SHOWN, len(matrix))
+    places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
+    rows, samples = np.asarray(matrix[places], np.float64), places if of is None else of[places]
     points, explained = principal_components(rows)
     told: dict[str, Any] = {}
     if images.classes:

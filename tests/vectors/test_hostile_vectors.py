@@ -178,5 +178,5 @@ def test_mutated_tables_are_read_or_refused_in_words(look, images):
     parquet.write_table(pa.table({"id": images.ids.tolist(), "x": list(vectors_of(images))}), stream)
     assert look(stream.getvalue()) == ""
     generator = np.random.default_rng(3)
-    outcomes = [look(mutated(stream.getvalue(), generator)) for _ in range(6)]
+    outcomes = [look(mutated(stream.getvalue(), generator)) for _ in range(4)]
     assert any(outcomes)

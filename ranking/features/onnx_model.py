@@ -1,0 +1,156 @@
+"""A network of a person's own as a feature: pixels in, an output of an ONNX model out, run apart and within limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from ranking.features.registry import FEATURES
+from ranking.networks.files import is_model_name, model_file
+from ranking.networks.running import Network
+from ranking.settings import setting
+
+LAYOUTS, CHANNELS, POOLS = ("NCHW", "NHWC"), ("RGB", "BGR"), ("mean", "flatten")
+TYPES = ("float32", "float16", "float64")
+MOST_SIDE, MOST_COLUMNS = 1024, 65_536
+
+
+@FEATURES.register("ONNX model")
+@dataclass
+class OnnxModel:
+    """The box is shrunk or grown to the size of the model's input, whatever its shape, and normalised channel by
+    channel: (pixel - mean) / deviation. The output becomes one vector, of length 1 (0 stays 0)."""
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 31
+    version: ClassVar[int] = 1
+    whole_image: ClassVar[bool] = False
+    brought: ClassVar[bool] = True
+
+    model: str = setting(
+        "", label="Model", help="The name of a model that was brought, made of a hash of its file."
+    )
+    output: str = setting("", label="Output", help="Which output of the model describes the image.")
+    columns: int = setting(
+        1, label="Columns", help="How long the vector is.", minimum=1, maximum=MOST_COLUMNS
+    )
+    width: int = setting(224, label="Width", help="Of the input, in pixels.", minimum=1, maximum=MOST_SIDE)
+    height: int = setting(224, label="Height", help="Of the input, in pixels.", minimum=1, maximum=MOST_SIDE)
+    layout: str = setting(
+        "NCHW",
+        label="Layout",
+        help="Whether channels come before rows and columns (NCHW) or last.",
+        choices=LAYOUTS,
+    )
+    channels: str = setting("RGB", label="Channels", help="Which colour comes first.", choices=CHANNELS)
+    white: float = setting(
+        1.0,
+        label="White is",
+        help="What 255 becomes before the mean is taken off.",
+        minimum=1e-6,
+        maximum=1e6,
+    )
+    mean: str = setting("0, 0, 0", label="Mean", help="Taken off, for each channel in the model's order.")
+    deviation: str = setting("1, 1, 1", label="Deviation", help="Divided by, for each channel in that order.")
+    pooling: str = setting(
+        "mean",
+        label="Places",
+        help="Of outputs that have places of the image too: their mean, or all of them side by side.",
+        choices=POOLS,
+    )
+    type: str = setting("float32", label="Type", help="Of the numbers that the model takes.", choices=TYPES)
+    network: Network | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, str) or not is_model_name(self.model):
+            raise ValueError(
+                f"{self.name}: expected the name of a model that was brought, got {self.model!r:.80}; bring the file "
+                "on the page Image sets, and choose it there"
+            )
+        self._mean, self._deviation = three_numbers(self.mean), three_numbers(self.deviation)
+        if not self._deviation.all():
+            raise ValueError(f"{self.name}: a deviation must not be 0, got {self.deviation!r:.80}")
+
+    @property
+    def size(self) -> int:
+        return self.columns
+
+    @contextmanager
+    def opened(self, cache: Path) -> Iterator[None]:
+        """Within it pictures can be described, by the model that lies in `cache`. ValueError where it does not."""
+        path = model_file(cache, self.model)
+        if not path.is_file():
+            raise ValueError(
+                f"the model {self.model[:13]} is not here; bring the file once more on the page Image sets: equal "
+                "files have the same name"
+            )
+        self.network = Network(path)
+        try:
+            yield
+        finally:
+            self.network.close()
+            self.network = None
+
+    def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
+        if self.network is None:
+            raise ValueError(f"{self.name}: the model is not open; describe pictures within `opened`")
+        vector = self.pooled(self.network.ask(self.pixels(crop), self.output)).astype(np.float64)
+        if vector.shape != (self.columns,):
+            raise ValueError(
+                f"{self.name}: expected {self.columns:,} numbers of output {self.output}, got {len(vector):,}; look at "
+                "the model again"
+            )
+        norm = np.linalg.norm(vector)
+        return np.asarray(vector / norm if norm > 0 else vector, np.float32)
+
+    def pixels(self, crop: Image.Image) -> npt.NDArray[np.floating]:
+        """(1, 3, height, width), or with channels last, of an RGB crop of any shape."""
+        shrunk = crop.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR)
+        pixels = np.asarray(shrunk, np.float32) * (self.white / 255)
+        if self.channels == "BGR":
+            pixels = pixels[:, :, ::-1]
+        pixels = ((pixels - self._mean) / self._deviation)[None]
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(
+                pixels.transpose(0, 3, 1, 2) if self.layout == "NCHW" else pixels, np.dtype(self.type)
+            )
+
+    def pooled(self, found: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """One vector of an output whose first side, if there are several, is that of the images: one.
+
+        >>> OnnxModel("onnx-" + "0" * 32).pooled(np.arange(8.0, dtype=np.float32).reshape(1, 2, 2, 2)).tolist()
+        [1.5, 5.5]
+        """
+        if found.ndim > 1 and found.shape[0] == 1:
+            found = found[0]
+        if self.pooling == "mean" and found.ndim == 3:
+            found = found.mean(axis=(1, 2) if self.layout == "NCHW" else (0, 1))
+        elif self.pooling == "mean" and found.ndim == 2:  # a vector for each patch of the image
+            found = found.mean(axis=0)
+        return found.reshape(-1)
+
+
+def three_numbers(text: str) -> npt.NDArray[np.float32]:
+    """Three numbers, or one for all three.
+
+    >>> three_numbers("0.5").tolist(), three_numbers("1, 2, 3").tolist()
+    ([0.5, 0.5, 0.5], [1.0, 2.0, 3.0])
+    """
+    parts = re.split(r"[\s,;]+", text.strip(" ,;[]()")) if isinstance(text, str) else []
+    try:
+        numbers = np.array([float(part) for part in parts], np.float32)
+    except ValueError:
+        numbers = np.array([], np.float32)
+    if len(numbers) not in (1, 3) or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"expected three numbers, such as 0.485, 0.456, 0.406, or one for all three; got {text!r:.80}"
+        )
+    return np.broadcast_to(numbers, (3,)).copy()

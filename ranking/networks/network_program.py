@@ -1,0 +1,92 @@
+"""A program of its own that runs an ONNX model, for who cannot trust the model: it has limits, and may fail alone.
+
+`python -I network_program.py MODEL THREADS MEMORY SECONDS` reads questions from standard input until that ends: a line
+of JSON {"shape", "type", "output"} and the numbers of one input. It answers with a line of JSON {"shape"} and the
+numbers of that output as float32; first of all, with what the model takes and gives. It exits with 1 and a sentence on
+standard error where the model cannot be run. It imports nothing of ours, to start soon.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import sys
+from typing import Any
+
+MOST_OUTPUT = 4_000_000  # numbers of one answer
+MOST_QUESTION = 64 * 2**20  # bytes of one input
+
+
+def limit(what: int, most: int) -> None:
+    """Take no more than `most` of a resource, nor than is allowed."""
+    _, allowed = resource.getrlimit(what)
+    most = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+    resource.setrlimit(what, (most, most))
+
+
+def session_of(path: str, threads: int) -> Any:
+    """The model, to be run by the processor alone, and without an arena: memory that is free is given back."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = options.enable_profiling = False
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def answer(session: Any, asked: dict[str, Any], data: bytes) -> Any:
+    """The output that is asked for, as float32."""
+    import numpy as np
+
+    name = session.get_inputs()[0].name
+    given = np.frombuffer(data, asked["type"]).reshape(asked["shape"])
+    [found] = session.run([asked["output"]], {name: given})
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiub":
+        raise ValueError(f"output {asked['output']} gives no numbers")
+    if found.size > MOST_OUTPUT:
+        raise ValueError(
+            f"output {asked['output']} gives {found.size:,} numbers, expected at most {MOST_OUTPUT:,}"
+        )
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(found, np.float32)
+
+
+def main(path: str, threads: int) -> None:
+    """Answer until there are no more questions."""
+    stream, out = sys.stdin.buffer, sys.stdout.buffer
+    session = session_of(path, threads)
+    ports = {"inputs": session.get_inputs(), "outputs": session.get_outputs()}
+    told = {kind: [[port.name, port.type] for port in found] for kind, found in ports.items()}
+    out.write(json.dumps(told).encode() + b"\n")
+    out.flush()
+    while line := stream.readline():
+        asked = json.loads(line)
+        size = math.prod(asked["shape"]) * {"float16": 2, "float32": 4, "float64": 8}[asked["type"]]
+        if size > MOST_QUESTION:
+            raise ValueError(f"an input of {size:,} bytes, expected at most {MOST_QUESTION:,}")
+        found = answer(session, asked, stream.read(size))
+        out.write(json.dumps({"shape": found.shape}).encode() + b"\n" + found.tobytes())
+        out.flush()
+
+
+if __name__ == "__main__":
+    threads_, memory, seconds = map(int, sys.argv[2:])
+    for resource_, most_ in {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }.items():
+        limit(resource_, most_)
+    try:
+        main(sys.argv[1], threads_)
+    except MemoryError:
+        sys.exit("it needs more memory than it may have")
+    except Exception as error:  # the runtime may say no in any way
+        sys.exit(" ".join(str(error).split())[:500] or type(error).__name__)

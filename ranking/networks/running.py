@@ -1,0 +1,135 @@
+"""A model that runs in a process of its own, which is asked through pipes and killed where it takes too long."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.intake.limits import Limits, variable
+from ranking.networks import network_program
+from ranking.text import readable
+
+THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
+MISSING = "models in ONNX need onnxruntime, which is not installed; `pip install 'ranking-laboratory[onnx]'` does so"
+MOST_LINE = 100_000  # bytes of what the process tells before numbers
+
+
+def check_runtime() -> None:
+    """ValueError, with the remedy, where there is no onnxruntime."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        raise ValueError(MISSING)
+
+
+class Network:
+    """The model in a file. Several threads may ask it; they take turns.
+
+    ValueError where it cannot be run, takes longer, or more memory, than the limits allow; it is gone then.
+    """
+
+    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+        check_runtime()
+        self._limits = limits = Limits.from_environment() if limits is None else limits
+        self._turn = threading.Lock()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
+        most = (THREADS, limits.network_memory, THREADS * limits.network_seconds)
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", network_program.__file__, str(path), *map(str, most)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env={"OMP_NUM_THREADS": "1"},
+        )
+        self.close = weakref.finalize(self, _end, self._process)
+        self._deadline = time.monotonic() + limits.network_seconds
+        self.told: dict[str, list[list[str]]] = self._line(self._soon(limits.load_seconds))
+
+    def ask(self, given: npt.NDArray[Any], output: str) -> npt.NDArray[np.float32]:
+        """The numbers of an output for the numbers of the one input, in the shapes that the model has."""
+        asked = {"shape": given.shape, "type": str(given.dtype), "output": output}
+        with self._turn:
+            until = self._soon(self._limits.image_seconds)
+            try:
+                stream = self._stream(self._process.stdin)
+                stream.write(json.dumps(asked).encode() + b"\n" + given.tobytes())
+                stream.flush()
+            except (BrokenPipeError, ValueError) as error:
+                raise self._failed() from error
+            shape = self._line(until)["shape"]
+            data = self._read(4 * int(np.prod(shape, dtype=np.int64)), until)
+        return np.frombuffer(data, np.float32).reshape(shape)
+
+    def _soon(self, seconds: float) -> float:
+        return min(time.monotonic() + seconds, self._deadline)
+
+    def _line(self, until: float) -> dict[str, Any]:
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self._read(1, until)
+            if len(line) > MOST_LINE:
+                raise self._failed()
+        told: dict[str, Any] = json.loads(line)
+        return told
+
+    def _read(self, size: int, until: float) -> bytes:
+        """So many bytes of what the process says."""
+        stream, parts = self._stream(self._process.stdout), []
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            while size:
+                if not selector.select(max(0.0, until - time.monotonic())):
+                    raise self._overdue(until)
+                part = os.read(stream.fileno(), min(size, 2**20))
+                if not part:
+                    raise self._failed()
+                parts.append(part)
+                size -= len(part)
+        return b"".join(parts)
+
+    def _stream(self, stream: IO[bytes] | None) -> IO[bytes]:
+        if stream is None:
+            raise ValueError("the process of the model has no pipes")
+        return stream
+
+    def _overdue(self, until: float) -> ValueError:
+        self.close()
+        whole = until >= self._deadline
+        name = "network_seconds" if whole else "image_seconds"
+        what = "all that it was asked" if whole else "one image"
+        return ValueError(
+            f"the model took longer for {what} than it may; {variable(name)} says how long, in seconds"
+        )
+
+    def _failed(self) -> ValueError:
+        """Why the process is gone, in words."""
+        self.close()
+        code = self._process.wait()
+        self._said.seek(0)
+        said = readable(self._said.read(4_000).decode(errors="replace"), 300)
+        if code < 0 or not said:
+            said = f"its process broke off ({f'signal {-code}' if code < 0 else f'exit code {code}'}); {said}"
+        memory = f"{self._limits.network_memory / 1e9:.3g} GB of memory ({variable('network_memory')})"
+        return ValueError(f"the model cannot be run within {memory}: {said}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue  # what was not read yet is not wanted any more
