@@ -535,13 +535,12 @@ class Feature(Protocol):
 
     `version` goes up whenever the same settings give other numbers, so that no stale cache is read.
     `whole_image`: `describe` is given the whole image instead of the box, and all its boxes share the vector.
-    `default`: a training uses the feature unless a person chooses others. `brought`: it came with an image set or a
-    person, and is not offered for others.
+    `default`: a training uses the feature unless a person chooses others. One that says `brought` came with an image
+    set or a person, and is offered for these alone.
     """
 
     name: ClassVar[str]
     default: ClassVar[bool] = False
-    brought: ClassVar[bool] = False
     version: ClassVar[int]
     whole_image: ClassVar[bool]
 

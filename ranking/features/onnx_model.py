@@ -31,6 +31,7 @@ class OnnxModel:
 
     name: ClassVar[str]
     order: ClassVar[int] = 31
+    default: ClassVar[bool] = False
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
     brought: ClassVar[bool] = True

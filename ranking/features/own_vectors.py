@@ -23,6 +23,7 @@ class OwnVectors:
 
     name: ClassVar[str]
     order: ClassVar[int] = 30
+    default: ClassVar[bool] = False
     version: ClassVar[int] = 1
     whole_image: ClassVar[bool] = False
     brought: ClassVar[bool] = True

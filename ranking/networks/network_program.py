@@ -80,7 +80,7 @@ if __name__ == "__main__":
     for resource_, most_ in {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_CPU: seconds,
-        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_FSIZE: 100_000,  # for what it says of itself
         resource.RLIMIT_CORE: 0,
     }.items():
         limit(resource_, most_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import selectors
 import subprocess
 import sys
@@ -118,10 +119,13 @@ class Network:
         code = self._process.wait()
         self._said.seek(0)
         said = readable(self._said.read(4_000).decode(errors="replace"), 300)
-        if code < 0 or not said:
-            said = f"its process broke off ({f'signal {-code}' if code < 0 else f'exit code {code}'}); {said}"
-        memory = f"{self._limits.network_memory / 1e9:.3g} GB of memory ({variable('network_memory')})"
-        return ValueError(f"the model cannot be run within {memory}: {said}")
+        broke_off = code < 0 or not said
+        if broke_off:
+            said = f"its process broke off ({f'signal {-code}' if code < 0 else f'exit code {code}'}) {said}".strip()
+        if broke_off or re.search("memory|alloc", said, re.IGNORECASE):
+            gigabytes = f"{self._limits.network_memory / 1e9:.3g} GB"
+            said += f"; it may have {gigabytes} of memory, {variable('network_memory')} says how much"
+        return ValueError(f"the model cannot be run: {said}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -140,13 +140,13 @@ class NpzFile(ArrayFile):
 
 def listed(name: str, file: IO[bytes], size: int, limits: Limits) -> Listed:
     """The array that `size` bytes of `file` claim to be."""
+    head = io.BytesIO(file.read(HEAD))
     try:
-        header = _Header(file)
-        check_array(header, size, "it")
+        check_array(head, size, "it")
     except ValueError as error:
         said = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
         return Listed(name, (), "", said if "got object" in str(error) else readable(str(error), 200))
-    dtype, shape = header.told
+    dtype, shape = _header(head)
     limit = "vector_bytes" if dtype.kind in NUMBERS else "table_bytes"
     most, why = getattr(limits, limit), ""
     if size > most:
@@ -156,20 +156,12 @@ def listed(name: str, file: IO[bytes], size: int, limits: Limits) -> Listed:
     return Listed(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
 
 
-class _Header:
-    """The beginning of an array, from which it can be read twice."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._head = io.BytesIO(file.read(HEAD))
-        self.tell, self.read = self._head.tell, self._head.read
-
-    @property
-    def told(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
-        """What the header says, after it was checked."""
-        self._head.seek(0)
-        np.lib.format.read_magic(self._head)
-        shape, _, dtype = np.lib.format.read_array_header_1_0(self._head, LONGEST_HEADER)
-        return dtype, shape
+def _header(head: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """What a header says that was checked."""
+    head.seek(0)
+    np.lib.format.read_magic(head)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(head, LONGEST_HEADER)
+    return dtype, shape
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -38,7 +38,7 @@ class Picture:
         if self.agreeing is None or self.by_chance is None:
             return False
         spread = (self.by_chance * (1 - self.by_chance) / len(self.samples)) ** 0.5
-        return self.agreeing < self.by_chance + LEAST_ABOVE * spread
+        return bool(self.agreeing < self.by_chance + LEAST_ABOVE * spread)
 
 
 def picture_of(matrix: Features, images: ImageSet, of: Ints | None = None) -> Picture:
