@@ -68,6 +68,12 @@ def look_at_arrays(look: Run, vectors: str, ids: str) -> Run:
     return _pass_on(look, replace(asked, vectors=vectors, ids=ids).to_json())
 
 
+def look_at_network_again(look: Run, network: dict[str, Any]) -> Run:
+    """A look at the same model, used in another way. It takes the place of the first one."""
+    asked = FeaturesSettings.from_json(look.settings)
+    return _pass_on(look, replace(asked, network=network).to_json())
+
+
 def look_again(look: Run, source: str, settings: dict[str, Any]) -> Run:
     """A look at the same, read by another source or with other settings of it. It takes the place of the first one."""
     asked = LookSettings.from_json(look.settings)

@@ -5,7 +5,7 @@ Features that were brought are called by their name wherever those of pictures a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -13,10 +13,12 @@ import streamlit as st
 from pages.parts import address, cache, keys
 from pages.parts.frame import escaped
 from ranking.features import default_names, feature_names
+from ranking.features.onnx_model import OnnxModel
 from ranking.features.own_vectors import OwnVectors
+from ranking.networks.files import KeptNetwork, is_network_name, network_name, short_network
 from ranking.run_settings import Named
 from ranking.types import ImageSet
-from ranking.vector_files import is_vectors_name, short_name
+from ranking.vector_files import KeptVectors, is_vectors_name, short_name
 
 NEW = "new"  # of keys.OWN: the form to bring features, before there is a look at any
 
@@ -38,41 +40,68 @@ def show_way(images: ImageSet) -> None:
 
 
 def offered(images: ImageSet) -> list[str]:
-    """All that a set offers: features of its pictures, and those that were brought for it."""
-    return [*feature_names(images), *(told.name for told in cache.store().vectors_of(images.key))]
+    """All that a set offers: features of its pictures, and those that were brought."""
+    return [*feature_names(images), *(told.name for told in brought(images))]
+
+
+def brought(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
+    """The vectors that were brought for a set, and the models for any whose pictures are no cards."""
+    store = cache.store()
+    models = store.networks() if images.image_features is None else []
+    return [*store.vectors_of(images.key), *models]
 
 
 def words(images: ImageSet) -> Callable[[str], str]:
     """What people are shown of a name."""
-    brought = {told.name: told for told in cache.store().vectors_of(images.key)}
+    by_name = {told.name: told for told in brought(images)}
 
     def shown(name: str) -> str:
-        told = brought.get(name)
+        told = by_name.get(name)
         return name if told is None else f"{escaped(told.title)} ({told.size:,} own)"
 
     return shown
 
 
 def named(names: Sequence[str]) -> Named:
-    """Features as settings have them, those of pictures with their defaults."""
-    return tuple(
-        (OwnVectors.name, {"vectors": name}) if is_vectors_name(name) else (name, {}) for name in names
-    )
+    """Features as settings have them, those of pictures with their defaults. Gone where a model has gone."""
+    networks = {told.name: told.settings for told in cache.store().networks()}
+    return tuple(_named(name, networks) for name in names)
+
+
+def _named(name: str, networks: Mapping[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    if is_vectors_name(name):
+        return OwnVectors.name, {"vectors": name}
+    if not is_network_name(name):
+        return name, {}
+    if name not in networks:
+        raise cache.Gone(f"the model {short_network(name)} is not here any more; choose other features")
+    return OnnxModel.name, networks[name]
 
 
 def names_of(features: Named) -> list[str]:
     """The names by which `named` gives these features."""
-    return [values["vectors"] if _is_own(name, values) else name for name, values in features]
+    return [_own_name(name, values) or name for name, values in features]
+
+
+def _own_name(name: str, values: dict[str, Any]) -> str | None:
+    """The name of what was brought, of a feature that was."""
+    if name == OwnVectors.name:
+        return str(values.get("vectors"))
+    return network_name(values) if name == OnnxModel.name else None
 
 
 def by_words(features: Named) -> dict[str, dict[str, Any]]:
-    """The settings of features by what people are shown of their names; of vectors that were brought that is all."""
-    return {
-        short_name(values["vectors"]) if _is_own(name, values) else name: {}
-        if _is_own(name, values)
-        else values
-        for name, values in features
-    }
+    """The settings of features by what people are shown of their names; of what was brought that is all."""
+    told = {}
+    for name, values in features:
+        own = _own_name(name, values)
+        told[name if own is None else short(own)] = values if own is None else {}
+    return told
+
+
+def short(name: str) -> str:
+    """What people are shown of the name of something that was brought."""
+    return short_network(name) if is_network_name(name) else short_name(name)
 
 
 def spoken(features: Named) -> str:
@@ -80,19 +109,16 @@ def spoken(features: Named) -> str:
     return " + ".join(by_words(features))
 
 
-def _is_own(name: str, values: dict[str, Any]) -> bool:
-    return name == OwnVectors.name and is_vectors_name(str(values.get("vectors")))
-
-
 def _parser(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Of names joined by commas; ValueError, with the remedy, for vectors that are not here."""
+    """Of names joined by commas; ValueError, with the remedy, for what was brought elsewhere."""
 
     def parse(text: str) -> list[str]:
         for one in text.split(","):
-            if is_vectors_name(one) and one not in names:
+            if one not in names and (is_vectors_name(one) or is_network_name(one)):
+                what = "model" if is_network_name(one) else "vectors"
                 raise ValueError(
-                    f"the vectors {short_name(one)} were not brought for this image set in this home; bring the file "
-                    "once more, equal vectors have the same name"
+                    f"the {what} {short(one)} were not brought for this image set in this home; bring the file once "
+                    "more, equal files have the same name"
                 )
         return address.some_of(names)(text)
 

@@ -8,10 +8,22 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts import address, bringing, cache, export, frame, jobs_panel, keys, own_picture, problem_table
-from pages.parts.feature_choice import NEW
+from pages.parts import (
+    address,
+    bringing,
+    cache,
+    export,
+    feature_choice,
+    frame,
+    jobs_panel,
+    keys,
+    own_network,
+    own_picture,
+    problem_table,
+)
 from pages.parts.frame import escaped
 from ranking.home import HomeError
+from ranking.networks.files import KeptNetwork
 from ranking.room_quotas import told_bytes
 from ranking.run import ENDED, Run
 from ranking.run_settings import FeaturesSettings
@@ -22,7 +34,7 @@ from ranking.vectors.array_files import Listed
 from ranking.vectors.looking import VectorsLook
 from ranking.vectors.matching import BY_ORDER
 
-KINDS = ["npy", "npz", "parquet"]
+KINDS = ["npy", "npz", "parquet", "onnx"]
 PATH = keys.widget("own features path")
 
 
@@ -30,7 +42,7 @@ def show(images: ImageSet) -> None:
     """The look that the address names, as far as it is; where it names none, the form that starts one."""
     run = (
         None
-        if address.get(keys.OWN) == NEW
+        if address.get(keys.OWN) == feature_choice.NEW
         else address.read(keys.OWN, lambda text: _look(images, text), None)
     )
     if run is None or run.state in ("failed", "cancelled"):
@@ -44,6 +56,8 @@ def show(images: ImageSet) -> None:
         elif "decision" in run.result:
             st.markdown(f"**{escaped(called)}** was {run.result['decision']} since.")
             _close()
+        elif "network" in run.result:
+            own_network.show(images, run, called)
         else:
             _show_found(images, run, called)
 
@@ -63,14 +77,14 @@ def _look(images: ImageSet, run_id: str) -> Run:
 def _offer(images: ImageSet, again: Run | None) -> None:
     """A place to drop a file, and one to type a path; how the look `again` ended; and what is there already."""
     key = keys.widget(f"own features {images.key} {st.session_state.get(keys.OWN_UPLOADS, 0)}")
-    kept = cache.store().vectors_of(images.key)
+    kept = feature_choice.brought(images)
     opened = address.get(keys.OWN) is not None
     label = "Bring features of your own" + (f" ({len(kept):,} here)" if kept else "")
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
             f"A vector for each of the {counted(len(images), 'sample')}, from a program of yours: `.npy` with a row a "
-            "sample in the order of the list, `.npz` or Parquet with ids beside them. You see what is in it before "
-            "anything is kept."
+            "sample in the order of the list, `.npz` or Parquet with ids beside them; or a network, `.onnx`, that this "
+            "app asks for them. You see what is in it before anything is kept."
         )
         st.download_button(
             "List of samples (CSV)",
@@ -126,34 +140,39 @@ def _type_path(images: ImageSet, again: Run | None) -> None:
             _close()
 
 
-def _show_kept(images: ImageSet, told: KeptVectors) -> None:
-    """A line for vectors that are here, and the button that deletes them."""
-    size = told_bytes(4 * told.size * len(images))
+def _show_kept(images: ImageSet, told: KeptVectors | KeptNetwork) -> None:
+    """A line for what is here, the link that trains with it, and the button that deletes it."""
+    if isinstance(told, KeptNetwork):
+        what = f"a model, {counted(told.size, 'column')}, for all image sets"
+    else:
+        size = told_bytes(4 * told.size * len(images))
+        what = (
+            f"{counted(told.size, 'column')} of {told.columns:,}, matched {told.matched or 'as kept'}, {size}"
+        )
+    lent = ", lent by the class workspace" if told.lent else ""
+    st.markdown(f"**{escaped(told.title)}**: {escaped(what)}{lent}")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"**{escaped(told.title)}**: {counted(told.size, 'column')} of {told.columns:,}, matched "
-            f"{escaped(told.matched) or 'as kept'}, {size}{', lent by the class workspace' if told.lent else ''}",
-            width="content",
+        link = address.only(**{keys.SET: images.key, keys.FEATURES: told.name})
+        st.page_link(
+            "pages/train.py", label="Train with it", query_params=link, icon=":material/model_training:"
         )
         if not told.lent:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 st.markdown(
-                    "They will be gone for good. Trainings on them keep their scores; what needs the vectors again, "
-                    "such as neighbours, asks for the file."
+                    "It will be gone for good. Trainings keep their scores; what needs it again, such as neighbours, "
+                    "asks for the file."
                 )
                 if frame.pressed("Delete for good", keys.widget(f"delete {told.name}"), type="primary"):
                     _delete(images, told)
-    st.page_link(
-        "pages/train.py",
-        label=f"Train with {escaped(told.title)}",
-        query_params=address.only(**{keys.SET: images.key, keys.FEATURES: told.name}),
-        icon=":material/model_training:",
-    )
 
 
-def _delete(images: ImageSet, told: KeptVectors) -> None:
+def _delete(images: ImageSet, told: KeptVectors | KeptNetwork) -> None:
+    store = cache.store()
     try:
-        cache.store().delete_vectors(images.key, told.name)
+        if isinstance(told, KeptNetwork):
+            store.delete_network(told.name)
+        else:
+            store.delete_vectors(images.key, told.name)
     except ValueError as error:
         st.error(escaped(str(error)), icon=":material/error:")
     else:

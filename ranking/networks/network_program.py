@@ -1,9 +1,10 @@
 """A program of its own that runs an ONNX model, for who cannot trust the model: it has limits, and may fail alone.
 
-`python -I network_program.py MODEL THREADS MEMORY SECONDS` reads questions from standard input until that ends: a line
+`python -IB network_program.py MODEL THREADS MEMORY SECONDS` reads questions from standard input until that ends: a line
 of JSON {"shape", "type", "output"} and the numbers of one input. It answers with a line of JSON {"shape"} and the
 numbers of that output as float32; first of all, with what the model takes and gives. It exits with 1 and a sentence on
-standard error where the model cannot be run. It imports nothing of ours, to start soon.
+standard error where the model cannot be run. It imports nothing of ours, to start soon; no bytecode is written (-B),
+which the limit on files would cut short.
 """
 
 from __future__ import annotations

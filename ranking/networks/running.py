@@ -47,7 +47,7 @@ class Network:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
         most = (THREADS, limits.network_memory, THREADS * limits.network_seconds)
         self._process = subprocess.Popen(
-            [sys.executable, "-I", network_program.__file__, str(path), *map(str, most)],
+            [sys.executable, "-IB", network_program.__file__, str(path), *map(str, most)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,

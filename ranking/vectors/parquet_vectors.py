@@ -91,7 +91,7 @@ class ParquetFile(ArrayFile):
         most = (self._limits.vector_bytes, MOST_COLUMNS + 100)
         command = [
             sys.executable,
-            "-I",
+            "-IB",  # no bytecode, which the limit on files would cut short
             parquet_to_numbers.__file__,
             str(self._path),
             str(place),
