@@ -277,13 +277,13 @@ def _keep(run: Run, images: ImageSet, title: str) -> None:
 def _show_problems(run: Run, found: VectorsLook) -> None:
     if found.problems:
         first = (
-            f"The first {len(found.problems):,} of {found.count:,}: "
+            f"The first {len(found.problems):,} of {found.count:,}. "
             if found.count > len(found.problems)
             else ""
         )
         problem_table.show(
             [{name: str(text) for name, text in vars(row).items()} for row in found.problems],
-            f"{first}what was not as expected, and what is done about it.",
+            f"{first}What was not as expected, and what is done about it.",
             f"features-{run.id}.csv",
         )
 

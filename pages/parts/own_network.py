@@ -52,8 +52,8 @@ def _show_counts(images: ImageSet, found: NetworkLook) -> None:
         st.metric(f"All {len(images):,}", f"about {whole}", width="content")
     said = ", ".join(found.read) or "nothing"
     st.caption(
-        f"The file itself says: {escaped(said)}; the rest is as usual, or as you say below. Each box is shrunk or grown "
-        "to the size of the input, whatever its shape; its vector is scaled to length 1."
+        f"The file itself says: {escaped(said)}; the rest is as usual, or as you say below. Each box is shrunk or "
+        "grown to the size of the input, whatever its shape; its vector is scaled to length 1."
     )
 
 
