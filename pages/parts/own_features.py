@@ -6,7 +6,7 @@ import json
 from typing import NoReturn
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from pages.parts import (
     address,
@@ -94,10 +94,11 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             icon=":material/list:",
             on_click="ignore",
         )
-        st.file_uploader("Drop features here", KINDS, key=key, on_change=_upload, args=(images.key, key))
+        st.file_uploader("Drop features here", KINDS, key=key)
         st.caption(
             f"At most {st.get_option('server.maxUploadSize'):,} MB; for a larger one type its path below."
         )
+        _upload(images.key, st.session_state[key])
         of, refused = st.session_state.get(keys.OWN_REFUSED, (None, None))
         if refused is not None and of == images.key:
             st.error(escaped(refused), icon=":material/error:")
@@ -109,19 +110,22 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             _show_kept(images, told)
 
 
-def _upload(set_key: str, key: str) -> None:
-    """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten."""
-    file = st.session_state[key]
-    if not isinstance(file, UploadedFile):  # none, or one that the server was told to forget
+def _upload(set_key: str, file: UploadedFile | DeletedFile | None) -> None:
+    """Have a worker look at what was dropped, once for each file, as `import_form` does. The widget's next key is
+    another: this one's bytes are forgotten."""
+    if file is None:
         return
+    begun: dict[str, str | None] = st.session_state.setdefault(keys.UPLOADED, {})
+    if file.file_id not in begun and isinstance(file, UploadedFile):
+        st.session_state[keys.OWN_REFUSED] = (set_key, None)
+        try:
+            begun[file.file_id] = bringing.look_at_features(file, set_key).id
+        except HomeError as error:
+            begun[file.file_id] = None
+            st.session_state[keys.OWN_REFUSED] = (set_key, str(error))
+    address.put(**{keys.OWN: begun.get(file.file_id) or feature_choice.NEW})
     st.session_state[keys.OWN_UPLOADS] = st.session_state.get(keys.OWN_UPLOADS, 0) + 1
-    st.session_state[keys.OWN_REFUSED] = (set_key, None)
-    try:
-        run = bringing.look_at_features(file, set_key)
-    except HomeError as error:
-        st.session_state[keys.OWN_REFUSED] = (set_key, str(error))
-    else:
-        address.put(**{keys.OWN: run.id})
+    st.rerun()
 
 
 def _type_path(images: ImageSet, again: Run | None) -> None:
@@ -199,7 +203,7 @@ def _show_found(images: ImageSet, run: Run, called: str) -> None:
     else:
         _show_counts(images, found)
     if found.picture is not None:
-        own_picture.show(images, found.picture)
+        own_picture.show(images, found.picture, "their rows are in another order than the samples")
     _decide(run, found, chosen, called, images)
     _show_problems(run, found)
     _list_arrays(found)

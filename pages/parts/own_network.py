@@ -40,7 +40,9 @@ def show(images: ImageSet, run: Run, called: str) -> None:
     else:
         _show_counts(images, found)
     if found.picture is not None:
-        own_picture.show(images, found.picture)
+        own_picture.show(
+            images, found.picture, "pixels are to be normalised in another way, or the output is another"
+        )
     _decide(images, run, found, called)
 
 

@@ -16,8 +16,9 @@ from ranking.vectors.picture import Picture
 LOOKS = ((IRRELEVANT, "x-thin-open", "other samples"), (RELEVANT, "circle", ""))
 
 
-def show(images: ImageSet, picture: Picture) -> None:
-    """The samples of a picture; those of the class that the person chooses stand out."""
+def show(images: ImageSet, picture: Picture, otherwise: str) -> None:
+    """The samples of a picture; those of the class that the person chooses stand out. otherwise: what may be the matter
+    where neighbours agree no more often than by chance, besides that the vectors know nothing of the classes."""
     rows = np.array(picture.samples)
     chosen = None
     if images.classes:
@@ -25,7 +26,7 @@ def show(images: ImageSet, picture: Picture) -> None:
     if picture.tells_nothing:
         st.warning(
             "The nearest neighbours of samples are of their class no more often than any others: either these vectors "
-            "know nothing of the classes, or their rows are in another order than the samples.",
+            f"know nothing of the classes, or {otherwise}.",
             icon=":material/warning:",
         )
     _draw(images, picture, rows, chosen)

@@ -167,7 +167,7 @@ def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> d
 def name_of(run: Run) -> str:
     """One line that tells a training from its neighbours; of one that ranks labels also the settings that are not at
     their defaults, for it stands in no table that shows them."""
-    features = " + ".join(name for name, _ in run.settings["features"])
+    features = feature_choice.spoken(run.settings["features"])
     star = "★ " if run.star else ""
     told = [", ".join(differing(run))] if run.kind == "label" else []
     parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
