@@ -9,6 +9,7 @@ It exits with 0, or with 1 and what was expected and what came as JSON on standa
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -50,10 +51,13 @@ def main(path: str, target: str, most_bytes: int, most_columns: int) -> None:
 
 def columns_of(file: Any) -> list[dict[str, Any]]:
     """name, holds ("numbers", "text", LISTS or "other") and type of each column; of lists how long they are."""
-    leaves = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
+    leaves: dict[str, list[Any]] = {}
+    for leaf in (file.metadata.schema.column(place) for place in range(file.metadata.num_columns)):
+        for name in itertools.accumulate(leaf.path.split("."), "{}.{}".format):
+            leaves.setdefault(name, []).append(leaf)
     told = []
     for field in file.schema_arrow:
-        own = [leaf for leaf in leaves if leaf.path == field.name or leaf.path.startswith(field.name + ".")]
+        own = leaves.get(field.name, [])
         plain = len(own) == 1 and own[0].physical_type in PLAIN
         holds = kind(field.type) if plain else "other"
         width = length(file, field) if holds == LISTS else 1

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from ranking.types import Features, Floats, ImageSet, Ints
 
@@ -61,15 +62,15 @@ def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
     what is missing is 0. The sign of each is that its largest point is positive.
     """
     centred = rows - rows.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred @ centred.T)
-    values = np.maximum(values[::-1], 0.0)
-    points = np.zeros((len(rows), 2))
-    explained = [0.0, 0.0]
-    for place in range(min(2, len(rows))):
-        if values[place] > 1e-12 * max(values[0], 1e-300):
-            points[:, place] = vectors[:, -1 - place] * np.sqrt(values[place])
-            points[:, place] *= np.sign(points[np.abs(points[:, place]).argmax(), place])
-            explained[place] = float(values[place] / values.sum())
+    products = centred @ centred.T
+    whole, few = float(np.trace(products)), min(2, len(rows))
+    values, vectors = scipy.linalg.eigh(products, subset_by_index=(len(rows) - few, len(rows) - 1))
+    points, explained = np.zeros((len(rows), 2)), [0.0, 0.0]
+    for place in range(few):
+        value, vector = float(values[-1 - place]), vectors[:, -1 - place]
+        if value > 1e-12 * whole:
+            points[:, place] = vector * np.sign(vector[np.abs(vector).argmax()]) * np.sqrt(value)
+            explained[place] = value / whole
     return points, explained
 
 

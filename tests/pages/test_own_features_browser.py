@@ -39,7 +39,7 @@ def test_an_array_is_dropped_looked_at_kept_and_trained_with(visit: Visit, serve
     drop(page, stream.getvalue(), "posture.npy")
     page.get_by_role("heading", name="posture.npy: one array of NumPy").wait_for()
     page.get_by_text("have a nearest neighbour that shows the same").wait_for()
-    assert page.locator("[data-testid=stMetricValue]", has_text=f"{len(images):,} of {len(images):,}").count()
+    page.get_by_text(f"{len(images):,} of {len(images):,}", exact=True).wait_for()
     assert store.vectors_of(images.key) == []
     page.get_by_role("button", name="Keep and train with them").click()
     page.get_by_role("heading", name="Train", exact=True).wait_for()
