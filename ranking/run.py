@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["import", "features", "train", "label", "order", "asking", "study", "timing", "experiment"]
+Kind = Literal["import", "train", "label", "order", "asking", "study", "timing", "experiment", "features"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
 # Those that look at what a person brings: they never wait, the person decides about what they leave, and of one that

@@ -221,8 +221,9 @@ class RunStore:
         with self._home.change() as database:
             run = self.own_run(run_id)
             if run.kind in INTAKES:
+                what = "an import" if run.kind == "import" else f"a {run.called}"
                 raise ValueError(
-                    f"run {run_id} is a {run.called}; keep or discard it, only trainings and simulations are deleted"
+                    f"run {run_id} is {what}; keep or discard it, only trainings and simulations are deleted"
                 )
             if run.state not in ENDED:
                 raise ValueError(

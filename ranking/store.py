@@ -385,7 +385,8 @@ class Store(RunStore):
         if run.looks and decision == "kept":
             raise ValueError(f"run {run_id} has only looked at what was brought; import it, then keep it")
         if run.result.get("decision", decision) != decision:
-            raise ValueError(f"{run.called} {run_id} was {run.result['decision']} before; bring it again")
+            again = "import it again" if run.kind == "import" else "bring it again"
+            raise ValueError(f"{run.called} {run_id} was {run.result['decision']} before; {again}")
         return run
 
     def _admit(self, database: sqlite3.Connection, run: Run) -> str:
