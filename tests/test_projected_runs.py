@@ -24,7 +24,7 @@ from ranking.store import Store
 from ranking.training import projection_of
 
 SEVEN: dict[str, Any] = {"kind": "PCA", "components": 7, "whiten": True}
-PARTS = [["Colour", {"bins": 4}]]
+PARTS = [["HOG", {"side": 32}]]
 
 
 def trained(store: Store, key: str, **changes: Any) -> Run:
@@ -146,7 +146,7 @@ FOREIGN: list[tuple[dict[str, Callable[[Any], Any]], str]] = [
     (
         {"directions": lambda rows: rows[:, :-1] / np.linalg.norm(rows[:, :-1], axis=1)[:, None]}
         | {"mean": lambda mean: mean[:-1]},
-        "projection.npz: the projection takes 63 columns, the features have 64",
+        "projection.npz: the projection takes 323 columns, the features have 324",
     ),
 ]
 
@@ -174,9 +174,8 @@ def test_where_the_features_are_here_it_is_one_of_the_training_samples(
 ) -> None:
     other = with_arrays(exported, **changes)
     refused(origin, other, r"projection.npz: the (projection was not fitted on|directions of the projection)")
-    if not any(np.abs(change(np.ones((7, 64)))).max() > 1e100 for change in changes.values()):
-        back = import_run(elsewhere, other)
-        assert (back.imported or {})["checked"] == {"metrics": False, "scores": False}
+    back = import_run(elsewhere, other)
+    assert (back.imported or {})["checked"] == {"metrics": False, "scores": False}, "and is marked"
 
 
 def test_what_was_fitted_on_all_samples_is_refused(origin: Store, run: Run, exported: bytes) -> None:
