@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
     from ranking.features.projection import Projection
     from ranking.fold_curves import FoldCurve
     from ranking.label_training import TrainedLabels
+    from ranking.methods.label_ranker import LabelRanker
     from ranking.order_training import TrainedOrders
     from ranking.training import Trained
 
@@ -363,7 +364,7 @@ def _kept(run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Fl
     return _measured(run, trained, scores)
 
 
-def _keep_model(run: Run, method: Method, projection: Projection | None) -> None:
+def _keep_model(run: Run, method: Method | LabelRanker, projection: Projection | None) -> None:
     """Write a method, and before it the projection without which it could not be used."""
     if projection is not None:
         _write_whole(run.projection_file, projection.save)

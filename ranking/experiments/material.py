@@ -80,7 +80,9 @@ def projections_of(
     here, once, for all that are to train: states that cells begin from mean the same to all."""
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
     found: dict[int | None, Projection] = {}
-    for fold, split in splits.items() if made is not None else ():
+    if made is None:
+        return found
+    for fold, split in splits.items():
         if on_step is not None:
             on_step(f"Fitting {made.name}", len(found), len(splits))
         found[fold] = made.fitted(features, split.learn)

@@ -124,7 +124,8 @@ class Projection:
         """(k, d) the directions, with the factors of whitening: z = axes (x - mean)."""
         if not self.whiten:
             return self.directions
-        return self.directions * np.sqrt(self.variances.mean() / self.variances)[:, None]
+        scaled: Floats = self.directions * np.sqrt(self.variances.mean() / self.variances)[:, None]
+        return scaled
 
     def __call__(self, features: Features) -> Features:
         """(n, k) float32 of features (n, d)."""
@@ -174,7 +175,8 @@ class Projection:
     def save(self, path: Path | str) -> None:
         """Write what `load` reads: an .npz of plain arrays."""
         with open(path, "wb") as file:
-            np.savez(file, **{name: np.asarray(getattr(self, name)) for name in ARRAYS})
+            arrays: dict[str, Any] = {name: np.asarray(getattr(self, name)) for name in ARRAYS}
+            np.savez(file, **arrays)
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
@@ -210,10 +212,10 @@ def _mean_and_length(features: Features, rows: npt.NDArray[Any]) -> tuple[Floats
 
 
 def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[Floats, Floats | None]:
-    """The covariance S (d, d) of some rows; of fewer rows than columns, n of them, Q'SQ (n, n) and Q (d, n), whose
+    """The covariance S (d, d) of some rows; of far fewer rows than columns, n of them, Q'SQ (n, n) and Q (d, n), whose
     columns are of length 1, at right angles, and span the rows."""
     n, d = len(rows), features.shape[1]
-    if n <= d:
+    if 2 * n <= d:  # where it is faster
         span, triangle = linalg.qr((features[rows] - mean).T, mode="economic", overwrite_a=True)
         return triangle @ triangle.T / n, span
     moments = np.zeros((d, d))

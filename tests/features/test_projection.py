@@ -137,17 +137,17 @@ def test_blocks_change_nothing_but_rounding(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_ap_svm_scores_by_all_directions_as_by_centred_features() -> None:
     """Turning the axes changes no score: AP-SVM at the same optimum, on samples that it has not seen too."""
-    rows, relevance = samples(90, 12).astype(np.float64), (np.arange(90) % 4 == 0).astype(np.int64)
+    rows, relevance = samples(60, 6).astype(np.float64), (np.arange(60) % 4 == 0).astype(np.int64)
     rows[relevance > 0, 2] += 0.2
-    learn = np.arange(90) < 60
-    seen = PCA(12).fitted(rows, learn)(rows)
+    learn = np.arange(60) < 40
+    seen = PCA(6).fitted(rows, learn)(rows)
     centred = rows - rows[learn].mean(axis=0)
     found = []
     for features in (seen, centred):
-        method = make_method("AP-SVM", C=10.0, tolerance=1e-8)
+        method = make_method("AP-SVM", C=10.0, tolerance=1e-6)
         method.fit([Query(features[learn], relevance[learn])])
         found.append(method.score(Query(features)))
-    assert np.ptp(found[1]) > 1.0
+    assert np.ptp(found[1]) > 0.2
     np.testing.assert_allclose(found[0], found[1], atol=2e-3)
 
 
