@@ -38,6 +38,9 @@ class PCA:
     where s^2 is the mean of the kept variances sigma^2: each direction varies alike, all of them together as much as
     before, and C keeps its meaning here too.
 
+    Methods without a constant term, SVM and those that lean on neighbours, had the mean of the features for one; what
+    learns from differences of scores, as AP-SVM, does not miss it.
+
     Where samples vary in fewer directions than were asked for, all of these are kept and no more: none has variance 0.
     """
 
