@@ -15,11 +15,11 @@ from ranking.settings import settings_of
 NONE, PLAIN, WHITENED = KINDS = ("None", "PCA", "PCA, whitened")
 COMPONENTS = next(item for item in settings_of(PCA) if item.name == "components")
 HELP = (
-    "PCA keeps the directions along which the training samples vary most: fewer columns to learn from, so that training "
-    "is faster and learns less by heart. Distances stay but for what is dropped, and C means what it meant. Whitened, "
-    "all of these directions vary alike: faint differences count as much as strong ones, and so does noise. The mean "
-    "goes to 0, which SVM and HOB-SVM, without a constant term, may miss. Fitted on the training samples alone, in each "
-    "fold anew. Neighbours are found and compared by the features as they are."
+    "PCA keeps the directions along which the training samples vary most: fewer columns to learn from, so that "
+    "training is faster and learns less by heart. Distances stay but for what is dropped, and C means what it meant. "
+    "Whitened, all of these directions vary alike: faint differences count as much as strong ones, and so does noise. "
+    "The mean goes to 0, which SVM and HOB-SVM, without a constant term, may miss. Fitted on the training samples "
+    "alone, in each fold anew. Neighbours are found and compared by the features as they are."
 )
 
 
