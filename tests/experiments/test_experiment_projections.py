@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +38,10 @@ def test_each_fold_has_its_own_projection_of_what_it_learns_from() -> None:
         other[split.held] = np.random.default_rng(3).random(other[split.held].shape)
         again = projections_of(plan, other)[fold]
         np.testing.assert_array_equal(again.axes, through.projections[fold].axes)
+        sent = pickle.loads(pickle.dumps(bench))  # as to the workers of a cluster
+        np.testing.assert_array_equal(
+            sent.held_out("jump", fold, False).features, bench.held_out("jump", fold, False).features
+        )
     axes = [one.axes for one in through.projections.values()]
     assert all((one != axes[0]).any() for one in axes[1:])
 
