@@ -19,6 +19,7 @@ from pages.parts import (
     inference_scores,
     jobs_panel,
     keys,
+    projections,
     run_actions,
     run_table,
     runs,
@@ -87,6 +88,7 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     """What the method sees of an image, what it minimises, and its settings."""
     images = cache.image_set(row.key)
     features = feature_choice.choose(images)
+    projection = projections.choose()
     told = st.container()  # above the settings on which it depends
     graph = graph_choice.choose(cache.image_set(row.key), method)
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
@@ -95,7 +97,7 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     of_pictures = [(name, feature_class(name)) for name in features if name in feature_names(images)]
     described = forms.settings_form("feature", of_pictures, "More settings of the features")
     chosen = tuple((name, described.get(name, given)) for name, given in feature_choice.named(features))
-    return TrainSettings(row.key, chosen, query, method, values[method], graph=graph)
+    return TrainSettings(row.key, chosen, query, method, values[method], graph=graph, projection=projection)
 
 
 def preferred(name: str, among: Sequence[str]) -> str:
@@ -199,6 +201,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     jobs_panel.explain_end(run)
     if run.has_scores and runs.has_numbers(run):
         certificate.show(run)
+        certificate.say_projection(run)
     elif run.has_scores:
         st.warning(
             "What this training says it measured is not in numbers that can be shown: delete it in the table below.",

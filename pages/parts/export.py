@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from PIL import Image, ImageDraw, ImageFont
 
-from pages.parts import cache, feature_choice, runs
+from pages.parts import cache, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from pages.parts.frame import in_place
 from ranking import method_class
@@ -147,7 +147,7 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     name = f"{run.name}: " if run.name else ""
     facts = [f"AP {ranked.average_precision:.3f}"] if ranked.positives else []
     facts.append(f"{images.title}, {len(images.image_names):,} images")
-    facts.append(feature_choice.spoken(told["features"]))
+    facts.append(runs.features_of(run))
     known = [item for item in settings_of(method_class(told["method"])) if not item.advanced]
     facts += [f"{item.name} = {told['method_settings'].get(item.name, item.default)}" for item in known]
     by = runs.neighbours_of(TrainSettings.from_json(told))

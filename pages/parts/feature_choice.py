@@ -104,11 +104,6 @@ def short(name: str) -> str:
     return short_network(name) if is_network_name(name) else short_name(name)
 
 
-def spoken(features: Named) -> str:
-    """Features in a few words: "HOG + own 01234567"."""
-    return " + ".join(by_words(features))
-
-
 def _parser(names: Sequence[str]) -> Callable[[str], list[str]]:
     """Of names joined by commas; ValueError, with the remedy, for what was brought elsewhere."""
 

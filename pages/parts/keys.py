@@ -8,6 +8,8 @@ SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
 OWN = "own"  # id of the look at features of one's own that is shown, or "new"
 FEATURES = "features"  # names, joined by commas
+PROJECTION = "projection"  # what is made of them: "None", "PCA" or "PCA, whitened"
+PROJECTED_TO = "projected_to"  # how many columns of that are kept
 QUERY = "query"  # the class that is searched for
 METHOD = "method"
 GRAPH = "graph"  # which samples lean on which, of a method that uses that
@@ -112,6 +114,8 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         "sheet.",
         QUERY,
         FEATURES,
+        PROJECTION,
+        PROJECTED_TO,
         METHOD,
         GRAPH,
         "method.",
@@ -135,6 +139,8 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     EXPERIMENT: (
         EXPERIMENT_SET,
         FEATURES,
+        PROJECTION,
+        PROJECTED_TO,
         SCALE,
         QUERIES,
         CONTENDERS,
@@ -148,13 +154,15 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         GALLERY_SPLIT,
     ),
     SCALE: (QUERIES, CONTENDERS, "grid.", FOLDS),
-    STUDY_RUN: (FEATURES, "study."),
+    STUDY_RUN: (FEATURES, PROJECTION, PROJECTED_TO, "study."),
     SEQUENCE: (VISIT,),
     LENGTH: (VISIT,),
     TREES: (VISIT,),
     SIMULATION: (
         LABEL_SET,
         FEATURES,
+        PROJECTION,
+        PROJECTED_TO,
         MODELS,
         STRATEGIES,
         QUESTIONS,

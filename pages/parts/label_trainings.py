@@ -15,6 +15,7 @@ from pages.parts import (
     frame,
     jobs_panel,
     keys,
+    projections,
     run_actions,
     runs,
     training_view,
@@ -34,7 +35,9 @@ def start(key: str, method: str, like: Run | None = None) -> Run:
         settings = LabelTrainSettings(key, features, method)
     else:
         given = LabelTrainSettings.from_json(like.settings)
-        settings = LabelTrainSettings(key, given.features, method, min_images=given.min_images)
+        settings = LabelTrainSettings(
+            key, given.features, method, min_images=given.min_images, projection=given.projection
+        )
     return jobs.start_once(cache.store(), "label", settings.to_json())
 
 
@@ -65,6 +68,7 @@ def train_another(row: ImageSetRow, methods: Sequence[str], live: Sequence[Run])
             format_func=feature_choice.words(images),
             key=keys.widget(f"label training features {row.key}"),
         )
+        projection = projections.choose("label training ")
         plugins = [(method, method_class(method))]
         values = forms.settings_form("label training", plugins, f"More settings of {method}", shared=False)
         least = st.number_input(
@@ -80,7 +84,7 @@ def train_another(row: ImageSetRow, methods: Sequence[str], live: Sequence[Run])
             "Train this model", keys.widget("train another"), type="primary", disabled=not features
         ):
             described = feature_choice.named(features)
-            settings = LabelTrainSettings(row.key, described, method, values[method], int(least))
+            settings = LabelTrainSettings(row.key, described, method, values[method], int(least), projection)
             run = jobs.start_once(cache.store(), "label", settings.to_json())
             st.session_state[keys.LABEL_STARTED] = run.id
             st.rerun()
@@ -122,6 +126,7 @@ def look_at(run: Run) -> None:
         jobs_panel.explain_end(run)
         if runs.has_numbers(run):
             certificate.show(run)
+        certificate.say_projection(run)
         if iterations := jobs_panel.events_of(run):
             training_view.draw(run, iterations, training_view.log_choice())
         run_actions.manage(run)

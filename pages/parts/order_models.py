@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from pages.parts import address, cache, feature_choice, frame, jobs_panel, keys, run_choice, runs, sets
+from pages.parts import address, cache, frame, jobs_panel, keys, run_choice, runs, sets
 from pages.parts.frame import escaped
 from ranking import jobs, method_names
 from ranking.features import default_names
@@ -130,7 +130,7 @@ def _tested_on(run: Run) -> tuple[object, ...]:
 
 def name_of(run: Run) -> str:
     """One line that tells a training from others."""
-    features = feature_choice.spoken(run.settings["features"])
+    features = runs.features_of(run)
     star = "★ " if run.star else ""
     return f"{star}{short_name(run)} · {features} · {runs.measured(run)} · {runs.when(run)} · {run.id}"
 

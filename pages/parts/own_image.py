@@ -17,6 +17,7 @@ from ranking.datasets import build_image_set
 from ranking.datasets.build import check
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
+from ranking.features.projection import projected
 from ranking.run import Run
 from ranking.store import Store
 from ranking.types import LabelSet, SourceBox, SourceImage
@@ -81,9 +82,8 @@ def _described(home: str, run_id: str, data: bytes) -> Brought:
         if OnnxModel.name in dict(run.settings["features"]):
             Store(home).place_brought(Path(folder))
         features = load_features(images, run.settings["features"], Path(folder))
+        seen = projected(cache.projection(run), features)
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])
     labels = np.zeros((1, len(method.names)), np.bool_)
-    return Brought(
-        LabelSet(features, labels, method.names, ids=np.array([name])), 0, picture, (width, height)
-    )
+    return Brought(LabelSet(seen, labels, method.names, ids=np.array([name])), 0, picture, (width, height))

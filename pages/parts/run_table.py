@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, feature_choice, frame, keys, run_actions, runs
+from pages.parts import address, cache, frame, keys, run_actions, runs
 from ranking import jobs
 from ranking.run import ENDED, Run
 from ranking.store import ImageSetRow
@@ -123,7 +123,7 @@ def _row(run: Run) -> dict[str, Any]:
         "Gap, %": None if gap is None else 100 * gap,
         "Seconds": runs.finite(proof.get("seconds")),
         "When": datetime.fromtimestamp(run.created),
-        "Features": feature_choice.spoken(settings["features"]),
+        "Features": runs.features_of(run),
     }
 
 

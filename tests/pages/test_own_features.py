@@ -317,4 +317,4 @@ def test_names_go_through_settings_and_back(own):
     features = feature_choice.named(["HOG", own])
     assert feature_choice.names_of(features) == ["HOG", own]
     assert feature_choice.names_of(json.loads(json.dumps(features))) == ["HOG", own]
-    assert feature_choice.spoken(features) == f"HOG + own {own[4:12]}"
+    assert feature_choice.by_words(features) == {"HOG": {}, f"own {own[4:12]}": {}}
