@@ -25,6 +25,7 @@ from ranking.reports.differences import (
     marks_of_test,
     marks_of_test_words,
     pairs_of,
+    without_interval_words,
 )
 from ranking.reports.experiment_charts import (
     bars_in_words,
@@ -121,13 +122,13 @@ def _differences(findings: Findings, apart: list[Difference]) -> Markup:
     note = (
         f"Differences of {measure}: filled bars over the folds with Student's interval of 95%, pale ones on the test "
         "samples with that of the paired bootstrap over images. What leaves out 0 is more than chance, if one had "
-        "looked at it alone."
+        f"looked at it alone. {without_interval_words(apart)}"
     )
     table, marks = difference_table(findings.results), marks_of_pairs(apart)
     return element(
         "section",
         element("h2", "Differences"),
-        element("p", note, class_="note"),
+        element("p", note.strip(), class_="note"),
         element("div", *charts, class_="pairs"),
         value_table(table, marks),
         element("p", f"{marks_of_pairs_words() if marks else ''} {table.note}".strip(), class_="note"),

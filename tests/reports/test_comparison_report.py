@@ -219,6 +219,8 @@ def test_the_command_writes_all_files_by_ids_and_by_the_recipe(
     capsys.readouterr()
     assert main(["report", runs[0].id, runs[0].id, *(["x"] * 3), "-o", str(out), "--home", home]) == 1
     assert "got 'x'" in capsys.readouterr().err
+    assert main(["report", runs[0].id, runs[1].id, runs[0].id, "-o", str(out), "--home", home]) == 1
+    assert f"every training once, got {runs[0].id} again; leave it out" in capsys.readouterr().err
 
 
 def test_another_home_makes_the_same_numbers(
