@@ -59,9 +59,14 @@ PAGES = {name: title for section in SECTIONS.values() for name, title in section
 
 PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed
 
-# Not isolated from the page, unlike a component's style is by default: it is the page's own.
+# Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
+# that opens the menu on a phone.
 _mount_style = st.components.v2.component(
-    "ranking_style", css=Path(__file__).with_name("frame.css").read_text(), isolate_styles=False
+    "ranking_style",
+    html='<button class="menu-button" type="button" aria-expanded="false">☰ Menu</button>',
+    css=Path(__file__).with_name("frame.css").read_text(),
+    js=Path(__file__).with_name("frame.js").read_text(),
+    isolate_styles=False,
 )
 
 
@@ -87,7 +92,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
     with st.session_state[keys.MENU]:
-        _mount_style(key="style", height=1)
+        _mount_style(key="style", data={"page": name}, height="content")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         return _experiment(store, ExperimentSettings.from_json(told), "", options)
     if found.kind != "experiment":
         raise ValueError(
-            f"run {found.id} is a {found.called}, expected an experiment or trainings that rank images"
+            f"run {found.id}: expected an experiment or trainings that rank images, got: {found.called}"
         )
     return _experiment(store, ExperimentSettings.from_json(found.settings), found.name, options)
 

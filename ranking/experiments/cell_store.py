@@ -1,8 +1,8 @@
 """The cells of all experiments of a home: SQLite in WAL mode, each cell whole or not there, under the key of its cause.
 
 Beside them lie the states of cells that paths are still to go on from. A state is written before the row of its cell
-and taken away after the row of the next, so that a path that was killed goes on from where it was. Whoever trains a path
-claims it: a lock that goes with its process, however that dies.
+and taken away after the row of the next, so that a path that was killed goes on from where it was. Whoever trains a
+path claims it: a lock that goes with its process, however that dies.
 """
 
 from __future__ import annotations

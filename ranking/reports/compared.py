@@ -44,7 +44,9 @@ class Compared:
             raise ValueError(f"a comparison is of {FEWEST} to {MOST} trainings, got {len(runs)}")
         ids = [run.id for run in runs]
         if twice := [one for place, one in enumerate(ids) if one in ids[:place]]:
-            raise ValueError(f"every training once, got {', '.join(dict.fromkeys(twice))} again; leave it out")
+            raise ValueError(
+                f"every training once, got {', '.join(dict.fromkeys(twice))} again; leave it out"
+            )
         for run in runs:
             if run.kind != "train" or not run.has_scores:
                 raise ValueError(
