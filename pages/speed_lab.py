@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from pages.parts import (
@@ -21,9 +23,9 @@ from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.run import ENDED, Run
 from ranking.run_settings import TimingSettings
-from ranking.timing_studies import SAMPLES, TimingOutcome
+from ranking.timing_studies import SAMPLES, Point, TimingOutcome
 
-QUICK = "tables, a few seconds"
+QUICK = "tables alone"
 SIZES = {
     QUICK: TimingSettings(parts="tables", rounds=3),
     "figures too, a tenth of the samples": TimingSettings(share=0.1),
@@ -37,23 +39,20 @@ ROW, AROUND = 52, 90  # pixels of a chart of calls: of an algorithm, and what st
 def steps() -> None:
     run = choose_timing()
     outcome = outcome_of(run)
-    view = choose_view()
-    ahead, shown, after = st.container(), st.container(), st.container()
-    with ahead:
-        if run is not None and run.state not in ENDED:
-            st.markdown("## Measuring … all algorithms answer the same calls, in turn")
-            jobs_panel.watch(run)
-        else:
-            if run is not None:
-                jobs_panel.explain_end(run)
-            with after if outcome is not None else st.container():
-                show_form(outcome is None)
-    with shown:
-        kind, _, loss = view.partition(" ")
-        (show_table if kind == "tables" else show_figure)(loss, outcome)
-        if run is not None and outcome is not None:
-            say_how(run, outcome)
-            offer_files(run, outcome)
+    kind, _, loss = choose_view().partition(" ")
+    st.markdown(f"## {headline(kind, loss, outcome)}")
+    if run is not None and run.state not in ENDED:
+        st.markdown("**Measuring …** all algorithms answer the same calls, in turn.")
+        jobs_panel.watch(run)
+    elif outcome is None:
+        if run is not None:
+            jobs_panel.explain_end(run)
+        show_form("Measure on this machine", "primary")
+    (show_table if kind == "tables" else show_figure)(loss, outcome)
+    if run is not None and outcome is not None:
+        say_how(run, outcome)
+        offer_files(run, outcome)
+        show_form("Measure again", "secondary")
 
 
 def timing_run(run_id: str) -> Run:
@@ -92,13 +91,23 @@ def choose_view() -> str:
     )
 
 
-def show_form(first: bool) -> None:
-    """The button that measures. first: nothing was measured yet, so that it is what to do next."""
+def headline(kind: str, loss: str, outcome: TimingOutcome | None) -> str:
+    if kind == "figure":
+        return f"{timing_words.FIGURES[loss]}: what a training spends on most violated rankings"
+    return timing_words.headline(loss, table_point(outcome, loss))
+
+
+def table_point(outcome: TimingOutcome | None, loss: str) -> Point | None:
+    return None if outcome is None else timing_words.table_point(outcome.points, loss)
+
+
+def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
+    """The button that measures."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         size = str(
             st.segmented_control(
-                "Measure on this machine" if first else "Measure again",
+                label,
                 list(SIZES),
                 default=QUICK,
                 required=True,
@@ -107,7 +116,6 @@ def show_form(first: bool) -> None:
         )
     settings = SIZES[size]
     with right:
-        look = "primary" if first else "secondary"
         if frame.pressed("Measure", "start timing", type=look, icon=":material/play_arrow:"):
             run = jobs.start_once(cache.store(), "timing", settings.to_json())
             address.put(**{keys.TIMING: run.id, keys.TIMED: address.get(keys.TIMED)})
@@ -122,8 +130,7 @@ def show_form(first: bool) -> None:
 
 
 def show_table(loss: str, outcome: TimingOutcome | None) -> None:
-    point = None if outcome is None else timing_words.table_point(outcome.points, loss)
-    st.markdown(f"## {timing_words.headline(loss, point)}")
+    point = table_point(outcome, loss)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         figure = timing_charts.calls_of(loss, point)
@@ -134,23 +141,18 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
         st.markdown(timing_words.table(loss, point))
         said = timing_words.notice_paper(loss) if point is None else timing_words.notice(point)
         st.caption(f"**Notice** {escaped(said)}")
-        of = (
-            ""
-            if point is None
-            else (
-                f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
-            )
-        )
+        of = ""
+        if point is not None:
+            of = f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
         st.caption(
             f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on a machine that it does "
-            f"not name, mean and deviation over the trainings of ten actions.{of}"
+            f"not name; means and deviations over all iterations and ten actions.{of}"
         )
 
 
 def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
     name = timing_words.FIGURES[loss]
     axes = timing_charts.axes_of([] if outcome is None else outcome.points, loss)
-    st.markdown(f"## {name}: what a training spends on most violated rankings")
     if not axes[SAMPLES]:
         st.info(
             f"The paper draws {name} and prints no numbers of it, so there is nothing to show before it was measured "
@@ -188,7 +190,7 @@ def offer_files(run: Run, outcome: TimingOutcome) -> None:
         )
         shown = []
         for loss in timing_words.FIGURES:
-            point = timing_words.table_point(outcome.points, loss)
+            point = table_point(outcome, loss)
             told = f"{timing_words.TABLES[loss]}. {timing_charts.calls_in_words(loss, point)}"
             shown.append((timing_charts.calls_of(loss, point), told))
             axes = timing_charts.axes_of(outcome.points, loss)

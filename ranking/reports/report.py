@@ -106,7 +106,11 @@ def _tabled(title: str, table: Table, notice: str = "", marks: Marks | None = No
         element("p", text, class_="note") for text in (notice, told if marks else "", table.note) if text
     ]
     return element(
-        "section", element("h2", title), element("p", table.title), value_table(table, marks), *notes
+        "section",
+        element("h2", title),
+        element("p", table.title, class_="title"),
+        value_table(table, marks),
+        *notes,
     )
 
 
