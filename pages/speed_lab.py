@@ -103,8 +103,7 @@ def table_point(outcome: TimingOutcome | None, loss: str) -> Point | None:
 
 def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
     """The button that measures."""
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with left:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         size = str(
             st.segmented_control(
                 label,
@@ -112,10 +111,12 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
                 default=QUICK,
                 required=True,
                 key=keys.widget("timing size"),
+                width="content",
+                help="Samples are synthetic: times depend on how many there are and how well they are told apart, not "
+                "on what they show. With fewer the fixed costs of a call hide what the algorithms differ by.",
             )
         )
-    settings = SIZES[size]
-    with right:
+        settings = SIZES[size]
         if frame.pressed("Measure", "start timing", type=look, icon=":material/play_arrow:"):
             run = jobs.start_once(cache.store(), "timing", settings.to_json())
             address.put(**{keys.TIMING: run.id, keys.TIMED: address.get(keys.TIMED)})
@@ -123,9 +124,7 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
     share = "as many samples as the paper" if settings.share == 1 else "fewer samples than the paper"
     st.caption(
         f"It takes about {jobs_panel.in_minutes(SECONDS[size])} on two idle cores, with {share} (3,347 people, 227 of "
-        "them phoning, 2,404 features each). They are synthetic: times depend on how many there are and how well they "
-        "are told apart, not on what they show. With fewer samples the fixed costs of a call hide what the algorithms "
-        f"differ by. Every time is the median of {settings.rounds} rounds, for other work on this machine slows some."
+        f"them phoning, 2,404 features each). Every time is the median of {settings.rounds} rounds."
     )
 
 

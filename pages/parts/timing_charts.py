@@ -49,6 +49,7 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": 13, "line": {"width": 3}},
             hovertemplate="%{x:.3f} ± %{error_x.array:.3f} ms<extra>" + label + "</extra>",
         )
+    figure.update_layout(showlegend=True)  # also of one alone: whose machine it was
     every = [value for _, told, _, _ in found for value, _ in told.values()]
     ends = [math.log10(min(every)) - 0.35, math.log10(max(every)) + 0.35]
     figure.update_xaxes(type="log", range=ends, dtick=1, title_text="milliseconds a call")

@@ -287,7 +287,8 @@ def test_overlapping_experiments_at_once_train_no_cell_twice(
         return plain(bench, cell, *rest)
 
     monkeypatch.setattr(walking, "train_cell", counted)
-    plans = planned(IMAGES, queries=("jump", "run")), planned(IMAGES, queries=("run", "read"))
+    methods = (("AP-SVM", {}), ("HOB-SVM", {}))
+    plans = [planned(IMAGES, queries=names, methods=methods) for names in (("jump", "run"), ("run", "read"))]
 
     def begin(plan: Any) -> tuple[Results, list[Progress]]:
         told: list[Progress] = []
@@ -298,9 +299,9 @@ def test_overlapping_experiments_at_once_train_no_cell_twice(
     with ThreadPoolExecutor(2) as pool:
         (one, of_one), (other, of_other) = pool.map(begin, plans)
     assert set(trained.values()) == {1}
-    assert len(trained) == 3 * (3 * 12 + 4)
+    assert len(trained) == 3 * (3 * 6 + 2)
     for found, told in ((one, of_one), (other, of_other)):
-        assert len(found.outcomes) == 2 * (3 * 12 + 4)
+        assert len(found.outcomes) == 2 * (3 * 6 + 2)
         assert told[-1].done == told[-1].total == len(found.outcomes), "those of the other one count as well"
     assert list((tmp_path / "claims").iterdir()) == []
 
