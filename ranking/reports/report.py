@@ -180,9 +180,10 @@ def _galleries(findings: Findings, album: Album) -> Markup:
     note = (
         f"The first {TOP} held-out samples by each method at its chosen setting; a dashed border and ✗ mark what is "
         "wrong. Notice how early the first mistake comes, and whether samples of one image come in a row where "
-        "neighbours count. A fold that is open is printed too."
+        "neighbours count."
     )
-    return element("section", element("h2", "First ranked"), element("p", note, class_="note"), *parts)
+    folds = element("span", " A fold that is open is printed too.", class_="screen")
+    return element("section", element("h2", "First ranked"), element("p", note, folds, class_="note"), *parts)
 
 
 def _files(findings: Findings, apart: list[Difference]) -> Markup:

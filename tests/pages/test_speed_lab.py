@@ -69,7 +69,7 @@ def test_a_timing_is_asked_for_once(empty_home, open_page, started):
     assert not app.exception
     assert "start timing" not in [button.key for button in app.button], "one at a time"
     [run] = [one for one in started if one.kind == "timing"]
-    assert TimingSettings.from_json(run.settings) == TimingSettings(parts="tables", rounds=3)
+    assert TimingSettings.from_json(run.settings) == TimingSettings(share=1 / 3, parts="tables", rounds=3)
     assert app.query_params["timing"] == run.id
     assert "Cancel" in [button.label for button in app.button]
     assert "| 16.294 ± 0.180 |" in said(app), "meanwhile there is the paper's to look at"
