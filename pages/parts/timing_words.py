@@ -107,7 +107,9 @@ def headline(loss: str, point: Point | None) -> str:
     theirs = times(paper["greedy"].call / paper["select"].call)
     if point is None:
         return f"{LOSS[loss]}: in the paper SELECT is {theirs} as fast as greedy. And here?"
-    return f"{LOSS[loss]}: SELECT is {_faster(named(point), 'select')} as fast as greedy here, {theirs} in the paper"
+    fewer = ", with fewer samples," if point.negatives < ENOUGH else ""
+    ratio = _faster(named(point), "select")
+    return f"{LOSS[loss]}: SELECT is {ratio} as fast as greedy here{fewer or ','} {theirs} in the paper"
 
 
 def notice_paper(loss: str) -> str:

@@ -103,7 +103,9 @@ def test_the_paper_s_tables_are_there_before_anything_is_measured(empty_home, op
 
 def test_a_quick_measurement_has_the_tables_and_says_what_it_has_not(empty_home, open_page):
     run = empty_home.create_run("timing", TimingSettings(parts="tables", rounds=3).to_json())
-    tables = tuple(point for point in OUTCOME.points if point.varied == TABLE)
+    tables = tuple(
+        point._replace(negatives=1040, positives=76) for point in OUTCOME.points if point.varied == TABLE
+    )
     empty_home.end_run(run.id, "finished", result=TimingOutcome("x", tables).to_json())
     app = open_page("speed_lab", timed="figure ap")
     assert not app.exception
@@ -115,6 +117,7 @@ def test_a_quick_measurement_has_the_tables_and_says_what_it_has_not(empty_home,
     [point] = [one for one in tables if one.loss == "ap"]
     assert here["x"] == [1e3 * one.mean for one in point.timed]
     rows = chart["layout"]["yaxis"]["ticktext"]
+    assert "as greedy here, with fewer samples, 11× in the paper" in said(app)
     assert [rows[place] for place in paper["y"]] == [timing_words.SHORT[name] for name in PAPER["ap"]]
     assert app.button(key="start timing").proto.type == "secondary"
 
