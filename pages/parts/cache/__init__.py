@@ -36,6 +36,7 @@ from pages.parts.cache.trainings import (
     direction,
     leaning,
     neighbourhood,
+    projection,
     ranking,
     redrawn,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "or_gone",
     "ordered",
     "pair_examples",
+    "projection",
     "ranking",
     "ready_made",
     "redrawn",
