@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ranking import check_ranks, make_method, method_class
-from ranking.features import load_features, make_feature
+from ranking.features import load_features, make_feature, rows_of
 from ranking.image_graph import FIRST_GRAPH, image_graph
 from ranking.metrics import evaluate_or_count
 from ranking.run_settings import TrainSettings
@@ -125,7 +125,8 @@ def query_of(
         graph = image_graph(image_set, by, settings.features, features, rows, edges)
     chosen = slice(None) if rows is None else rows
     told = None if relevance is None else relevance[chosen]
-    return Query(features[chosen], told, graph, image_set.ids[chosen])
+    of_rows = features if rows is None else rows_of(features, rows)
+    return Query(of_rows, told, graph, image_set.ids[chosen])
 
 
 def graph_in_use(settings: TrainSettings) -> str | None:
