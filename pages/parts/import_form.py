@@ -84,6 +84,7 @@ def _upload(key: str) -> None:
     try:
         run = bringing.look_at_upload(file)
     except HomeError as error:
+        frame.note(error)
         st.session_state[keys.NOT_BROUGHT] = str(error)
     else:
         address.put(**{keys.IMPORT: run.id})
