@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ranking.home import HomeError
 from ranking.room_layout import has_quotas
+from ranking.text import counted
 
 DISK, JOBS, COUNT = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS", "RANKING_ROOM_COUNT"
 DEFAULT_DISK, DEFAULT_JOBS, DEFAULT_COUNT = 2_000_000_000, 2, 200
@@ -56,7 +57,7 @@ def check_count(rooms: int) -> None:
     most = _number(COUNT, DEFAULT_COUNT, "rooms")
     if rooms >= most:
         raise NoRoomError(
-            f"this server has {rooms} rooms, as many as it may have; enter one that is there by its address, or ask "
+            f"this server has {counted(rooms, 'room')}, as many as it may have; enter one that is there by its address, or ask "
             "the host to remove some that are no longer used (`python -m ranking rooms remove --unused-for DAYS`), or "
             f"to start the server with a higher {COUNT}"
         )

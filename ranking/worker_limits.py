@@ -13,7 +13,7 @@ MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
 # By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
 # where trainings take all cores. What no page wants work has all the same.
-LESS_URGENT = 10
+LESS_URGENT = 5
 AGAIN_SECONDS, TRIES = 0.11, 10  # the system lets sessions be weighed ten times a second in all
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
