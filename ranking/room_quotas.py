@@ -57,9 +57,9 @@ def check_count(rooms: int) -> None:
     most = _number(COUNT, DEFAULT_COUNT, "rooms")
     if rooms >= most:
         raise NoRoomError(
-            f"this server has {counted(rooms, 'room')}, as many as it may have; enter one that is there by its address, or ask "
-            "the host to remove some that are no longer used (`python -m ranking rooms remove --unused-for DAYS`), or "
-            f"to start the server with a higher {COUNT}"
+            f"this server has {counted(rooms, 'room')}, as many as it may have; enter one that is there by its "
+            "address, or ask the host to remove some that are no longer used (`python -m ranking rooms remove "
+            f"--unused-for DAYS`), or to start the server with a higher {COUNT}"
         )
 
 
