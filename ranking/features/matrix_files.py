@@ -35,7 +35,7 @@ def read(path: Path, shape: tuple[int, int]) -> Matrix | None:
     """The finite matrix in `path`, mapped where it is large; None where there is none, or (as the log says) no sound
     one."""
     try:
-        matrix = np.load(path, allow_pickle=False, mmap_mode="r" if is_large(shape) else None)
+        matrix: Matrix = np.load(path, allow_pickle=False, mmap_mode="r" if is_large(shape) else None)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, EOFError) as error:
@@ -90,7 +90,8 @@ def rows_of(features: Features, rows: Bools) -> Features:
         for block in blocks_of_rows(shape):
             file.write(features[chosen[block]].data)
         file.flush()
-        return np.memmap(file, features.dtype, "r", shape=shape)
+        mapped: Features = np.memmap(file, features.dtype, "r", shape=shape)  # type: ignore[assignment]
+        return mapped
 
 
 def _mapped(path: Path) -> Matrix:
