@@ -86,7 +86,6 @@ def train(
     everything = query_of(image_set, settings, features, edges=edges)
     if hasattr(method, "check_graph"):
         method.check_graph(everything)  # what could not be scored is not trained
-    query = query_of(image_set, settings, features, relevance, learn, edges)
 
     def listen(event: ProgressEvent) -> None:
         asked = getattr(method, "asked", None)
@@ -95,7 +94,11 @@ def train(
         if on_iteration is not None:
             on_iteration(event)
 
-    method.fit([query], on_progress=listen, warm_start=warm_start)
+    method.fit(
+        [query_of(image_set, settings, features, relevance, learn, edges)],  # gone when it has learnt
+        on_progress=listen,
+        warm_start=warm_start,
+    )
     if on_fitted is not None:
         on_fitted()
     scores = method.score(everything)

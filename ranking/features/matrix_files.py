@@ -7,6 +7,7 @@ and drops them where memory is short. Copies of a large matrix are therefore fil
 from __future__ import annotations
 
 import logging
+import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -90,8 +91,15 @@ def rows_of(features: Features, rows: Bools) -> Features:
         for block in blocks_of_rows(shape):
             file.write(features[chosen[block]].data)
         file.flush()
+        _let_go(features)
         mapped: Features = np.memmap(file, features.dtype, "r", shape=shape)  # type: ignore[assignment]
         return mapped
+
+
+def _let_go(matrix: Features) -> None:
+    """Take no memory for the pages of a mapped matrix that were read; they come back as they are used."""
+    if isinstance(matrix.base, mmap.mmap):
+        matrix.base.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapped(path: Path) -> Matrix:
