@@ -62,7 +62,9 @@ def plain(element) -> str:
 def test_a_dropped_file_is_looked_at_once_where_its_page_was_stopped_on_the_way(
     started, open_page, tmp_path, monkeypatch, where, name
 ):
-    monkeypatch.setattr(bringing, "_release", lambda _: None)  # the file that a browser has is still to be sent
+    monkeypatch.setattr(
+        bringing, "_release", lambda _: None
+    )  # the file that a browser has is still to be sent
     ways = [lambda *_, **__: st.stop(), getattr(where, name)]
     monkeypatch.setattr(where, name, lambda *told, **changes: ways.pop(0)(*told, **changes))
     app = drop(open_page("image_sets"), zipped_shapes(tmp_path))
