@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,8 +98,9 @@ def rows_of(features: Features, rows: Bools) -> Features:
 
 def _let_go(matrix: Features) -> None:
     """Take no memory for the pages of a mapped matrix that were read; they come back as they are used."""
-    if isinstance(matrix.base, mmap.mmap):
-        matrix.base.madvise(mmap.MADV_DONTNEED)
+    file: Any = matrix.base
+    if isinstance(file, mmap.mmap):
+        file.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapped(path: Path) -> Matrix:
