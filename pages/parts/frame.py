@@ -16,6 +16,7 @@ from pages.parts import address, keys, rooms
 from pages.parts.cache import Gone
 from ranking.home import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
+from ranking.room_quotas import FullError
 
 # The menu: what stands in it by itself, and what opens from a heading.
 SECTIONS = {
@@ -105,6 +106,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
                 room_view.offer_instead()
             steps()
     except (HomeError, Gone) as error:
+        note(error)
         messages.error(escaped(str(error)), icon=":material/error:")
     except RerunException:
         complete = False  # the next run shows the messages
@@ -133,7 +135,14 @@ def in_place() -> Iterator[None]:
     try:
         yield
     except (HomeError, Gone) as error:
+        note(error)
         st.error(escaped(str(error)), icon=":material/error:")
+
+
+def note(error: Exception) -> None:
+    """Remember what has to be mended on all pages: where the room is full, they offer to make space until there is."""
+    if isinstance(error, FullError):
+        st.session_state[keys.ROOM_FULL] = True
 
 
 def show_menu() -> None:
@@ -169,6 +178,11 @@ def _finish(messages: DeltaGenerator) -> None:
     st.session_state[keys.PAGE_RUNS] = False
     show_menu()
     st.session_state[keys.MENU_ROW] = None
+    if st.session_state.get(keys.ROOM_FULL):
+        from pages.parts import room_space  # which needs this module
+
+        with messages:
+            room_space.offer_until_enough()
     for message in address.complaints():
         messages.warning(escaped(message), icon=":material/warning:")
 

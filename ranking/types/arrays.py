@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ Floats = npt.NDArray[np.float64]
 Features = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 Bools = npt.NDArray[np.bool_]
+
+BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of them would take much memory
 
 
 def check_features(features: npt.ArrayLike) -> Features:
@@ -23,10 +26,29 @@ def check_features(features: npt.ArrayLike) -> Features:
         raise ValueError(f"features must be real numbers, got {given.dtype}")
     if given.dtype not in (np.float32, np.float64):
         given = given.astype(np.float64)
-    if not np.isfinite(given).all():
+    if not all_finite(given):
         rows = np.flatnonzero(~np.isfinite(given).all(axis=1))
         raise ValueError(f"features must be finite; NaN or infinity in {len(rows)} rows, first {rows[0]}")
     return given
+
+
+def all_finite(matrix: npt.NDArray[Any]) -> bool:
+    """Whether (n, d) numbers are finite, told without marks for all of them at once.
+
+    >>> all_finite(np.array([[1.0, 2.0], [np.nan, 3.0]]))
+    False
+    """
+    return all(np.isfinite(matrix[rows]).all() for rows in blocks_of_rows(matrix.shape))
+
+
+def blocks_of_rows(shape: Sequence[int]) -> Iterator[slice]:
+    """The rows of an (n, d) matrix in blocks of about BLOCK numbers, so that what is made of a block stays small.
+
+    >>> list(blocks_of_rows((3, 2 * BLOCK)))
+    [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
+    """
+    step = max(1, BLOCK // max(1, shape[1]))
+    return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
 
 
 def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
