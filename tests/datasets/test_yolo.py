@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from brought import build, lay, photograph, rows, some_yolo
@@ -153,9 +155,24 @@ def test_names_in_yaml(text, names):
 
 
 def test_hostile_yaml_takes_no_time():
+    begun = time.process_time()
     for text in (" " * 2**18 + '"', "[" * 2**18, "'" * 2**18, "a " * 2**17 + '"', "\n- a" * 2**16):
-        yaml_names("names: [" + text)
-        yaml_names("names:\n- " + text)
+        for start in (
+            "names: [",
+            "names: {",
+            "names:\n- ",
+            "names:\n 1: ",
+            "names" + text[:1] * 2**17 + ": [",
+        ):
+            yaml_names(start + text)
+    assert time.process_time() - begun < 5, "each a fraction of a second; in the square of its length an hour"
+
+
+def test_yaml_without_end_is_read_line_by_line_once():
+    assert len(yaml_names("names:" + "\n- a" * 2**16)) == 2**16
+    assert yaml_names("names: [" + "a," * 2**17 + "b]") == {number: "a" for number in range(2**17)} | {
+        2**17: "b"
+    }
 
 
 def test_shares_are_of_the_picture_as_it_is_shown(tmp_path):

@@ -1,0 +1,128 @@
+"""Does every folder of real photographs come in alike as a folder and as a ZIP file?
+
+    python benchmarks/real_imports.py [FOLDER] [--deepest 6]
+
+Every folder below FOLDER ($RANKING_REAL_DATA, else ../shared/data) that has images in it, at any depth, is looked at
+and imported as it is, and once more packed as a ZIP file of its name: both must be taken for the same format, tell the
+same problems, and make sets with the same key, which hashes all content. What no source knows is told as that. Folders
+with fewer than two images are left out; the seconds are those of both stages of an import, in this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from timing import machine, table
+
+from ranking.datasets import build_image_set, make_source
+from ranking.datasets.looking import look_at
+from ranking.datasets.tree_source import is_image
+from ranking.types import Problem
+
+ROOT = Path(__file__).parents[1]
+HEADER = ("folder", "read as", "images", "samples", "problems", "folder, s", "ZIP, s", "same")
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What came of one place. key: of the set, "" where it was refused."""
+
+    source: str | None
+    why: str
+    key: str
+    images: int
+    samples: int
+    problems: tuple[Problem, ...]
+    seconds: float
+
+    def like(self, other: Brought) -> bool:
+        """Whether the two differ in nothing but time. What is said of a refusal names the place, which differs."""
+        return (self.source, self.key, self.problems) == (other.source, other.key, other.problems)
+
+
+def folders_with_images(top: Path, deepest: int) -> Iterator[Path]:
+    """Every folder from `top` down that holds images, however deep below it these lie."""
+    for folder in sorted([top, *(path for path in top.rglob("*") if path.is_dir())]):
+        if len(folder.relative_to(top).parts) <= deepest:
+            images = (path for path in folder.rglob("*") if is_image(path.name))
+            if next(images, None) is not None and next(images, None) is not None:
+                yield folder
+
+
+def bring(place: Path, scratch: Path) -> Brought:
+    """Both stages of an import, and the draft discarded."""
+    begun, draft = time.perf_counter(), scratch / "draft"
+    look = look_at(str(place), None, {})
+    if look.source is None or look.seen is None:
+        return Brought(look.source, look.refused, "", 0, 0, (), time.perf_counter() - begun)
+    source = make_source(look.source, **{**look.source_settings, "folder": str(place)})
+    try:
+        images, problems = build_image_set(source, draft, lambda done, total: None)
+    except ValueError as error:
+        return Brought(look.source, str(error), "", 0, 0, (), time.perf_counter() - begun)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    why = dict(look.detected)[look.source].why
+    told = (len(images.image_names), len(images), tuple(problems))
+    return Brought(look.source, why, images.key, *told, time.perf_counter() - begun)
+
+
+def packed(folder: Path, scratch: Path) -> Path:
+    """`folder` as a ZIP file of its name."""
+    place = scratch / f"{folder.name}.zip"
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as file:
+        for path in sorted(folder.rglob("*")):
+            file.write(path, path.relative_to(folder))
+    return place
+
+
+def both(folder: Path) -> tuple[Brought, Brought]:
+    with tempfile.TemporaryDirectory() as scratch:
+        return bring(folder, Path(scratch)), bring(packed(folder, Path(scratch)), Path(scratch))
+
+
+def row(name: str, one: Brought, other: Brought) -> list[str]:
+    counts = [f"{count:,}" for count in (one.images, one.samples, len(one.problems))]
+    same = "yes" if one.like(other) else "no"
+    return [name, one.source or "nothing", *counts, f"{one.seconds:.1f}", f"{other.seconds:.1f}", same]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    beside = os.environ.get("RANKING_REAL_DATA", str(ROOT.parent / "shared" / "data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(beside))
+    parser.add_argument("--deepest", type=int, default=6, help="levels of folders below it")
+    options = parser.parse_args()
+    rows, notes, alike = [], [], True
+    for folder in folders_with_images(options.folder, options.deepest):
+        name = folder.relative_to(options.folder.parent).as_posix()
+        one, other = both(folder)
+        alike &= one.like(other)
+        rows.append(row(name, one, other))
+        kinds = Counter(f"{problem.expected} -> {problem.done}" for problem in one.problems)
+        notes += [
+            f"{name}: {one.why}",
+            *(f"  {count:,} times: {kind}" for kind, count in kinds.most_common()),
+        ]
+    print(f"{machine()}\n")
+    print(table(HEADER, rows))
+    print("", *notes, sep="\n")
+    if not alike or not rows:
+        raise SystemExit(
+            "a ZIP file came in otherwise than its folder" if rows else f"no images in {options.folder}"
+        )
+
+
+if __name__ == "__main__":
+    main()
