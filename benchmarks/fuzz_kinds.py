@@ -56,8 +56,12 @@ Pack = Callable[[int, bytes], bytes]
 
 @dataclass(frozen=True)
 class Kind:
-    """name: its row of the table. share: of a hundred files. good: what is broken; `bring` is given the number of the one
-    that was, what is left of it, and a folder of the home. also: mutations that fit what kind of file it is."""
+    """One kind of files.
+
+    name: its row of the table. share: of a hundred files. good: what is broken; `bring` is given the number of the one
+    that was, what is left of it, and a folder of the home. also: mutations that fit what kind of file it is. pack: the
+    ZIP file that a person would drop on the page, where they would.
+    """
 
     name: str
     share: float

@@ -1,4 +1,4 @@
-"""A program of its own: breaks files of one kind and has the product import them, under the limit of memory of a worker.
+"""A program of its own: breaks files of one kind and has the product import them, in so much memory as a worker has.
 
 `python fuzz_worker.py SEED KIND START STOP HOME` writes a line before each file, its number, and one after it: what
 became of it, as JSON. What ends the process is for whoever started it to tell.

@@ -3,11 +3,11 @@
     python benchmarks/large_import.py [--images 10000] [--quick]
 
 A VOC ZIP file of noise and shapes, 500 x 375 pixels and about 100 kB each, is made first, which is not counted. A
-server of its own is started on a home that is deleted afterwards, and a tab without a browser (`streamlit_tab.py`) types
-the path on the page, looks at what was found, presses Import, and keeps it; the time is up when the page has answered
-that shows the set's first pictures. Meanwhile the memory of the server and of the worker is looked at every tenth of a
-second, and so is what the worker tells of its progress. Then the same is imported again and cancelled half way: how long
-until it has stopped, and until nothing of it is left, by the bytes in the home.
+server of its own is started on a home that is deleted afterwards, and a tab without a browser (`streamlit_tab.py`)
+types the path on the page, looks at what was found, presses Import, and keeps it; the time is up when the page has
+answered that shows the set's first pictures. Meanwhile the memory of the server and of the worker is looked at every
+tenth of a second, and so is what the worker tells of its progress. Then the same is imported again and cancelled half
+way: how long until it has stopped, and until nothing of it is left, by the bytes in the home.
 """
 
 from __future__ import annotations
@@ -256,7 +256,8 @@ def main() -> None:
     print(f"{machine()}; {megabytes:,.0f} MB\n")
     print(table(["step", "seconds"], rows))
     print(
-        f"\nmemory: server {watch.at_first:.0f} MB at first, {watch.most:.0f} at most; workers {watch.worker:.0f} at most"
+        f"\nmemory: server {watch.at_first:.0f} MB at first, {watch.most:.0f} at most; "
+        f"workers {watch.worker:.0f} at most"
     )
     print(f"longest time without a sign of progress: {watch.silence:.1f} s")
     print(

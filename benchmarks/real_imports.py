@@ -4,13 +4,15 @@
 
 Every folder below FOLDER ($RANKING_REAL_DATA, else ../shared/data) that has images in it, at any depth, is looked at
 and imported as it is, and once more packed as a ZIP file of its name: both must be taken for the same format, tell the
-same problems, and make sets with the same key, which hashes all content. What no source knows is told as that. Folders
-with fewer than two images are left out; the seconds are those of both stages of an import, in this process.
+same problems, and make sets with the same key, which hashes all content. Of PASCAL VOC a table of the boxes is written
+as well, a row each, which must make the same set. What no source knows is told as that. Folders with fewer than two
+images are left out; the seconds are those of both stages of an import, in this process.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import shutil
 import tempfile
@@ -26,7 +28,8 @@ from timing import machine, table
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.looking import look_at
 from ranking.datasets.tree_source import is_image
-from ranking.types import Problem
+from ranking.intake import FileInTree
+from ranking.types import Problem, SourceImage
 
 ROOT = Path(__file__).parents[1]
 HEADER = ("folder", "read as", "images", "samples", "problems", "folder, s", "ZIP, s", "same")
@@ -90,6 +93,29 @@ def both(folder: Path) -> tuple[Brought, Brought]:
         return bring(folder, Path(scratch)), bring(packed(folder, Path(scratch)), Path(scratch))
 
 
+def manifest_of(folder: Path, target: Path) -> Path:
+    """The images of a VOC folder beside a table of their boxes, as a folder of the same name in `target`."""
+    made = target / folder.name
+    made.mkdir(parents=True)
+    with open(made / "boxes.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(
+            ("image", "width", "height", "left", "top", "right", "bottom", "label", "split", "group")
+        )
+        for image in make_source("PASCAL VOC", folder=str(folder)).records():
+            if isinstance(image, SourceImage) and image.boxes:
+                assert isinstance(image.data, FileInTree)
+                name = Path(image.data.name).name
+                (made / name).write_bytes(image.data.read(2**30))
+                part = "test" if image.test else "train"
+                for box in image.boxes:
+                    label = "; ".join(box.classes)
+                    table.writerow(
+                        (name, *(image.size or ("", "")), *(box.box or ()), label, part, image.name)
+                    )
+    return made
+
+
 def row(name: str, one: Brought, other: Brought) -> list[str]:
     counts = [f"{count:,}" for count in (one.images, one.samples, len(one.problems))]
     same = "yes" if one.like(other) else "no"
@@ -110,6 +136,11 @@ def main() -> None:
         one, other = both(folder)
         alike &= one.like(other)
         rows.append(row(name, one, other))
+        if one.source == "PASCAL VOC":
+            with tempfile.TemporaryDirectory() as scratch:
+                again = bring(manifest_of(folder, Path(scratch) / "manifest"), Path(scratch))
+            alike &= again.key == one.key
+            notes.append(f"{name} as a table of boxes: {'the same set' if again.key == one.key else again}")
         kinds = Counter(f"{problem.expected} -> {problem.done}" for problem in one.problems)
         notes += [
             f"{name}: {one.why}",

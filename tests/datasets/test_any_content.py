@@ -20,7 +20,9 @@ from ranking.datasets.looking import look_at
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TEXTS = st.one_of(
     st.text(max_size=20),
-    st.sampled_from(["1.jpg", "../1.jpg", "/etc/passwd", "cat", "NaN", "1e999", "-1", "<b>", "\ud800", "\0", "x" * 5000]),
+    st.sampled_from(
+        ["1.jpg", "../1.jpg", "/etc/passwd", "cat", "NaN", "1e999", "-1", "<b>", "\ud800", "\0", "x" * 5000]
+    ),
 )  # fmt: skip
 NUMBERS = st.one_of(
     st.integers(-(2**70), 2**70), st.floats(), st.sampled_from([0, 1, 2, 40, 30, 10**400, -(10**400)])
@@ -85,9 +87,10 @@ RESULT = st.fixed_dictionaries(
     {"type": one_of("rectanglelabels"), "value": st.one_of(VALUE, ANYTHING)},
     optional={"original_width": one_of(40), "original_height": one_of(30), "id": one_of("r")},
 )
+DONE = st.lists(st.fixed_dictionaries({"result": st.lists(RESULT, max_size=3)}), max_size=2)
 TASK = st.fixed_dictionaries(
     {"data": st.one_of(entry(image="1.jpg"), ANYTHING)},
-    optional={"annotations": st.one_of(st.lists(st.fixed_dictionaries({"result": st.lists(RESULT, max_size=3)}), max_size=2), ANYTHING)},
+    optional={"annotations": st.one_of(DONE, ANYTHING)},
 )  # fmt: skip
 
 
@@ -127,7 +130,9 @@ def test_any_table(folder, header, rows, mark):
 
 
 ATTRIBUTES = st.dictionaries(
-    st.sampled_from(["name", "width", "height", "label", "xtl", "ytl", "xbr", "ybr", "frame", "id", "points", "rotation", "subset"]),
+    st.sampled_from(
+        ["name", "width", "height", "label", "xtl", "ytl", "xbr", "ybr", "frame", "id", "points", "rotation", "subset"]
+    ),
     st.one_of(st.sampled_from(["1.jpg", "40", "30", "0", "9", "cat"]), TEXTS, NUMBERS.map(str)),
     max_size=8,
 )  # fmt: skip

@@ -25,7 +25,7 @@ def archive(entries, content):
     content: what is at the beginning of the file, headers included.
     """
     directory = b"".join(
-        struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, UTF8, how, 0, 33, crc, packed, size, len(name), 0, 0, 0, 0, 0, start)
+        struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, UTF8, how, 0, 33, crc, packed, size, len(name), *[0] * 5, start)
         + name
         for name, start, how, crc, packed, size in entries
     )  # fmt: skip
@@ -103,10 +103,13 @@ def test_an_archive_in_an_archive_in_an_archive_stays_closed(tmp_path):
     assert (look.source, look.files) == (None, 3)
 
 
+PARTS = st.sampled_from(
+    ["..", ".", "", "a", "b.jpg", "C:", "~", "con", "\\", "/", "é", "e\u0301", "\u202e", "x" * 400]
+)
 NAMES = st.one_of(
     st.text(max_size=40),
-    st.lists(st.sampled_from(["..", ".", "", "a", "b.jpg", "C:", "~", "con", "\\", "/", "é", "e\u0301", "\u202e", "x" * 400]), max_size=6).map("/".join),
-    st.sampled_from(["/dev/zero", "/etc/passwd", "..\\..\\x", "\\\\host\\share\\x", "C:\\x", "file:///etc/passwd", "x" * 4096]),
+    st.lists(PARTS, max_size=6).map("/".join),
+    st.sampled_from(["/dev/zero", "/etc/passwd", "..\\..\\x", "\\\\host\\share\\x", "C:\\x", "file:/x", "x" * 4096]),
 )  # fmt: skip
 
 
@@ -114,8 +117,7 @@ NAMES = st.one_of(
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_no_name_leads_anywhere(tmp_path, names):
-    """Whatever entries are called: what is a file of the tree has a plain relative name, is read as what it is, and every
-    other entry is told."""
+    """Whatever entries are called: a file of the tree has a plain relative name, and nothing else is read."""
     kept = [name for name in names if len(name.encode("utf-8", "ignore")) < 60_000]
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
         for name in kept:

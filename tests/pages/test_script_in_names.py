@@ -1,5 +1,5 @@
-"""A ZIP file whose classes, criteria, groups, files and own name are scripts: nothing of them runs, on any page or in any
-file that is taken along."""
+"""A ZIP file whose classes, criteria, groups, files and own name are scripts: nothing of them runs, on any page or in
+any file that is taken along."""
 
 from __future__ import annotations
 
