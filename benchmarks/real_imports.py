@@ -4,9 +4,9 @@
 
 Every folder below FOLDER ($RANKING_REAL_DATA, else ../shared/data) that has images in it, at any depth, is looked at
 and imported as it is, and once more packed as a ZIP file of its name: both must be taken for the same format, tell the
-same problems, and make sets with the same key, which hashes all content. Of PASCAL VOC a table of the boxes is written
-as well, a row each, which must make the same set. What no source knows is told as that. Folders with fewer than two
-images are left out; the seconds are those of both stages of an import, in this process.
+same problems, and make sets that are the same but for their titles, by a hash of all content. Of PASCAL VOC a table of
+the boxes is written as well, a row each, which must make the same set. What no source knows is told as that. Folders
+with fewer than two images are left out; the seconds are those of both stages of an import, in this process.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from timing import machine, table
 
 from ranking.datasets import build_image_set, make_source
+from ranking.datasets.folder import content_key
 from ranking.datasets.looking import look_at
 from ranking.datasets.tree_source import is_image
 from ranking.intake import FileInTree
@@ -37,7 +39,8 @@ HEADER = ("folder", "read as", "images", "samples", "problems", "folder, s", "ZI
 
 @dataclass(frozen=True)
 class Brought:
-    """What came of one place. key: of the set, "" where it was refused."""
+    """What came of one place. key: a hash of all of the set but its title, which is what a person calls the place; ""
+    where it was refused."""
 
     source: str | None
     why: str
@@ -70,13 +73,15 @@ def bring(place: Path, scratch: Path) -> Brought:
     source = make_source(look.source, **{**look.source_settings, "folder": str(place)})
     try:
         images, problems = build_image_set(source, draft, lambda done, total: None)
+        with np.load(draft / "columns.npz", allow_pickle=False) as columns:
+            key = content_key("", list(images.classes), dict(columns))
     except ValueError as error:
         return Brought(look.source, str(error), "", 0, 0, (), time.perf_counter() - begun)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     why = dict(look.detected)[look.source].why
     told = (len(images.image_names), len(images), tuple(problems))
-    return Brought(look.source, why, images.key, *told, time.perf_counter() - begun)
+    return Brought(look.source, why, key, *told, time.perf_counter() - begun)
 
 
 def packed(folder: Path, scratch: Path) -> Path:

@@ -7,6 +7,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Callable
+from tokenize import TokenError
 from typing import IO
 
 import numpy as np
@@ -103,7 +104,7 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
         if version != (1, 0):
             raise ValueError(f"format {version}")
         shape, _, dtype = np.lib.format.read_array_header_1_0(stream, LONGEST_HEADER)
-    except (ValueError, SyntaxError, EOFError, TypeError, RecursionError, MemoryError) as error:
+    except (ValueError, SyntaxError, TokenError, EOFError, TypeError, RecursionError, MemoryError) as error:
         raise ValueError(f"{what} is not an array ({str(error)[:80]})") from error
     if dtype.hasobject or dtype.kind not in "biufU":
         raise ValueError(f"{what} must hold numbers or text, got {dtype}")

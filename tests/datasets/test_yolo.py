@@ -219,3 +219,17 @@ def test_random_labels(tmp_path):
     image_set, problems = build("YOLO", lay(tmp_path / "x", files))
     assert len(image_set.image_names) == 61
     assert all(row.came.isprintable() for row in problems)
+
+
+def test_names_that_cannot_be_read_are_told(tmp_path):
+    """As in a ZIP file that is damaged where they lie."""
+    data = bytearray(zip_of(some_yolo(tmp_path / "x"), tmp_path / "x.zip").read_bytes())
+    place = data.index(b"data.yaml")
+    data[place - 30 : place - 26] = b"PK\x03\x05"
+    (tmp_path / "x.zip").write_bytes(data)
+    assert "YOLO" in [one.source for one in detect(open_tree(tmp_path / "x.zip"))]
+    image_set, problems = build("YOLO", tmp_path / "x.zip")
+    assert image_set.classes == ("class 0", "class 1")
+    assert [(row.file, row.expected, row.done) for row in problems][0] == (
+        "data.yaml", "an intact entry of the ZIP file", "classes go by their numbers"
+    )  # fmt: skip
