@@ -37,7 +37,7 @@ from watching import listing
 
 ROOT = Path(__file__).parents[1]
 WORKER = ROOT / "benchmarks" / "fuzz_worker.py"
-CHUNK = 2_500  # files of one process
+CHUNK = 5_000  # files of one process
 SHOWN = 40
 MEMORY = 2 * 10**9  # bytes of addresses that a process may have
 
@@ -149,23 +149,20 @@ def last_words(home: Path) -> str:
 def run(options: argparse.Namespace, top: Path) -> list[Told]:
     """All kinds, in chunks, in so many processes at once as are asked for."""
     with ThreadPoolExecutor(options.processes) as pool:
-        told, waiting = [], []
-        for place, make in enumerate(KINDS):
-            kind = make()
+        told, waiting, kinds = [], [], [make() for make in KINDS]
+        shares = sum(kind.share for kind in kinds)
+        for place, kind in enumerate(kinds):
             if options.only.lower() not in kind.name.lower():
                 continue
             one = Told(kind.name)
             told.append(one)
-            files = options.files if options.only else round(options.files * kind.share / SHARES)
+            files = options.files if options.only else round(options.files * kind.share / shares)
             for start in range(options.first, options.first + files, CHUNK):
                 stop, home = min(start + CHUNK, options.first + files), top / "home" / f"{place}-{start}"
                 waiting.append(pool.submit(feed, one, place, start, stop, options, home))
         for each in waiting:
             each.result()
     return told
-
-
-SHARES = sum(make().share for make in KINDS)
 
 
 def keep(told: list[Told], options: argparse.Namespace) -> None:
@@ -243,7 +240,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", default="0")
     parser.add_argument("--processes", type=int, default=1, help="that work at the same time")
-    parser.add_argument("--seconds", type=float, default=20.0, help="that a file may take")
+    parser.add_argument("--seconds", type=float, default=60.0, help="that a file may take")
     parser.add_argument(
         "--memory", type=int, default=MEMORY, help="bytes of addresses that a process may have"
     )

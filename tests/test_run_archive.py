@@ -480,7 +480,10 @@ PICKLED = npy(np.array([{}], dtype=object), allow_pickle=True)
     [
         (b"", "scores.npy is not an array"),
         (b"\x93NUMPY", "scores.npy is not an array"),
-        (npy(np.zeros(3)).replace(b"(3,), }", b"(3,,(   "), "scores.npy is not an array .*multi-line statement"),
+        (
+            npy(np.zeros(3)).replace(b"(3,), }", b"(3,,(   "),
+            "scores.npy is not an array .*multi-line statement",
+        ),
         (PICKLED, "must hold numbers or text, got object"),
         (EMPTY_TEXTS, "must hold numbers or text, got text of length 0"),
         (npy(np.zeros(3))[:-1], "claims 24 bytes, it holds 23"),

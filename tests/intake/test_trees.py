@@ -356,7 +356,9 @@ def test_a_small_file_is_opened_in_little_memory(tmp_path):
     with path.open("rb") as file:
         guarded = zip_tree._Guarded(file, 200_000)
         asked = []
-        guarded._file = SimpleNamespace(tell=file.tell, read=lambda size: asked.append(size) or file.read(size))
+        guarded._file = SimpleNamespace(
+            tell=file.tell, read=lambda size: asked.append(size) or file.read(size)
+        )
         assert guarded.read() == path.read_bytes()
         file.seek(0)
         assert guarded.read(10) == path.read_bytes()[:10]
