@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import io
 import os
 import tempfile
@@ -22,10 +23,10 @@ import time
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import psutil
 from PIL import Image, ImageDraw
 from streamlit_tab import Tab
 from timing import machine, table
@@ -91,21 +92,32 @@ def photograph(seed: int, name: str) -> tuple[bytes, str]:
 
 
 class Watch:
-    """Looks at server and workers every LOOK_SECONDS. server, worker: megabytes at most. silence: the longest time
-    between two signs of progress of a worker, in seconds."""
+    """Looks at server and workers every LOOK_SECONDS.
+
+    at_first, most: megabytes of the server; worker: of a worker at most. silence: the longest time between two signs of
+    progress of a worker, in seconds. busy: seconds that processors worked for each process, by its number.
+    """
 
     def __init__(self, server: Server, store: Store) -> None:
         self.server, self.store = server, store
         self.at_first = self.most = server.memory()
         self.worker = self.silence = 0.0
         self._heard: dict[str, tuple[int, float]] = {}
+        self.busy: dict[int, float] = {}
 
     def look(self) -> None:
         self.most = max(self.most, self.server.memory())
+        self._clock(self.server.process.pid)
         for run in self.store.own_runs("import"):
             if run.state == "running" and run.pid is not None:
                 self.worker = max(self.worker, highest(run.pid))
+                self._clock(run.pid)
                 self._listen(run)
+
+    def _clock(self, pid: int) -> None:
+        with contextlib.suppress(psutil.Error):  # it has gone meanwhile
+            told = psutil.Process(pid).cpu_times()
+            self.busy[pid] = told.user + told.system
 
     def _listen(self, run: Run) -> None:
         now, size = time.monotonic(), run.events_file.stat().st_size if run.events_file.exists() else 0
@@ -126,7 +138,7 @@ def highest(pid: int) -> float:
     )
 
 
-@contextmanager
+@contextlib.contextmanager
 def watching(watch: Watch) -> Iterator[Watch]:
     done = threading.Event()
 
@@ -258,6 +270,10 @@ def main() -> None:
     print(
         f"\nmemory: server {watch.at_first:.0f} MB at first, {watch.most:.0f} at most; "
         f"workers {watch.worker:.0f} at most"
+    )
+    print(
+        f"processors worked {sum(watch.busy.values()):.0f} s for server and workers, until half of the second import; "
+        f"{os.getloadavg()[1]:.1f} processes wanted one in the last five minutes"
     )
     print(f"longest time without a sign of progress: {watch.silence:.1f} s")
     print(
