@@ -40,6 +40,7 @@ def in_a_path(what: str) -> str:
 
 
 RED, BLUE = f"red {script('class')}", "blue [x](javascript:alert('link')) <svg onload=alert('svg')>"
+TAGS = tuple(f"tag {number} {script('tag')}" for number in range(3))
 CRITERION, NAME = f"year {script('criterion')}", script("name")
 TITLE = "photographs <img src=x onerror=alert('title')>"
 QUERY = re.compile(r"^red \"><img")
@@ -59,9 +60,9 @@ def hostile_zip() -> bytes:
         name = f"{in_a_path('file')} {number:02}.png"
         files[name] = stream.getvalue()
         split = "test" if number % 4 == 3 else "train"
-        rows.append(
-            [name, RED if is_red else BLUE, f"{script('group')} {number // 8}", split, str(1920 + number)]
-        )
+        labels = dict.fromkeys((RED if is_red else BLUE, TAGS[number % 3], TAGS[0]))
+        group = f"{script('group')} {number // 8}"
+        rows.append([name, "; ".join(labels), group, split, str(1920 + number)])
     table = io.StringIO()
     csv.writer(table).writerows([*rows, [f"{in_a_path('file')} broken.png", RED, "", "train", "1950"]])
     return zipped({"table.csv": table.getvalue().encode(), **files})
@@ -153,7 +154,8 @@ def runs(imported: ImageSet, server: Server) -> dict[str, str]:
     store.name_run(first.id, NAME)
     label = train_labels_here(store, key, "Independent p@k")
     order = train_orders_here(store, key, "RankSVM", criterion=imported.criteria[0])
-    compared = experiment(store, asked(imported, folds=2, grids={"C": [1.0], "eta": [1.0]}), NAME)
+    grids = {"C": [1.0], "eta": [1.0]}
+    compared = experiment(store, asked(imported, folds=2, grids=grids, queries=[red(imported)]), NAME)
     return {
         "first": first.id,
         "second": second.id,
