@@ -36,7 +36,8 @@ def guided(seconds: int, only: str) -> int:
         name = make().name
         if only.lower() in name.lower():
             print(f"\n{name}", flush=True)
-            environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'benchmarks'}"}
+            path = [str(ROOT), str(ROOT / "benchmarks"), *filter(None, [os.environ.get("PYTHONPATH")])]
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
             command = [sys.executable, __file__, str(place), str(seconds)]
             ended += subprocess.run(command, env=environment).returncode != 0
     return ended
