@@ -75,7 +75,7 @@ def name_of(run: Run) -> str:
     """One line that tells a simulation from others, by its id at last; the same while it goes on."""
     settings = AskingSettings.from_json(run.settings)
     models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
-    features = " + ".join(name for name, _ in settings.features)
+    features = runs.features_of(run)
     star = "★ " if run.star else ""
     called = run.name or f"{models} · {features} · {settings.questions} questions, {settings.folds} folds"
     return f"{star}{called} · {runs.when(run)} · {run.id}"

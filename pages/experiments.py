@@ -86,7 +86,7 @@ def choose_experiment(row: ImageSetRow, asked: Run | None) -> Run | None:
 def name_of(run: Run) -> str:
     """One line that tells an experiment from others; the same while it goes on."""
     settings = ExperimentSettings.from_json(run.settings)
-    features = " + ".join(name for name, _ in settings.features)
+    features = runs.features_of(run)
     queries = f"{len(settings.queries)} queries" if settings.queries else "all queries"
     if len(settings.queries) == 1:
         queries = f"“{settings.queries[0]}”"

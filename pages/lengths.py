@@ -89,7 +89,7 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, asked: Run | None) 
 def name_of(run: Run) -> str:
     """One line that tells a study from others; the same while it goes on."""
     settings = StudySettings.from_json(run.settings)
-    features = " + ".join(name for name, _ in settings.features)
+    features = runs.features_of(run)
     drawn = make_drawing(settings.drawing)
     called = f"{'★ ' if run.star else ''}{run.name or features}"
     return f"{called} · {drawn.train:,} sequences of {drawn.length} · {runs.when(run)} · {run.id}"

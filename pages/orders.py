@@ -11,6 +11,7 @@ import streamlit as st
 from pages.parts import (
     address,
     cache,
+    certificate,
     film,
     frame,
     keys,
@@ -64,6 +65,7 @@ def steps() -> None:
         show_sequence(images, criterion, shown, found, task)
         order_means.show(shown, found, task.number)
         offer_files(images, criterion, shown, found, task)
+        certificate.say_projection(run)
         run_actions.manage(run)
 
 

@@ -18,6 +18,7 @@ from pages.parts import (
     inference_scores,
     jobs_panel,
     keys,
+    projections,
     run_actions,
     run_table,
     runs,
@@ -92,6 +93,7 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
         selection_mode="multi",
         **address.bound(keys.FEATURES, address.some_of(names), usual, ",".join),
     )
+    projection = projections.choose()
     told = st.container()  # above the settings on which it depends
     graph = graph_choice.choose(cache.image_set(row.key), method)
     values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
@@ -101,7 +103,7 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
         "feature", [(name, feature_class(name)) for name in features], "More settings of the features"
     )
     chosen = tuple((name, described[name]) for name in features)
-    return TrainSettings(row.key, chosen, query, method, values[method], graph=graph)
+    return TrainSettings(row.key, chosen, query, method, values[method], graph=graph, projection=projection)
 
 
 def preferred(name: str, among: Sequence[str]) -> str:
@@ -205,6 +207,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     jobs_panel.explain_end(run)
     if run.has_scores and runs.has_numbers(run):
         certificate.show(run)
+        certificate.say_projection(run)
     elif run.has_scores:
         st.warning(
             "What this training says it measured is not in numbers that can be shown: delete it in the table below.",

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
+from ranking.features.projection import fit_projection
 from ranking.fold_curves import FoldCurve
-from ranking.label_training import label_set_of, labelled_blocks, make_label_ranker
+from ranking.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, Settings
 from ranking.types import Floats, ImageSet, Ints, LabelSet, OnProgress, ProgressEvent
@@ -63,13 +64,16 @@ def asking_curves(
     on_step: OnShare | None = None,
     on_fold: OnFold | None = None,
 ) -> list[FoldCurve]:
-    """`simulate_asking` of images whose features are there; of `settings` only questions, folds and seed count."""
+    """`simulate_asking` of images whose features are there; of `settings` only questions, folds, seed and projection
+    count, and this is fitted in each fold on the images that are learnt from."""
     steps = Steps(settings.folds, sum(1 + len(asker.strategies) for asker in askers), on_step)
     asks = [(asker, strategy) for asker in askers for strategy in asker.strategies]
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
     curves = list[FoldCurve]()
     for fold, rows in enumerate(deal(len(images), settings.folds, settings.seed)):
         asked, training = images.part(rows), images.part(np.setdiff1d(np.arange(len(images)), rows))
+        projection = fit_projection(settings.projection, training.features)
+        asked, training = seen_through(projection, asked), seen_through(projection, training)
         place = 0
         for asker in askers:
             steps.begin(f"training {asker.name}")

@@ -10,7 +10,7 @@ Given an image set whose samples are images, for example from `ranking.datasets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from ranking import check_ranks, make_method
 from ranking.asking import mean_break_even_precision
 from ranking.features import load_features
+from ranking.features.projection import Projection, fit_projection, projected
 from ranking.label_sets import label_set
 from ranking.methods.label_ranker import LabelRanker
 from ranking.run_settings import AskingSettings, LabelTrainSettings
@@ -29,11 +30,15 @@ BLOCK = 128  # images that are ranked at a time: what is known of them at once s
 
 @dataclass(frozen=True, eq=False)
 class TrainedLabels:
-    """What came of a training: the fitted method, `label_metrics` of "train" and of "test", and what is proven."""
+    """What came of a training: the fitted method, `label_metrics` of "train" and of "test", and what is proven.
+
+    projection: through which the method sees features; None where it sees them as they are.
+    """
 
     method: LabelRanker
     metrics: dict[str, dict[str, float]]
     certificate: Certificate | None
+    projection: Projection | None = None
 
 
 def train_labels(
@@ -52,6 +57,8 @@ def train_labels(
     """
     method = make_label_ranker(settings.method, settings.method_settings)
     images = label_set_of(image_set, settings, feature_cache, on_step)
+    projection = fit_projection(settings.projection, images.features, ~images.test, on_step)
+    images = seen_through(projection, images)
     if on_step is not None:
         on_step("Training", 0, 1)
     learn = images.part(~images.test)
@@ -62,7 +69,7 @@ def train_labels(
         "train": label_metrics(method, learn),
         "test": label_metrics(method, images.part(images.test)),
     }
-    return TrainedLabels(method, metrics, method.certificate)
+    return TrainedLabels(method, metrics, method.certificate, projection)
 
 
 def make_label_ranker(name: str, settings: dict[str, Any]) -> LabelRanker:
@@ -78,9 +85,14 @@ def label_set_of(
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> LabelSet:
-    """The images of a set, with the features and the labels that `settings` name."""
+    """The images of a set, with the labels and the features that `settings` name, these before any projection."""
     features = load_features(image_set, settings.features, feature_cache, on_step)
     return label_set(image_set, features, settings.min_images)
+
+
+def seen_through(projection: Projection | None, images: LabelSet) -> LabelSet:
+    """The images with their features through a projection; as they are where there is none."""
+    return images if projection is None else replace(images, features=projected(projection, images.features))
 
 
 def label_metrics(method: LabelRanker, images: LabelSet) -> dict[str, float]:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.features import load_features
 from ranking.inference.best_permutation import (
     MOST_COMPARED,
     as_good,
@@ -27,7 +26,7 @@ from ranking.inference.best_permutation import (
 from ranking.methods.length_rankings import Rankings
 from ranking.methods.mid_rank import FUSIONS, MidRank
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.order_training import make_drawing
+from ranking.order_training import features_to_order, make_drawing
 from ranking.run_settings import StudySettings
 from ranking.sequences import GROUPS, Drawn
 from ranking.study_bench import Bench, make_mid_rank
@@ -72,7 +71,7 @@ def study_orders(
         raise ValueError("a study needs two test sequences at least, to tell how sure its means are")
     make_mid_rank(settings.method_settings)
     image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
-    features = load_features(image_set, settings.features, feature_cache, on_step)
+    features, _ = features_to_order(image_set, settings, feature_cache, on_step)
     bench = Bench(image_set, features, settings, study.steps, on_step)
     curves = study.measure(bench)
     bench.end()

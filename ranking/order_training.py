@@ -18,9 +18,10 @@ import numpy as np
 
 from ranking import check_ranks, make_method
 from ranking.features import load_features
+from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
-from ranking.run_settings import OrderTrainSettings
+from ranking.run_settings import OrderTrainSettings, StudySettings
 from ranking.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
 from ranking.settings import settings_of
 from ranking.types import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
@@ -47,13 +48,15 @@ class TrainedOrders:
     """What came of a training.
 
     scores: (N,) of the members of the test sequences, sequence after sequence. metrics: `mean_measures` of "train" and
-    of "test". certificate: None where the method proves nothing.
+    of "test". certificate: None where the method proves nothing. projection: through which the method sees features;
+    None where it sees them as they are.
     """
 
     method: OrderMethod
     scores: Floats
     metrics: dict[str, dict[str, float]]
     certificate: Certificate | None
+    projection: Projection | None = None
 
 
 def train_orders(
@@ -62,18 +65,18 @@ def train_orders(
     feature_cache: Path,
     on_step: OnStep | None = None,
     on_iteration: OnProgress | None = None,
-    on_fitted: Callable[[OrderMethod], None] | None = None,
+    on_fitted: Callable[[OrderMethod, Projection | None], None] | None = None,
 ) -> TrainedOrders:
     """Train a method on sequences of training images, and measure its orders of both parts.
 
     on_step hears of the features and of the beginning of training, on_iteration every iteration, and on_fitted the
-    method as soon as it has weights: to measure it may take longer than to train it. `settings.set` has been followed
-    by the caller, who gives the set. ValueError for settings that make no training.
+    method and its projection as soon as it has weights: to measure it may take longer than to train it. `settings.set`
+    has been followed by the caller, who gives the set. ValueError for settings that make no training.
     """
     method = make_order_method(settings.method, settings.method_settings)
     drawing = make_drawing(settings.drawing)
     image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
-    features = load_features(image_set, settings.features, feature_cache, on_step)
+    features, projection = features_to_order(image_set, settings, feature_cache, on_step)
     drawn = dict(
         zip(("train", "test"), draw_sequences(image_set, features, settings.criterion, drawing), strict=True)
     )
@@ -81,10 +84,23 @@ def train_orders(
         on_step("Training", 0, 1)
     method.fit(drawn["train"].sequences, on_progress=on_iteration)
     if on_fitted is not None:
-        on_fitted(method)
+        on_fitted(method, projection)
     scores = {part: method.score_sequences(one.sequences) for part, one in drawn.items()}
     metrics = {part: mean_measures(one, scores[part], drawing) for part, one in drawn.items()}
-    return TrainedOrders(method, scores["test"], metrics, method.certificate)
+    return TrainedOrders(method, scores["test"], metrics, method.certificate, projection)
+
+
+def features_to_order(
+    image_set: ImageSet,
+    settings: OrderTrainSettings | StudySettings,
+    feature_cache: Path,
+    on_step: OnStep | None = None,
+) -> tuple[Features, Projection | None]:
+    """(n, d) what sequences are drawn over, and the projection through which that is seen, fitted on the training
+    samples, also on those whose number is unknown."""
+    features = load_features(image_set, settings.features, feature_cache, on_step)
+    projection = fit_projection(settings.projection, features, ~image_set.test, on_step)
+    return projected(projection, features), projection
 
 
 def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:

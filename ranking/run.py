@@ -119,6 +119,11 @@ class Run:
         return self.folder / "model.npz"
 
     @property
+    def projection_file(self) -> Path:
+        """The `ranking.features.projection.Projection` through which a method sees features, where it has one."""
+        return self.folder / "projection.npz"
+
+    @property
     def scores_file(self) -> Path:
         """(n,) float64, the scores of all samples of the set, to train on or to test on; of a training of orders those
         of the members of its test sequences."""

@@ -1,16 +1,17 @@
 """One training that ranks images as one file to take along: a ZIP that another home can read back.
 
 It holds ``run.json`` (what the training was asked for and what came of it), ``events.jsonl`` (its curve),
-``model.npz`` and ``scores.npy`` where it left them, ``edges.npy`` where it leans on pairs that a person brought,
-and views for people, ``ranking.csv`` and ``ranking.png``, which are never read back: the scores of ``scores.npy`` are
-exact, in the order of the image set's samples. Images stay out; the set is named by its title and its key, a hash of
-all its content. What should be in it and could not be had is told under "left_out" of ``run.json``.
+``model.npz`` and ``scores.npy`` where it left them, ``projection.npz`` beside them where its method sees features
+through one, ``edges.npy`` where it leans on pairs that a person brought, and views for people, ``ranking.csv`` and
+``ranking.png``, which are never read back: the scores of ``scores.npy`` are exact, in the order of the set's samples.
+Images stay out; the set is named by its title and its key, a hash of all its content. What should be in it and could
+not be had is told under "left_out" of ``run.json``.
 
 An archive comes from strangers. Nothing in it is run or extracted by name, sizes are checked before anything
 is expanded, and what it tells of itself is checked as far as it can be at once: always that its parts agree with
 each other; its metrics against its scores where the image set is here; its scores against its model where the
-features are in the cache too. `Run.imported` says under "checked" which of these was done. That its lower bound is
-one is never checked: it would have to be trained again.
+features are in the cache too, and with them its projection against the training samples. `Run.imported` says under
+"checked" which of these was done. That its lower bound is one is never checked: it would have to be trained again.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from ranking.archives import check_array, open_zip, read_entry
 from ranking.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name, keep_edges
 from ranking.events import certificate_numbers
 from ranking.features import cached_features, feature_columns
+from ranking.features.projection import Projection, make_projection
 from ranking.methods import score_direction
 from ranking.metrics import evaluate_or_count
 from ranking.run import ENDED, Run
@@ -44,9 +46,10 @@ from ranking.types import Features, Floats, ImageSet, Ints, Method, Query
 
 MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
 RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "model.npz", "edges.npy"
+PROJECTION = "projection.npz"
 VIEWS = ("ranking.csv", "ranking.png")
 ROOM = {RUN: 2_000_000, EVENTS: 20_000_000, SCORES: 60_000_000, MODEL: MOST_BYTES}
-ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MOST_PAIRS + 1000}
+ROOM |= dict.fromkeys(VIEWS, 60_000_000) | {EDGES: 16 * MOST_PAIRS + 1000, PROJECTION: MOST_BYTES}
 MOST_EVENTS = 100_000  # lines of a curve: an hour of them, at twenty a second, and room
 MOST_RATIO = 200.0  # what an archive expands to, in its own size; curves compress to about a twentieth
 SAME_SCORE = 1e-4  # of the largest score: features are single precision, elsewhere summed in another order
@@ -76,7 +79,8 @@ def export_run(
             f"run {run_id} is a {run.state} {run.called}"
         )
     files = {EVENTS: run.events_file, MODEL: run.model_file, SCORES: run.scores_file}
-    needed = (MODEL, SCORES) if "test" in run.result else ()
+    files[PROJECTION] = run.projection_file
+    needed = _needed(run)
     for name in needed:
         if not files[name].exists():
             raise ValueError(f"{name} of training {run_id} is gone from {run.folder}; train again")
@@ -98,6 +102,13 @@ def export_run(
                 raise ValueError(f"no view is called {name!r}; choose among {', '.join(VIEWS)}")
             archive.writestr(name, content)
     return stream.getvalue()
+
+
+def _needed(run: Run) -> tuple[str, ...]:
+    """The files without which a training cannot be used, where it came to an end."""
+    if "test" not in run.result:
+        return ()
+    return (MODEL, SCORES) if run.settings.get("projection") is None else (MODEL, SCORES, PROJECTION)
 
 
 def _as_file(array: Ints) -> bytes:
@@ -135,9 +146,13 @@ def _import_run(store: Store, data: bytes) -> Run:
         if RUN not in names:
             raise ValueError(f"it lacks {RUN}")
         run = read_run(read_entry(archive, RUN))
-        files = {name: read_entry(archive, name) for name in (EVENTS, MODEL, SCORES, EDGES) if name in names}
-    if {MODEL, SCORES} & names != ({MODEL, SCORES} if "test" in run.result else set()):
-        raise ValueError(f"it must hold {MODEL} and {SCORES} exactly where the training was evaluated")
+        wanted = (EVENTS, MODEL, SCORES, PROJECTION, EDGES)
+        files = {name: read_entry(archive, name) for name in wanted if name in names}
+    if {MODEL, SCORES, PROJECTION} & names != set(_needed(run)):
+        raise ValueError(
+            f"it must hold {MODEL} and {SCORES} exactly where the training was evaluated, and {PROJECTION} with them "
+            "where it has a projection"
+        )
     lines = files.get(EVENTS, b"").count(b"\n")
     if lines > MOST_EVENTS:
         raise ValueError(f"{EVENTS} has {lines:,} lines, expected at most {MOST_EVENTS:,}")
@@ -152,11 +167,13 @@ def _import_run(store: Store, data: bytes) -> Run:
             raise ValueError(f"{EDGES} names sample {edges.max()}, {SCORES} has {len(scores)} numbers")
         if here.images is not None:
             _check_metrics(run, scores, here.images)
-        _check_model_file(files[MODEL])
+        _check_arrays(MODEL, files[MODEL])
         method = _loaded(run, io.BytesIO(files[MODEL]))
-        _check_weights(method, settings, here.images)
+        projection = _projection(files.get(PROJECTION), settings, here)
+        _check_weights(method, settings, here.images, projection)
         if here.images is not None and here.features is not None:
-            _check_scores(method, scores, query_of(here.images, settings, here.features, edges=here.edges))
+            query = query_of(here.images, settings, here.features, edges=here.edges, projection=projection)
+            _check_scores(method, scores, query)
 
     def write(folder: Path) -> None:  # nothing else: the whole home waits for it
         for name, content in files.items():
@@ -263,8 +280,8 @@ def _check_metrics(run: Run, scores: Floats, images: ImageSet) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _check_model_file(data: bytes) -> None:
-    """ValueError unless it is a file of plain arrays of the sizes that they claim."""
+def _check_arrays(what: str, data: bytes) -> None:
+    """ValueError unless the file called `what` is one of plain arrays of the sizes that they claim."""
 
     def room(name: str) -> int | None:
         return MOST_BYTES if re.fullmatch(r"[a-zA-Z_]{1,40}\.npy", name) else None
@@ -275,7 +292,30 @@ def _check_model_file(data: bytes) -> None:
                 with file.open(entry) as stream:
                     check_array(stream, entry.file_size, entry.filename)
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{MODEL}: {error}") from error
+        raise ValueError(f"{what}: {error}") from error
+
+
+def _projection(data: bytes | None, settings: TrainSettings, here: Here) -> Projection | None:
+    """The projection in `data`, None where there is none; ValueError unless it is one that the settings ask for, and,
+    where the features are here, was fitted on the training samples."""
+    if data is None:
+        return None
+    _check_arrays(PROJECTION, data)
+    try:
+        found = Projection.load(io.BytesIO(data))
+        found.check_asked(make_projection(settings.projection), _columns(settings, here.images))
+        if here.images is not None and here.features is not None:
+            with np.errstate(all="ignore"):  # what overflows differs from what is finite
+                found.check_fitted(here.features, ~here.images.test)
+    except ValueError as error:
+        raise ValueError(f"{PROJECTION}: {error}") from error
+    return found
+
+
+def _columns(settings: TrainSettings, images: ImageSet | None) -> int:
+    """How many columns the features of a training have."""
+    columns = feature_columns(settings.features, images)
+    return columns[-1][1].stop if columns else 0
 
 
 def _loaded(run: Run, file: io.BytesIO) -> Method:
@@ -294,10 +334,12 @@ def _loaded(run: Run, file: io.BytesIO) -> Method:
     return method
 
 
-def _check_weights(method: Method, settings: TrainSettings, images: ImageSet | None) -> None:
-    """ValueError unless the method scores samples of its features, with finite weights, one a column of them."""
-    columns = feature_columns(settings.features, images)
-    size = columns[-1][1].stop if columns else 0
+def _check_weights(
+    method: Method, settings: TrainSettings, images: ImageSet | None, projection: Projection | None
+) -> None:
+    """ValueError unless the method scores samples of its features, with finite weights, one a column of them or of
+    what the projection makes of them."""
+    size = _columns(settings, images) if projection is None else projection.kept
     try:
         direction = score_direction(method)
         with np.errstate(all="ignore"):

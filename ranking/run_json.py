@@ -15,6 +15,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.features import make_feature
+from ranking.features.projection import make_projection
 from ranking.image_graph import GRAPHS, is_graph_name
 from ranking.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
 from ranking.run_settings import TrainSettings
@@ -142,6 +143,7 @@ def _settings(told: Json) -> Json:
     make_method(settings.method, **settings.method_settings)
     for name, values in settings.features:
         make_feature(name, **values)
+    make_projection(settings.projection)
     return settings.to_json()
 
 

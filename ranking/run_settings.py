@@ -67,7 +67,8 @@ class TrainSettings:
 
     warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph of a method
     that uses one, one of `ranking.image_graph.GRAPHS` or pairs that a person brought (`ranking.edge_files`); None
-    leaves it to the method.
+    leaves it to the method. projection: what is made of the features before they are learnt from, as
+    `ranking.features.projection.make_projection` takes it; None for nothing, here and in all settings below.
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]
@@ -80,6 +81,7 @@ class TrainSettings:
     method_settings: Settings = field(default_factory=dict)
     warm_start: str | None = None
     graph: str | None = None
+    projection: Settings | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TrainSettings:
@@ -106,6 +108,7 @@ class LabelTrainSettings:
     method: str
     method_settings: Settings = field(default_factory=dict)
     min_images: int = 20
+    projection: Settings | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LabelTrainSettings:
@@ -133,6 +136,7 @@ class AskingSettings:
     folds: int = 5
     seed: int = 0
     min_images: int = 20
+    projection: Settings | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> AskingSettings:
@@ -164,6 +168,7 @@ class OrderTrainSettings:
     method: str
     method_settings: Settings = field(default_factory=dict)
     drawing: Settings = field(default_factory=dict)
+    projection: Settings | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> OrderTrainSettings:
@@ -189,6 +194,7 @@ class StudySettings:
     study: str
     method_settings: Settings = field(default_factory=dict)
     drawing: Settings = field(default_factory=dict)
+    projection: Settings | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> StudySettings:
@@ -244,6 +250,7 @@ class Protocol:
     stands for all of the set. grids: for each setting the values that cross-validation chooses among, for every method
     that has the setting and does not fix it. folds: of the training samples, dealt by `seed`. measure: by which it
     chooses, one of `ranking.metrics.evaluate`. graph: as in `TrainSettings`. tolerance: of every training.
+    projection: as there too, and fitted in each fold on what is learnt from.
 
     >>> Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0)}).to_json()["grids"]
     {'C': [1.0, 10.0]}
@@ -259,6 +266,7 @@ class Protocol:
     measure: str = "AP"
     graph: str | None = None
     tolerance: float = 1e-3
+    projection: Settings | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
@@ -303,8 +311,13 @@ LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 
 def _told(settings: AnySettings) -> dict[str, Any]:
-    """The settings by name; features and methods as lists, as JSON gives them back."""
+    """The settings by name; features and methods as lists, as JSON gives them back.
+
+    No projection is left out, so that a run of before there were any is told as it always was.
+    """
     told = {item.name: getattr(settings, item.name) for item in fields(settings)}
+    if told.get("projection", ...) is None:
+        del told["projection"]
     for name in {"features", "methods"} & told.keys():
         told[name] = [[one, given] for one, given in told[name]]
     return told
@@ -353,6 +366,11 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
     for name in ("source_settings", "method_settings", "drawing"):
         if not isinstance(values.get(name, {}), dict):
             raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")
+    if not isinstance(values.get("projection"), dict | None):
+        raise ValueError(
+            f"projection must be a kind and its settings, as {{'kind': 'PCA', 'components': 64}}, got "
+            f"{values['projection']!r:.80}"
+        )
     for name in NAMES:
         if not isinstance(values.get(name, ""), str):
             raise ValueError(f"{name} must be a text, got {values[name]!r:.80}")

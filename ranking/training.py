@@ -15,8 +15,10 @@ from pathlib import Path
 
 from ranking import check_ranks, make_method, method_class
 from ranking.features import load_features, make_feature
+from ranking.features.projection import Projection, fit_projection, projected, whole_projection
 from ranking.image_graph import FIRST_GRAPH, image_graph
 from ranking.metrics import evaluate_or_count
+from ranking.run import Run
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
 from ranking.types import (
@@ -41,7 +43,8 @@ class Trained:
 
     scores: (n,) of all samples of the set. metrics: `evaluate` of "train" and of "test". certificate: None
     where the method proves nothing. bounds: how exact the max-marginals are that the scores are differences of; None
-    where all are exact, or there are none.
+    where all are exact, or there are none. projection: through which the method sees features; None where it sees them
+    as they are.
     """
 
     method: Method
@@ -49,6 +52,7 @@ class Trained:
     metrics: dict[str, dict[str, float]]
     certificate: Certificate | None
     bounds: Bounds | None = None
+    projection: Projection | None = None
 
 
 def train(
@@ -81,12 +85,13 @@ def train(
         )
     method: Method = make_method(settings.method, **settings.method_settings)
     features = load_features(image_set, settings.features, feature_cache, on_step)
+    projection = fit_projection(settings.projection, features, learn, on_step)
     if on_step is not None:
         on_step("Training", 0, 1)
-    everything = query_of(image_set, settings, features, edges=edges)
+    everything = query_of(image_set, settings, features, edges=edges, projection=projection)
     if hasattr(method, "check_graph"):
         method.check_graph(everything)  # what could not be scored is not trained
-    query = query_of(image_set, settings, features, relevance, learn, edges)
+    query = query_of(image_set, settings, features, relevance, learn, edges, projection)
 
     def listen(event: ProgressEvent) -> None:
         asked = getattr(method, "asked", None)
@@ -104,7 +109,7 @@ def train(
         "train": evaluate_or_count(relevance[learn], scores[learn]),
         "test": evaluate_or_count(relevance[~learn], scores[~learn]),
     }
-    return Trained(method, scores, metrics, getattr(method, "certificate", None), told)
+    return Trained(method, scores, metrics, getattr(method, "certificate", None), told, projection)
 
 
 def query_of(
@@ -114,10 +119,13 @@ def query_of(
     relevance: Ints | None = None,
     rows: Bools | None = None,
     edges: Ints | None = None,
+    projection: Projection | None = None,
 ) -> Query:
     """What a training's method is given: the samples of `rows` (n,), or all, with their graph where it uses one.
 
-    edges: the pairs (m, 2) that the settings name where they name a CSV (`ranking.store.Store.edges_of`).
+    edges: the pairs (m, 2) that the settings name where they name a CSV (`ranking.store.Store.edges_of`). projection:
+    the one that was fitted for it. Neighbours are found and compared by the features as they are before it: so they are
+    the same whatever is projected, and features of boxes can be told from those of whole images.
     """
     graph = None
     by = graph_in_use(settings)
@@ -125,7 +133,8 @@ def query_of(
         graph = image_graph(image_set, by, settings.features, features, rows, edges)
     chosen = slice(None) if rows is None else rows
     told = None if relevance is None else relevance[chosen]
-    return Query(features[chosen], told, graph, image_set.ids[chosen])
+    seen = projected(projection, features[chosen])
+    return Query(seen, told, graph, image_set.ids[chosen])
 
 
 def graph_in_use(settings: TrainSettings) -> str | None:
@@ -135,9 +144,26 @@ def graph_in_use(settings: TrainSettings) -> str | None:
     return settings.graph or FIRST_GRAPH
 
 
+def projection_of(run: Run) -> Projection | None:
+    """The projection that a training of any kind left beside its method; None where it sees features as they are.
+
+    ValueError where it is not there any more, or cannot be read.
+    """
+    if run.settings.get("projection") is None:
+        return None
+    if not run.projection_file.exists():
+        raise ValueError(f"the projection of training {run.id} is gone from its folder; train again")
+    return Projection.load(run.projection_file)
+
+
 def what_is_learnt(settings: TrainSettings) -> str:
-    """What gives weights their meaning, in words: the method and the features with all their settings."""
+    """What gives weights their meaning, in words: the method and the features with all their settings.
+
+    What a projection makes of features depends on the samples that it was fitted on, so on the set too.
+    """
     features = [make_feature(name, **options) for name, options in settings.features]
     parts = ", ".join(f"{feature.name} {settings_dict(feature)}" for feature in features)
     by = graph_in_use(settings)
+    if (projection := whole_projection(settings.projection)) is not None:
+        parts += f", by {projection} fitted on set {settings.set}"
     return f"{settings.method} of {parts}" + ("" if by is None else f", neighbours: {by}")

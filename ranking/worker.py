@@ -40,8 +40,10 @@ from ranking.types import Floats, Method, StopTraining
 from ranking.worker_limits import IMPORT_MEMORY, lift_memory_limit, limit_memory, reason_of
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
+    from ranking.features.projection import Projection
     from ranking.fold_curves import FoldCurve
     from ranking.label_training import TrainedLabels
+    from ranking.methods.label_ranker import LabelRanker
     from ranking.order_training import TrainedOrders
     from ranking.training import Trained
 
@@ -263,9 +265,9 @@ def train_orders(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set", 0, 1)
     from ranking import order_training
 
-    def keep(method: Method) -> None:
+    def keep(method: Method, projection: Projection | None) -> None:
         report.saving()
-        _write_whole(run.model_file, method.save)  # whatever happens while it is measured, it is not lost
+        _keep_model(run, method, projection)  # whatever happens while it is measured, it is not lost
         report.measuring()
 
     trained = order_training.train_orders(
@@ -359,8 +361,15 @@ def run_experiment(store: Store, run: Run, report: Report) -> Result:
 
 def _kept(run: Run, trained: Trained | TrainedLabels | TrainedOrders, scores: Floats | None = None) -> Result:
     """Write what was learnt, and what came of it."""
-    _write_whole(run.model_file, trained.method.save)
+    _keep_model(run, trained.method, trained.projection)
     return _measured(run, trained, scores)
+
+
+def _keep_model(run: Run, method: Method | LabelRanker, projection: Projection | None) -> None:
+    """Write a method, and before it the projection without which it could not be used."""
+    if projection is not None:
+        _write_whole(run.projection_file, projection.save)
+    _write_whole(run.model_file, method.save)
 
 
 def _measured(

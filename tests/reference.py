@@ -820,3 +820,42 @@ def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[
         working[room] += 1
         turns[room] = max(turns.values(), default=0) + 1
     return order
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Principal components: rows (n, d) of training samples
+# ---------------------------------------------------------------------------------------------------------
+
+
+def pca_of(
+    training: Sequence[Sequence[float]],
+    others: Sequence[Sequence[float]],
+    components: int,
+    whiten: bool = False,
+    least: float = 1e-10,
+) -> np.ndarray[Any, Any]:
+    """(m, k) the other rows along the k directions in which training rows vary most: at most `components`, and none
+    with a variance below `least`. One direction after the other: the one of most variance is found by power iteration,
+    and taken out of the rows."""
+    rows = np.array(training, np.float64)
+    mean = np.array([math.fsum(column) / len(rows) for column in rows.T])
+    left, shown, variances, found = rows - mean, np.array(others, np.float64) - mean, [], []
+    for _ in range(min(components, rows.shape[1])):
+        direction = left[np.argmax((left**2).sum(axis=1))]
+        for _ in range(20_000):
+            if not (length := math.sqrt(math.fsum(direction**2))):
+                break
+            before, direction = direction / length, left.T @ (left @ (direction / length))
+            after = math.sqrt(math.fsum(direction**2))
+            if after and np.abs(direction / after - before).max() < 1e-15:
+                break
+        length = math.sqrt(math.fsum(direction**2))
+        direction = direction / length if length else direction
+        variance = math.fsum((left @ direction) ** 2) / len(rows)
+        if variance < least:
+            break
+        variances.append(variance)
+        found.append(shown @ direction)
+        left = left - np.outer(left @ direction, direction)
+    scale = [math.sqrt(math.fsum(variances) / len(variances) / one) if whiten else 1.0 for one in variances]
+    return np.stack(found, axis=1) * scale

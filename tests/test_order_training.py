@@ -67,7 +67,7 @@ def test_a_training_without_a_store(images: ImageSet, tmp_path: Path, name: str)
         tmp_path,
         on_step=lambda what, done, total: steps.append(what),
         on_iteration=iterations.append,
-        on_fitted=lambda method: steps.append(f"fitted {method.name}"),
+        on_fitted=lambda method, _: steps.append(f"fitted {method.name}"),
     )
     assert list(dict.fromkeys(steps)) == ["Colour", "Training", f"fitted {name}"]
     assert {event.round for event in iterations} == ({0, 1, 2} if name == "MidRank" else {0})

@@ -450,7 +450,7 @@ def test_missing_settings_are_named(store: Store) -> None:
     run = here(store, {"set": "x", "query": "3"})
     assert run.reason == (
         "the settings of a training lack features, method; "
-        "expected set, features, query, method and, where wanted, method_settings, warm_start, graph"
+        "expected set, features, query, method and, where wanted, method_settings, warm_start, graph, projection"
     )
     assert here(store, {"source_settings": {}}, "import").reason == (
         "the settings of an import lack source; expected source and, where wanted, source_settings, brought"

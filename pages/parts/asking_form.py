@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, forms, frame, keys
+from pages.parts import address, cache, forms, frame, keys, projections
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
 from ranking.asking import STRATEGIES
@@ -31,6 +31,7 @@ def given(run: Run) -> dict[str, str]:
         keys.FOLDS: str(settings.folds),
         keys.SEED: str(settings.seed),
         keys.MIN_IMAGES: str(settings.min_images),
+        **projections.given(settings.projection),
     }
     for plugin, values in settings.methods:
         told |= {keys.setting("method", plugin, name): str(value) for name, value in values.items()}
@@ -42,6 +43,7 @@ def show(row: ImageSetRow) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         features = choose_features(row)
+        projection = projections.choose()
         strategies = choose_several("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
         st.caption(
             "  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name].summary)}" for name in strategies)
@@ -71,6 +73,7 @@ def show(row: ImageSetRow) -> None:
         folds,
         seed,
         least,
+        projection,
     )
     ready = bool(features and names and strategies)
     if frame.pressed(

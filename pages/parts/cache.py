@@ -23,6 +23,7 @@ from ranking.answers import AnswerStore
 from ranking.comparison import Comparison
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
 from ranking.features import cached_features, load_features
+from ranking.features.projection import Projection, projected
 from ranking.intervals import Redrawn
 from ranking.intervals import redrawn as draw_again
 from ranking.label_pairs import LabelPairs
@@ -222,7 +223,7 @@ def _scores(run: Run, count: int, each: str) -> Floats:
 
 
 def _features(home: str, run_id: str, images: ImageSet, described: Named) -> Features:
-    """(n, d) the features that a training learnt from; NoFeatures where they are not kept."""
+    """(n, d) the features that a training learnt from, before any projection; NoFeatures where they are not kept."""
     features = cached_features(images, described, Store(home).features)
     if features is None:
         raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
@@ -294,8 +295,23 @@ def _leaning(home: str, run_id: str) -> Leaning:
     return leaning_of(_neighbourhood(home, run_id), True, images.image_of, STRENGTHS)
 
 
+def projection(run: Run) -> Projection | None:
+    """The projection through which a run's method sees features; None where it sees them as they are, Gone where it is
+    gone."""
+    with or_gone():
+        return _projection(str(store().home), run.id)
+
+
+@st.cache_resource(show_spinner=False, max_entries=EACH)
+def _projection(home: str, run_id: str) -> Projection | None:
+    from ranking.training import projection_of
+
+    return projection_of(Store(home).run(run_id))
+
+
 def direction(run: Run) -> Floats | None:
-    """(d,) the direction in which the scores of a run's method grow; None where it has no weights.
+    """(d,) the direction, in the space of the features before any projection, in which the scores of a run's method
+    grow; None where it has no weights.
 
     Gone where the run left no method, or one that cannot be read.
     """
@@ -307,7 +323,9 @@ def direction(run: Run) -> Floats | None:
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _direction(home: str, run_id: str) -> Floats | None:
     run = Store(home).run(run_id)
-    return score_direction(method_class(run.settings["method"]).load(run.model_file))
+    direction = score_direction(method_class(run.settings["method"]).load(run.model_file))
+    through = _projection(home, run_id)
+    return direction if direction is None or through is None else through.before(direction)
 
 
 def answers() -> AnswerStore:
@@ -370,7 +388,7 @@ def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
 def _label_ranker(home: str, run_id: str) -> tuple[LabelRanker, LabelSet]:
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), LabelTrainSettings.from_json(run.settings)
-    features = _features(home, run_id, images, settings.features)
+    features = projected(_projection(home, run_id), _features(home, run_id, images, settings.features))
     method = method_class(settings.method).load(run.model_file)
     shown = label_set(images, features, settings.min_images)
     method.prediction(shown.part([0]))  # a ValueError says which labels or features it knows instead
@@ -461,7 +479,7 @@ def _mid_rank(home: str, run_id: str) -> tuple[MidRank, Features]:
 
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), OrderTrainSettings.from_json(run.settings)
-    features = _features(home, run_id, images, settings.features)
+    features = projected(_projection(home, run_id), _features(home, run_id, images, settings.features))
     method = method_class(settings.method).load(run.model_file)
     return method, drawn_for_test(images, settings, features).sequences.features
 
@@ -500,7 +518,7 @@ def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
     images, settings = _image_set(home, run.settings["set"]), TrainSettings.from_json(run.settings)
     features = _features(home, run_id, images, settings.features)
     edges = kept.edges_of(settings.set, settings.graph)
-    query = query_of(images, settings, features, edges=edges)
+    query = query_of(images, settings, features, edges=edges, projection=_projection(home, run_id))
     method = method_class(settings.method).load(run.model_file)
     potentials = method.potentials_of(query)
     unary, penalty = method.model_of(query, potentials)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
 
-from pages.parts import runs
-from pages.parts.frame import escaped
+from pages.parts import cache, runs
+from pages.parts.frame import escaped, in_place
 from ranking.run import Run
 from ranking.types import Bounds
 
@@ -111,6 +112,35 @@ def say_origin(run: Run) -> None:
         f"This training was imported.{checked} Claimed elsewhere, not checked here: {left}.{escaped(missing)}",
         icon=":material/upload:",
     )
+
+
+def say_projection(run: Run) -> None:
+    """How many columns the projection of a training kept, and how much of its training samples; nothing of none."""
+    with in_place():
+        if (found := cache.projection(run)) is None:
+            return
+        asked = int(run.settings["projection"].get("components", found.kept))
+        checked = (run.imported or {}).get("checked") or {}
+        claimed = "" if run.imported is None or checked.get("scores") is True else f", {CLAIMED}"
+        few = (
+            f" {asked:,} were asked for: these samples vary in no more directions."
+            if found.kept < asked
+            else ""
+        )
+        whitened = " Whitened: all of them vary alike now." if found.whiten else ""
+        st.caption(
+            f"**PCA kept {found.kept:,} of {found.columns:,} columns**, {floored(found.share)} of the variance of the "
+            f"training samples{claimed}.{few}{whitened}"
+        )
+
+
+def floored(share: float) -> str:
+    """A share in tenths of a percent, never rounded up: 100% is all of it.
+
+    >>> floored(0.9316), floored(0.99996), floored(1.0)
+    ('93.1%', '99.9%', '100%')
+    """
+    return f"{math.floor(1000 * share + 1e-6) / 10:g}%"
 
 
 def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:

@@ -273,7 +273,11 @@ def offer_missing(listed: Sequence[Run], primary: bool) -> None:
     ):
         begun = [
             jobs.start_once(
-                cache.store(), "train", TrainSettings(like.set, like.features, like.query, name).to_json()
+                cache.store(),
+                "train",
+                TrainSettings(
+                    like.set, like.features, like.query, name, projection=like.projection
+                ).to_json(),
             )
             for name in missing
         ]

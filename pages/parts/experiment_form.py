@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, graph_choice, keys
+from pages.parts import address, cache, frame, graph_choice, keys, projections
 from pages.parts.asking_form import choose_features, choose_number
 from pages.parts.frame import escaped
 from pages.parts.jobs_panel import in_minutes
@@ -40,6 +40,7 @@ def given(run: Run) -> dict[str, str]:
         keys.FOLDS: str(asked.folds),
         keys.SEED: str(asked.seed),
         keys.CHOSEN_BY: asked.measure,
+        **projections.given(asked.projection),
     }
     told |= {f"grid.{name}": _values_shown(list(values)) for name, values in asked.grids.items()}
     if asked.queries:
@@ -66,6 +67,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
     with left:
         queries = choose_queries(row, scale)
         features = choose_features(row)
+        projection = projections.choose()
         names = choose_contenders()
         leaning = [name for name in names if uses_graph(name)]
         graph = graph_choice.choose(cache.image_set(row.key), leaning[0]) if leaning else None
@@ -90,6 +92,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         seed,
         measure,
         graph,
+        projection=projection,
     )
     offer(row, settings)
 

@@ -147,7 +147,7 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     name = f"{run.name}: " if run.name else ""
     facts = [f"AP {ranked.average_precision:.3f}"] if ranked.positives else []
     facts.append(f"{images.title}, {len(images.image_names):,} images")
-    facts.append(" + ".join(feature for feature, _ in told["features"]))
+    facts.append(runs.features_of(run))
     known = [item for item in settings_of(method_class(told["method"])) if not item.advanced]
     facts += [f"{item.name} = {told['method_settings'].get(item.name, item.default)}" for item in known]
     by = runs.neighbours_of(TrainSettings.from_json(told))

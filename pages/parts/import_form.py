@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from pages.parts import address, bringing, cache, forms, frame, jobs_panel, keys
 from pages.parts.frame import escaped
@@ -44,12 +44,13 @@ def offer(again: Run | None = None, ended: str = "") -> None:
 def _bring(again: Run | None, ended: str) -> None:
     """A place to drop a ZIP file, and one to type a path."""
     key = keys.widget(f"upload {st.session_state.get(keys.UPLOADS, 0)}")
-    st.file_uploader("Drop a ZIP file here", "zip", key=key, on_change=_upload, args=(key,))
+    st.file_uploader("Drop a ZIP file here", "zip", key=key)
     st.caption(
         f"With images and their labels, as annotation tools export them: {', '.join(tree_sources())}. At most "
         f"{st.get_option('server.maxUploadSize'):,} MB; for a larger one type its path below. You see what is in it "
         "before anything of it is imported; unless you import it, nothing of it stays."
     )
+    _upload(st.session_state[key])
     refused = st.session_state.get(keys.NOT_BROUGHT)
     if refused is not None:
         st.error(escaped(refused), icon=":material/error:")
@@ -74,19 +75,25 @@ def _bring(again: Run | None, ended: str) -> None:
             )
 
 
-def _upload(key: str) -> None:
-    """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten."""
-    file = st.session_state[key]
-    if not isinstance(file, UploadedFile):  # none, or one that the server was told to forget
+def _upload(file: UploadedFile | DeletedFile | None) -> None:
+    """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten.
+
+    A callback would be stopped for good where it is called as a part of the page looks how far a worker is, and the
+    page's own run follows. What is in the widget stays there until this has come to its end, once for each file.
+    """
+    if file is None:
         return
+    begun: dict[str, str | None] = st.session_state.setdefault(keys.UPLOADED, {})
+    if file.file_id not in begun and isinstance(file, UploadedFile):
+        st.session_state[keys.NOT_BROUGHT] = None
+        try:
+            begun[file.file_id] = bringing.look_at_upload(file).id
+        except HomeError as error:
+            begun[file.file_id] = None
+            st.session_state[keys.NOT_BROUGHT] = str(error)
+    address.put(**{keys.IMPORT: begun.get(file.file_id)})
     st.session_state[keys.UPLOADS] = st.session_state.get(keys.UPLOADS, 0) + 1
-    st.session_state[keys.NOT_BROUGHT] = None
-    try:
-        run = bringing.look_at_upload(file)
-    except HomeError as error:
-        st.session_state[keys.NOT_BROUGHT] = str(error)
-    else:
-        address.put(**{keys.IMPORT: run.id})
+    st.rerun()
 
 
 def _path_of(run: Run) -> str:

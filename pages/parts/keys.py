@@ -7,6 +7,8 @@ ROOM = "room"  # name of the room that the visitor works in, and the key to it
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
 FEATURES = "features"  # names, joined by commas
+PROJECTION = "projection"  # what is made of them: "None", "PCA" or "PCA, whitened"
+PROJECTED_TO = "projected_to"  # how many columns of that are kept
 QUERY = "query"  # the class that is searched for
 METHOD = "method"
 GRAPH = "graph"  # which samples lean on which, of a method that uses that
@@ -111,6 +113,8 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         "sheet.",
         QUERY,
         FEATURES,
+        PROJECTION,
+        PROJECTED_TO,
         METHOD,
         GRAPH,
         "method.",
@@ -134,6 +138,8 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     EXPERIMENT: (
         EXPERIMENT_SET,
         FEATURES,
+        PROJECTION,
+        PROJECTED_TO,
         SCALE,
         QUERIES,
         CONTENDERS,
@@ -147,13 +153,15 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         GALLERY_SPLIT,
     ),
     SCALE: (QUERIES, CONTENDERS, "grid.", FOLDS),
-    STUDY_RUN: (FEATURES, "study."),
+    STUDY_RUN: (FEATURES, PROJECTION, PROJECTED_TO, "study."),
     SEQUENCE: (VISIT,),
     LENGTH: (VISIT,),
     TREES: (VISIT,),
     SIMULATION: (
         LABEL_SET,
         FEATURES,
+        PROJECTION,
+        PROJECTED_TO,
         MODELS,
         STRATEGIES,
         QUESTIONS,
@@ -202,6 +210,7 @@ K_RAISED = "k was raised beside the question"  # whether
 LABEL_STARTED = "training of labels that was just begun"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
 NOT_BROUGHT = "why nothing was brought"  # message or None
+UPLOADED = "looks at what was uploaded"  # id of each file: id of the run, None where nothing was brought
 UPLOADS = "uploads so far"  # how many: each has a widget of its own, so that none keeps the last one's bytes
 JUST_KEPT = "image set that was just kept"  # its key
 JUST_TAKEN_AWAY = "image set that was just taken away"  # its key

@@ -135,9 +135,10 @@ def _missing(row: ImageSetRow, live: list[Run]) -> str:
 
 
 def rivals_of(run: Run) -> list[Run]:
-    """The other trainings on the same images, features and labels: first those by another method, then the newest."""
+    """The other trainings on the same images, features and labels, seen through the same projection: first those by
+    another method, then the newest."""
     other = RIVAL if run.settings["method"] == OWN else OWN
-    same = ("set", "features", "min_images")
+    same = ("set", "features", "min_images", "projection")
     found = [
         one
         for one in cache.store().runs("label", run.settings["set"])

@@ -14,6 +14,7 @@ from pages.parts import (
     frame,
     jobs_panel,
     keys,
+    projections,
     run_actions,
     runs,
     training_view,
@@ -33,7 +34,9 @@ def start(key: str, method: str, like: Run | None = None) -> Run:
         settings = LabelTrainSettings(key, features, method)
     else:
         given = LabelTrainSettings.from_json(like.settings)
-        settings = LabelTrainSettings(key, given.features, method, min_images=given.min_images)
+        settings = LabelTrainSettings(
+            key, given.features, method, min_images=given.min_images, projection=given.projection
+        )
     return jobs.start_once(cache.store(), "label", settings.to_json())
 
 
@@ -63,6 +66,7 @@ def train_another(row: ImageSetRow, methods: Sequence[str], live: Sequence[Run])
             default=default_names(images),
             key=keys.widget(f"label training features {row.key}"),
         )
+        projection = projections.choose("label training ")
         plugins = [(method, method_class(method))]
         values = forms.settings_form("label training", plugins, f"More settings of {method}", shared=False)
         least = st.number_input(
@@ -78,7 +82,7 @@ def train_another(row: ImageSetRow, methods: Sequence[str], live: Sequence[Run])
             "Train this model", keys.widget("train another"), type="primary", disabled=not features
         ):
             described = tuple((name, {}) for name in features)
-            settings = LabelTrainSettings(row.key, described, method, values[method], int(least))
+            settings = LabelTrainSettings(row.key, described, method, values[method], int(least), projection)
             run = jobs.start_once(cache.store(), "label", settings.to_json())
             st.session_state[keys.LABEL_STARTED] = run.id
             st.rerun()
@@ -120,6 +124,7 @@ def look_at(run: Run) -> None:
         jobs_panel.explain_end(run)
         if runs.has_numbers(run):
             certificate.show(run)
+        certificate.say_projection(run)
         if iterations := jobs_panel.events_of(run):
             training_view.draw(run, iterations, training_view.log_choice())
         run_actions.manage(run)

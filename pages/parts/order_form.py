@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, forms, frame, keys
+from pages.parts import address, cache, forms, frame, keys, projections
 from pages.parts.asking_form import choose_features
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
@@ -27,11 +27,18 @@ def show(row: ImageSetRow, criterion: str) -> None:
         values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
     with right:
         features = choose_features(row)
+        projection = projections.choose()
         drawn = forms.settings_form("drawing", [(Drawing.name, Drawing)], "More settings of the sequences")
     usual = {item.name: item.default for item in settings_of(Drawing)}
     drawing = {name: value for name, value in drawn[Drawing.name].items() if value != usual[name]}
     settings = OrderTrainSettings(
-        row.key, tuple((name, {}) for name in features), criterion, method, values[method], drawing
+        row.key,
+        tuple((name, {}) for name in features),
+        criterion,
+        method,
+        values[method],
+        drawing,
+        projection,
     )
     if frame.pressed(
         "Train", "train orders", type="primary", icon=":material/play_arrow:", disabled=not features

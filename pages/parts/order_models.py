@@ -130,7 +130,7 @@ def _tested_on(run: Run) -> tuple[object, ...]:
 
 def name_of(run: Run) -> str:
     """One line that tells a training from others."""
-    features = " + ".join(name for name, _ in run.settings["features"])
+    features = runs.features_of(run)
     star = "★ " if run.star else ""
     return f"{star}{short_name(run)} · {features} · {runs.measured(run)} · {runs.when(run)} · {run.id}"
 

@@ -16,6 +16,7 @@ from pages.parts import cache
 from ranking.datasets import build_image_set
 from ranking.datasets.build import check
 from ranking.features import load_features
+from ranking.features.projection import projected
 from ranking.run import Run
 from ranking.store import Store
 from ranking.types import LabelSet, SourceBox, SourceImage
@@ -78,9 +79,8 @@ def _described(home: str, run_id: str, data: bytes) -> Brought:
     with tempfile.TemporaryDirectory() as folder:
         images, _ = build_image_set(source, Path(folder) / "set")
         features = load_features(images, run.settings["features"], Path(folder))
+        seen = projected(cache.projection(run), features)
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])
     labels = np.zeros((1, len(method.names)), np.bool_)
-    return Brought(
-        LabelSet(features, labels, method.names, ids=np.array([name])), 0, picture, (width, height)
-    )
+    return Brought(LabelSet(seen, labels, method.names, ids=np.array([name])), 0, picture, (width, height))

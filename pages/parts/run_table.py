@@ -123,7 +123,7 @@ def _row(run: Run) -> dict[str, Any]:
         "Gap, %": None if gap is None else 100 * gap,
         "Seconds": runs.finite(proof.get("seconds")),
         "When": datetime.fromtimestamp(run.created),
-        "Features": " + ".join(name for name, _ in settings["features"]),
+        "Features": runs.features_of(run),
     }
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, keys
+from pages.parts import address, cache, keys, projections
 from pages.parts.frame import escaped
 from ranking import make_method, method_class, method_names
 from ranking.features import feature_class, feature_names
+from ranking.features.projection import PCA, features_told, projection_told
 from ranking.image_graph import graph_words
 from ranking.run import Kind, Run
 from ranking.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
@@ -63,6 +64,7 @@ def _given(run: Run) -> dict[str, str]:
         keys.FEATURES: ",".join(name for name, _ in settings["features"]),
         keys.QUERY: settings["query"],
         keys.METHOD: settings["method"],
+        **projections.given(settings.get("projection")),
     }
     if (by := neighbours_of(TrainSettings.from_json(settings))) is not None:
         told[keys.GRAPH] = by
@@ -167,11 +169,16 @@ def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> d
 def name_of(run: Run) -> str:
     """One line that tells a training from its neighbours; of one that ranks labels also the settings that are not at
     their defaults, for it stands in no table that shows them."""
-    features = " + ".join(name for name, _ in run.settings["features"])
+    features = features_of(run)
     star = "★ " if run.star else ""
     told = [", ".join(differing(run))] if run.kind == "label" else []
     parts = [f"{star}{short_name(run)}", *filter(None, told), features, measured(run), when(run)]
     return " · ".join(parts)
+
+
+def features_of(run: Run) -> str:
+    """What a training saw of an image, in a few words."""
+    return features_told(run.settings["features"], run.settings.get("projection"))
 
 
 def measured(run: Run) -> str:
@@ -195,7 +202,14 @@ def settings_given(run: Run) -> TrainSettings:
     given = TrainSettings.from_json(run.settings)
     features = tuple((name, _complete(_feature(name), values)) for name, values in given.features)
     method = _complete(_method(given.method), given.method_settings)
-    return replace(given, features=features, method_settings=method, graph=neighbours_of(given))
+    projection = None if given.projection is None else _complete(PCA, given.projection)
+    return replace(
+        given,
+        features=features,
+        method_settings=method,
+        graph=neighbours_of(given),
+        projection=projection,
+    )
 
 
 def neighbours_of(settings: TrainSettings) -> str | None:
@@ -217,6 +231,9 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
         said.append(f"features {' + '.join(one)} → {' + '.join(other) or 'none'}")
     for name in one.keys() & other.keys():
         said += _changes(_feature(name), one[name], other[name], f"{name}: ")
+    if before.projection != after.projection:
+        one, other = (projection_told(asked.projection) for asked in (before, after))
+        said.append(f"projection {one} → {other}")
     if None not in (before.graph, after.graph) and before.graph != after.graph:
         said.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
     if before.method == after.method:

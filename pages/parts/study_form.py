@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, forms, frame, keys
+from pages.parts import address, cache, forms, frame, keys, projections
 from pages.parts.asking_form import choose_features, choose_number
 from ranking import jobs, method_class
 from ranking.order_studies import STUDIES
@@ -43,6 +43,7 @@ def given(run: Run) -> dict[str, str]:
         keys.CRITERION: settings.criterion,
         keys.STUDY: settings.study,
         keys.FEATURES: ",".join(name for name, _ in settings.features),
+        **projections.given(settings.projection),
     }
     drawn = {keys.setting("study", "drawing", name): str(value) for name, value in settings.drawing.items()}
     subsequences = settings.method_settings.get("subsequences", SUBSEQUENCES)
@@ -59,6 +60,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         features = choose_features(row)
+        projection = projections.choose()
         first = choose_one("What comes first", FIRST, [HIGHEST, LOWEST])
         of = choose_one("Sequences are drawn from", OF, [ANY, ONE_EACH])
         seed = choose_number("Seed", SEED, 0, 1_000_000, 0)
@@ -86,6 +88,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
         study,
         {**changed, "subsequences": subsequences},
         drawing,
+        projection,
     )
     if frame.pressed(
         f"Measure figure {STUDIES[study].figure} here",

@@ -12,10 +12,11 @@ from ranking import method_class
 from ranking import rank as ranked
 from ranking.commands.watching import DONE
 from ranking.features import load_features
+from ranking.run import Run
 from ranking.run_settings import TrainSettings
 from ranking.spreadsheets import guarded
 from ranking.store import Store
-from ranking.training import query_of
+from ranking.training import projection_of, query_of
 from ranking.types import Bools, Floats, ImageSet
 
 SUMMARY = "rank the samples of an image set by a trained model, as CSV"
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     settings = TrainSettings.from_json(model.settings)
     images = store.image_set(options.set or settings.set)
     rows = np.flatnonzero(_chosen(images, options.part))
-    scores = _scores(store, model.model_file.as_posix(), settings, images)[rows]
+    scores = _scores(store, model, settings, images)[rows]
     known = settings.query in images.classes
     table = csv.writer(sys.stdout)
     table.writerow(["rank", "score", "relevant", "sample", "image"])
@@ -59,10 +60,10 @@ def _chosen(images: ImageSet, part: str) -> Bools:
     return {"test": images.test, "train": ~images.test, "all": every}[part]
 
 
-def _scores(store: Store, file: str, settings: TrainSettings, images: ImageSet) -> Floats:
+def _scores(store: Store, model: Run, settings: TrainSettings, images: ImageSet) -> Floats:
     """(n,) of all samples of a set."""
-    method = method_class(settings.method).load(file)
+    method, projection = method_class(settings.method).load(model.model_file), projection_of(model)
     features = load_features(images, settings.features, store.features)
     edges = store.edges_of(settings.set, settings.graph) if images.key == settings.set else None
-    scores: Floats = method.score(query_of(images, settings, features, edges=edges))
+    scores: Floats = method.score(query_of(images, settings, features, edges=edges, projection=projection))
     return scores

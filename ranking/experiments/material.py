@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 from ranking.experiments.plan import Plan
 from ranking.features import load_features
 from ranking.features.extract import OnFeatures
+from ranking.features.projection import Projection, make_projection, projected
 from ranking.image_graph import compared_columns, graph_edges
 from ranking.methods.training_set import TrainingSet
 from ranking.similarity import similarity_graph
@@ -34,13 +35,15 @@ class Material:
 
     features: (n, d) of all samples. relevance: (n,) of each query. sides: of each fold, and of None, the samples to
     learn from and the held-out ones. compared: the columns of the features that the affinity compares, (0,) where no
-    method uses a graph.
+    method uses a graph. projections: of each fold, and of None, through which its two sides see the features, fitted on
+    the samples to learn from; none where features are seen as they are.
     """
 
     features: Features
     relevance: Mapping[str, Ints]
     sides: Mapping[int | None, tuple[Side, Side]]
     compared: Ints
+    projections: Mapping[int | None, Projection] = field(default_factory=dict)
 
 
 def material_of(
@@ -50,7 +53,7 @@ def material_of(
     on_features: OnFeatures | None = None,
     edges: Ints | None = None,
 ) -> Material:
-    """The material of a plan on its set; on_features hears of features that have to be computed.
+    """The material of a plan on its set; on_features hears of features that have to be computed, and of projections.
 
     edges: the pairs (m, 2) that the protocol names where it names a CSV (`ranking.store.Store.edges_of`).
     """
@@ -67,7 +70,23 @@ def material_of(
 
     sides = {fold: (side(split.learn), side(split.held)) for fold, split in plan.splits.all.items()}
     relevance = {query: image_set.relevance(query) for query in plan.queries}
-    return Material(features, relevance, sides, compared)
+    return Material(features, relevance, sides, compared, projections_of(plan, features, on_features))
+
+
+def projections_of(
+    plan: Plan, features: Features, on_step: OnFeatures | None = None
+) -> dict[int | None, Projection]:
+    """Of each split the projection that the protocol names, fitted on the samples to learn from alone. They are fitted
+    here, once, for all that are to train: states that cells begin from mean the same to all."""
+    made, splits = make_projection(plan.protocol.projection), plan.splits.all
+    found: dict[int | None, Projection] = {}
+    if made is None:
+        return found
+    for fold, split in splits.items():
+        if on_step is not None:
+            on_step(f"Fitting {made.name}", len(found), len(splits))
+        found[fold] = made.fitted(features, split.learn)
+    return found
 
 
 class Bench:
@@ -94,7 +113,9 @@ class Bench:
         return Query(self._rows(fold, 1), relevance, self._graph(fold, 1) if leaning else None)
 
     def _features_of(self, fold: int | None, side: int) -> Features:
-        return np.ascontiguousarray(self._material.features[self._material.sides[fold][side].rows])
+        rows = self._material.sides[fold][side].rows
+        seen = projected(self._material.projections.get(fold), self._material.features[rows])
+        return np.ascontiguousarray(seen)
 
     def _graph_of(self, fold: int | None, side: int) -> SimilarityGraph:
         rows, edges = self._material.sides[fold][side]

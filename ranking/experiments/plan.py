@@ -29,6 +29,7 @@ from ranking.experiments.results import Place, Results
 from ranking.experiments.splits import Split, Splits, check_queries, splits_of
 from ranking.features import feature_columns
 from ranking.features.extract import cache_name
+from ranking.features.projection import whole_projection
 from ranking.run_settings import Protocol, Settings
 from ranking.types import ImageSet
 
@@ -155,11 +156,14 @@ def _check_places(measure: str, splits: Splits) -> None:
 
 
 def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str | None) -> str:
-    """A hash of the samples of a split: their set, features, graph, and on which side each is."""
+    """A hash of the samples of a split: their set, features, graph, and on which side each is; and their projection,
+    where there is one, so that cells of before there were any keep theirs."""
     features = [
         cache_name(image_set.key, feature) for feature, _ in feature_columns(protocol.features, image_set)
     ]
     told: list[Any] = [image_set.key, features, graph]
+    if (projection := whole_projection(protocol.projection)) is not None:
+        told.append(projection)
     content = hashlib.sha256(json.dumps(told).encode())
     for rows in (split.learn, split.held):
         content.update(rows.astype("<i8").tobytes())

@@ -153,4 +153,4 @@ def check(protocol: Protocol) -> None:
 def part_of_protocol(settings: Protocol) -> dict[str, Any]:
     """What decides the numbers of a run's settings, as JSON: all but where they are computed."""
     told = settings.to_json()
-    return {item.name: told[item.name] for item in fields(Protocol)}
+    return {item.name: told[item.name] for item in fields(Protocol) if item.name in told}

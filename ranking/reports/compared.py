@@ -10,6 +10,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.comparison import Comparison
+from ranking.features.projection import projection_told
 from ranking.image_graph import graph_words
 from ranking.intervals import Redrawn, redrawn
 from ranking.ranked import Ranking
@@ -94,6 +95,8 @@ def settings_told(run: Run) -> dict[str, str]:
     features = (f"{name}{_listed(given)}" for name, given in asked.features)
     told = {"Method": asked.method, "Features": " + ".join(features)}
     told |= {item.label.partition(":")[0]: _spoken(values[item.name]) for item in settings_of(method)}
+    if asked.projection is not None:
+        told["Projection"] = projection_told(asked.projection)
     if asked.graph is not None:
         told["Neighbours"] = graph_words(asked.graph)
     if asked.warm_start is not None:

@@ -13,6 +13,7 @@ from ranking.experiments.tables import (
     test_table,
     validation_table,
 )
+from ranking.features.projection import features_told
 from ranking.image_graph import graph_words
 from ranking.reports import files
 from ranking.reports.differences import (
@@ -83,7 +84,7 @@ def _about(findings: Findings) -> Markup:
     told = {
         "Images": f"{images.title}: {len(images.image_names):,} images",
         "Samples": f"{train:,} to train on, {test:,} to test on",
-        "Features": " + ".join(feature for feature, _ in protocol.features),
+        "Features": features_told(protocol.features, protocol.projection),
         "Queries": ", ".join(findings.results.queries),
         "Folds": f"{splits.folds}, of whole images and groups, dealt by seed {protocol.seed}",
         "Chosen by": f"{protocol.measure}, mean over the folds; of equal ones the smallest C",

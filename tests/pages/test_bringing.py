@@ -7,13 +7,14 @@ import json
 import zipfile
 
 import pytest
+import streamlit as st
 from filled_home import import_here, look_here, train_settings
 from PIL import Image
 from shapes import HOSTILE, write_shapes
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from zipped import zip_of
 
-from pages.parts import bringing, problem_table
+from pages.parts import address, bringing, problem_table
 from ranking.datasets.detection import tree_sources
 from ranking.home import HomeError
 from ranking.run import Run
@@ -55,6 +56,23 @@ def plain(element) -> str:
 
 
 # ----------------------------------------------------------------------------------------------- bringing
+
+
+@pytest.mark.parametrize(("where", "name"), [(bringing, "look_at_upload"), (address, "put")])
+def test_a_dropped_file_is_looked_at_once_where_its_page_was_stopped_on_the_way(
+    started, open_page, tmp_path, monkeypatch, where, name
+):
+    monkeypatch.setattr(
+        bringing, "_release", lambda _: None
+    )  # the file that a browser has is still to be sent
+    ways = [lambda *_, **__: st.stop(), getattr(where, name)]
+    monkeypatch.setattr(where, name, lambda *told, **changes: ways.pop(0)(*told, **changes))
+    app = drop(open_page("image_sets"), zipped_shapes(tmp_path))
+    assert "import" not in app.query_params
+    ways.append(ways[0])
+    app.run()
+    [run] = started
+    assert app.query_params["import"] == run.id
 
 
 def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(

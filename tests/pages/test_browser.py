@@ -1,4 +1,4 @@
-"""One walk through the laboratory in a real browser, on a real server with real workers."""
+"""Walks through the laboratory in a real browser, on a real server with real workers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,6 @@ from browsing import Page, Visit, choose, metric, settle, train
 from shapes import HOSTILE, write_shapes
 
 from ranking.datasets import load_image_set, ready_made_folder
-
-
-def test_from_an_empty_home_to_a_ranking(visit: Visit) -> None:
-    page = visit("/")
-    page.get_by_role("button", name="Why optimise AP?").click()
-    page.get_by_text("One query is an example, not a proof.").first.wait_for()
-    page.get_by_role("link", name="Image sets").click()
-    page.locator(".tile").first.wait_for()
-    choose(page, "set", "Digits — ")
-    page.get_by_role("heading", name="Image 0000").wait_for()
-    page.get_by_role("button", name="Train on this image set").click()
-    train(page, "3 — ")
-    page.get_by_role("button", name="Look at the ranked images").click()
-    page.locator(".tile[data-mark=relevant]").first.wait_for()
-    assert page.get_by_role("listbox", name="Ranked").get_by_role("option").count() == 200
-    assert metric(page, "AP") > 0.9
-
-    run = re.search(r"run=(\w+)", page.url)
-    assert run is not None
-    elsewhere = visit(f"/ranked_images?run={run[1]}", color_scheme="dark")
-    elsewhere.locator(".tile").first.wait_for()
-    assert metric(elsewhere, "AP") == metric(page, "AP")
-    elsewhere.goto(elsewhere.url.split("/ranked_images")[0] + f"/train?run={run[1]}")
-    elsewhere.get_by_text("Converged.").wait_for()
 
 
 def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -> None:

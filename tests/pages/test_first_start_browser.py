@@ -1,0 +1,42 @@
+"""The first start, in a real browser: nothing is there, and the bundled sets are made while one looks around."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from browsing import Server, Visit, choose, metric, train
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One whose home is empty."""
+    server = Server(tmp_path_factory.mktemp("first") / "home")
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_from_an_empty_home_to_a_ranking(visit: Visit) -> None:
+    page = visit("/")
+    page.get_by_role("button", name="Why optimise AP?").click()
+    page.get_by_text("One query is an example, not a proof.").first.wait_for()
+    page.get_by_role("link", name="Image sets").click()
+    page.locator(".tile").first.wait_for()
+    choose(page, "set", "Digits — ")
+    page.get_by_role("heading", name="Image 0000").wait_for()
+    page.get_by_role("button", name="Train on this image set").click()
+    train(page, "3 — ")
+    page.get_by_role("button", name="Look at the ranked images").click()
+    page.locator(".tile[data-mark=relevant]").first.wait_for()
+    assert page.get_by_role("listbox", name="Ranked").get_by_role("option").count() == 200
+    assert metric(page, "AP") > 0.9
+
+    run = re.search(r"run=(\w+)", page.url)
+    assert run is not None
+    elsewhere = visit(f"/ranked_images?run={run[1]}", color_scheme="dark")
+    elsewhere.locator(".tile").first.wait_for()
+    assert metric(elsewhere, "AP") == metric(page, "AP")
+    elsewhere.goto(elsewhere.url.split("/ranked_images")[0] + f"/train?run={run[1]}")
+    elsewhere.get_by_text("Converged.").wait_for()

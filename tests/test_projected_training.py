@@ -1,0 +1,229 @@
+"""Trainings and simulations through a projection: fitted on what each learns from, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from dated_pictures import dated
+from labelled_pictures import patches
+
+from ranking import Query, label_training, order_training, training
+from ranking.asking_simulation import askers_of, asking_curves, deal
+from ranking.datasets import build_image_set, make_source
+from ranking.features.projection import PCA
+from ranking.image_graph import image_graph
+from ranking.label_training import label_set_of, seen_through, train_labels
+from ranking.order_training import features_to_order, train_orders
+from ranking.run_settings import (
+    AskingSettings,
+    ExperimentSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    Protocol,
+    StudySettings,
+    TrainSettings,
+)
+from ranking.training import query_of, train, what_is_learnt
+from ranking.types import Features, ImageSet, LabelSet
+
+FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
+WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}
+PARTS = (("Colour", {"bins": 3}),)
+SETTINGS = TrainSettings("key", PARTS, "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05}, projection=FOUR)
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    return build_image_set(make_source("Digits"), tmp_path_factory.mktemp("digits") / "set")[0]
+
+
+def drawn(rows: int, columns: int = 27, seed: int = 0) -> Features:
+    features = np.random.default_rng(seed).random((rows, columns)).astype(np.float32)
+    return features / np.linalg.norm(features, axis=1, keepdims=True)
+
+
+def given(monkeypatch: pytest.MonkeyPatch, module: Any, features: Features) -> None:
+    """Have a training find these features."""
+    monkeypatch.setattr(module, "load_features", lambda *_: features)
+
+
+def with_other_test(features: Features, test: Any) -> Features:
+    return np.where(np.asarray(test)[:, None], drawn(*features.shape, seed=8), features)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Settings
+# ---------------------------------------------------------------------------------------------------------
+
+PLAIN = [
+    TrainSettings("key", PARTS, "3", "AP-SVM"),
+    LabelTrainSettings("key", PARTS, "C-star p@k"),
+    AskingSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
+    OrderTrainSettings("key", PARTS, "year", "MidRank"),
+    StudySettings("key", PARTS, "year", "number of trees"),
+    Protocol("key", PARTS),
+    ExperimentSettings("key", PARTS),
+]
+
+
+@pytest.mark.parametrize("plain", PLAIN, ids=lambda one: type(one).__name__)
+def test_a_run_without_projection_is_told_as_before_there_were_any(plain: Any) -> None:
+    assert "projection" not in plain.to_json()
+    assert type(plain).from_json({**plain.to_json(), "projection": None}) == plain
+    through = replace(plain, projection=WHITE)
+    told = json.loads(json.dumps(through.to_json()))
+    assert told["projection"] == WHITE
+    assert type(plain).from_json(told) == through
+    for wrong in ("PCA", ["PCA"], 64):
+        with pytest.raises(
+            ValueError, match=r"projection must be a kind and its settings, as {'kind': 'PCA', "
+        ):
+            type(plain).from_json({**plain.to_json(), "projection": wrong})
+
+
+def test_weights_mean_what_the_projection_and_its_set_make_of_them() -> None:
+    settings = [SETTINGS, replace(SETTINGS, projection=None), replace(SETTINGS, projection=WHITE)]
+    settings += [replace(SETTINGS, projection={"kind": "PCA"}), replace(SETTINGS, set="other")]
+    assert len(set(map(what_is_learnt, settings))) == len(settings)
+    whole = replace(SETTINGS, projection={**FOUR, "whiten": False})
+    assert what_is_learnt(SETTINGS) == what_is_learnt(whole)
+    bare = replace(SETTINGS, projection=None)
+    assert what_is_learnt(bare) == what_is_learnt(replace(bare, set="other"))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Trainings that rank samples
+# ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("projection", [FOUR, WHITE])
+def test_what_test_samples_are_changes_nothing_that_is_learnt(
+    digits: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, projection: dict[str, Any]
+) -> None:
+    features, settings = drawn(len(digits)), replace(SETTINGS, projection=projection)
+    steps: list[str] = []
+    given(monkeypatch, training, features)
+    one = train(digits, settings, tmp_path, on_step=lambda what, done, total: steps.append(what))
+    assert steps == ["Fitting PCA", "Training"]
+    given(monkeypatch, training, with_other_test(features, digits.test))
+    other = train(digits, settings, tmp_path)
+    assert one.projection is not None
+    assert other.projection is not None
+    np.testing.assert_array_equal(one.projection.axes, other.projection.axes)
+    np.testing.assert_array_equal(one.method.weights, other.method.weights)
+    np.testing.assert_array_equal(one.scores[~digits.test], other.scores[~digits.test])
+    assert (one.scores[digits.test] != other.scores[digits.test]).any()
+    assert one.method.weights.shape == (4,)
+    np.testing.assert_array_equal(one.scores, one.method.score(Query(one.projection(features))))
+
+
+def test_neighbours_are_those_of_the_features_as_they_are(digits: ImageSet) -> None:
+    features = drawn(len(digits))
+    settings = replace(SETTINGS, method="HOB-SVM", method_settings={}, graph="nearest")
+    fitted = PCA(4).fitted(features, ~digits.test)
+    query = query_of(digits, settings, features, rows=~digits.test, projection=fitted)
+    expected = image_graph(digits, "nearest", PARTS, features, ~digits.test)
+    assert query.graph is not None
+    np.testing.assert_array_equal(query.graph.edges, expected.edges)
+    np.testing.assert_array_equal(query.graph.affinity, expected.affinity)
+    np.testing.assert_array_equal(query.features, fitted(features[~digits.test]))
+
+
+def test_no_projection_is_what_it_was(
+    digits: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given(monkeypatch, training, drawn(len(digits)))
+    trained = train(digits, replace(SETTINGS, projection=None), tmp_path)
+    assert trained.projection is None
+    assert trained.method.weights.shape == (27,)
+    with pytest.raises(ValueError, match="the kind of a projection must be 'PCA', got 'LDA'"):
+        train(digits, replace(SETTINGS, projection={"kind": "LDA"}), tmp_path)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Labels
+# ---------------------------------------------------------------------------------------------------------
+
+LABELS = LabelTrainSettings(
+    "key", (("Colour", {"bins": 2}),), "Independent p@k", {"C": 1.0, "max_iterations": 5}, 4, FOUR
+)
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    return patches(tmp_path_factory.mktemp("patches") / "set", 40)
+
+
+def test_a_ranker_of_labels_learns_through_its_training_images(
+    labelled: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features = drawn(len(labelled), 8)
+    given(monkeypatch, label_training, features)
+    one = train_labels(labelled, LABELS, tmp_path)
+    test = label_set_of(labelled, LABELS, tmp_path).test
+    given(monkeypatch, label_training, with_other_test(features, test))
+    other = train_labels(labelled, LABELS, tmp_path)
+    assert one.projection is not None
+    assert one.method.columns == 4
+    assert other.projection is not None
+    np.testing.assert_array_equal(one.projection.axes, other.projection.axes)
+    assert one.metrics["train"] == other.metrics["train"]
+    assert one.metrics["test"] != other.metrics["test"]
+
+
+def test_a_simulation_fits_in_each_fold_on_what_is_not_asked_about(
+    labelled: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = AskingSettings(
+        "key", LABELS.features, (("Independent p@k", {"C": 1.0, "max_iterations": 5}),), ("entropy",)
+    )
+    settings = replace(settings, questions=2, folds=3, min_images=4, projection=WHITE)
+    images = label_set_of(labelled, settings, tmp_path)
+    learnt: list[LabelSet] = []
+    fit = label_training.LabelRanker.fit
+    monkeypatch.setattr(
+        label_training.LabelRanker,
+        "fit",
+        lambda self, one, **rest: learnt.append(one) or fit(self, one, **rest),
+    )
+    asking_curves(images, settings, askers_of(settings))
+    assert len(learnt) == 3
+    for rows, seen in zip(deal(len(images), 3, settings.seed), learnt, strict=True):
+        training = images.part(np.setdiff1d(np.arange(len(images)), rows))
+        expected = seen_through(PCA(4, whiten=True).fitted(training.features), training)
+        np.testing.assert_array_equal(seen.features, expected.features)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Orders
+# ---------------------------------------------------------------------------------------------------------
+
+ORDERS = OrderTrainSettings(
+    "key", PARTS, "year", "RankSVM", {}, {"length": 5, "train": 20, "test": 20}, projection=FOUR
+)
+
+
+def test_orders_are_learnt_through_the_training_images(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = dated(tmp_path / "set")
+    features = drawn(len(images))
+    given(monkeypatch, order_training, features)
+    said: list[Any] = []
+    one = train_orders(images, ORDERS, tmp_path, on_fitted=lambda method, seen: said.append(seen))
+    given(monkeypatch, order_training, with_other_test(features, images.test))
+    other = train_orders(images, ORDERS, tmp_path)
+    assert one.projection is not None
+    assert said == [one.projection]
+    assert other.projection is not None
+    np.testing.assert_array_equal(one.projection.axes, other.projection.axes)
+    assert one.metrics["train"] == other.metrics["train"]
+    given(monkeypatch, order_training, features)
+    seen, fitted = features_to_order(images, ORDERS, tmp_path)
+    assert fitted is not None
+    np.testing.assert_array_equal(seen, PCA(4).fitted(features, ~images.test)(features))
