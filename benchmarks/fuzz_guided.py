@@ -47,6 +47,7 @@ def one_kind(place: int, seconds: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=WATCHED):
+        import fuzz_bringing
         import fuzz_kinds
 
     kind = fuzz_kinds.KINDS[place]()
@@ -63,7 +64,7 @@ def one_kind(place: int, seconds: int) -> None:
             try:
                 kind.bring(data[0] % len(kind.good), data[1:], home)
             except ValueError as error:
-                fuzz_kinds.check_wording(error)
+                fuzz_bringing.check_wording(error)
 
         flags = [
             f"-max_total_time={seconds}",

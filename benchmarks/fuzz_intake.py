@@ -3,7 +3,7 @@
     python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--brought 200] [--quick]
 
 Good files of every kind that is read are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
-imported as a person's would be, in processes that have a worker's limit of memory (`fuzz_kinds.py`, `fuzz_worker.py`).
+imported as a person's would be (`fuzz_bringing.py`), in processes that have a worker's limit of memory.
 A finding is a process that dies of a signal or takes longer than --seconds for a file; an error that is no refusal in
 the product's own words; a text that cannot be shown; a file read, written, moved or removed outside of the home, a
 program or connection started; memory that ran out. Then a part of them is brought to a real server through its pages
@@ -30,7 +30,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzz_kinds import IMPORTED, KINDS, REFUSED, WITH_PROBLEMS
+from fuzz_bringing import IMPORTED, REFUSED, WITH_PROBLEMS
+from fuzz_kinds import KINDS
 from fuzz_worker import file_of
 from timing import machine, table
 from watching import listing

@@ -66,7 +66,8 @@ def test_tokens_come_into_files() -> None:
 BAD = """
 import os, subprocess, sys
 from pathlib import Path
-from fuzz_kinds import Came, Kind
+from fuzz_bringing import Came
+from fuzz_kinds import Kind
 from fuzz_worker import fed
 from watching import Watch
 
