@@ -69,7 +69,7 @@ class Told:
             f"{files:,}",
             *counts,
             each,
-            f"{self.slowest[0]:.2f}",
+            f"{self.slowest[0]:.2f} (file {self.slowest[1]})",
             f"{self.peak:.0f}",
             str(len(self.findings)),
         ]

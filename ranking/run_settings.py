@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Self
 
+from ranking.text import readable
 from ranking.types import is_number
 
 Settings = dict[str, Any]
@@ -362,7 +363,7 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
     ):
         if names:
             expected = f"expected {', '.join(needed)} and, where wanted, {', '.join(optional)}"
-            raise ValueError(f"the settings of {what} {words} {', '.join(names)}; {expected}")
+            raise ValueError(f"the settings of {what} {words} {', '.join(map(readable, names))}; {expected}")
     for name in ("source_settings", "method_settings", "drawing"):
         if not isinstance(values.get(name, {}), dict):
             raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")
