@@ -47,10 +47,10 @@ def steps() -> None:
     handouts.offer(keys.LABELS_STEP, STEPS)
 
 
-def notice(chosen: int, said: str) -> None:
+def notice(chosen: int, said: str, screen: str = "") -> None:
     """The caption of a step, and the way to the next one beside it: a projector shows both."""
     left, onward = st.columns([5, 1])
-    handouts.caption(said, left)
+    handouts.caption(said, left, screen)
     with onward:
         lessons.offer_next(chosen, STEPS, keys.LABELS_STEP)
 
@@ -135,13 +135,13 @@ def show_answer(one: Taught, row: int, headline: DeltaGenerator) -> None:
         with column:
             told[model] = show_moves(one, row, model, label, said)
     name = one.names[label]
-    handouts.headline(
-        f"Is there “{name}”? Answer, and look who moves"
-        if said is None
-        else f"“{name}”: {'yes' if said else 'no'}. Overtakings: {OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}",
-        headline,
-    )
-    notice(2, taught_words.notice_answer(one, row, label, said))
+    if said is None:
+        handouts.headline(f"Is there “{name}”?", headline, screen="Answer, and look who moves")
+    else:
+        moved = f"{OWN} {told[OWN]}, {RIVAL} {told[RIVAL]}"
+        handouts.headline(f"“{name}”: {'yes' if said else 'no'}. Overtakings: {moved}", headline)
+    screen = "Answer, and see what the two models make of it." if said is None else ""
+    notice(2, taught_words.notice_answer(one, row, label, said), screen)
 
 
 def choose_answer(one: Taught, row: int) -> tuple[int, bool | None]:

@@ -19,7 +19,7 @@ from ranking.run import Run
 from ranking.types import ImageSet, Ints
 
 LESSON = lessons.WHY_AP
-STEPS = ("1 · Two rankings", "2 · Move one image", "3 · Understood")
+STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Understood")
 SHOWN, COLUMNS = 12, 6
 DEFAULT_K = 5
 
@@ -30,7 +30,7 @@ RELEVANT = int(OTHERS.sum()) + 1
 
 HEADLINES = (
     f"Query “{LESSON.query}”: two methods, one answer each",
-    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. Move one: the cost?",
+    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. If one moves: the cost?",
     "AP asks *where* the relevant images stand. Counting wrong labels only asks *on which side of a cut*.",
 )
 
@@ -249,7 +249,8 @@ def show_understood(found: dict[str, Run], standings: Sequence[Standing], k: int
     handouts.caption(say_costs(ap, zero_one))
     handouts.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
     handouts.caption(
-        f"{rivals.why(*standings)} Train on other queries of this or a larger set, with another C, and see."
+        rivals.why(*standings),
+        screen="Train on other queries of this or a larger set, with another C, and see.",
     )
     if frame.pressed("Train it yourself", "train it yourself", type="primary"):
         st.switch_page("pages/train.py", query_params=lessons.address_of(found[LESSON.methods[-1]]))

@@ -250,8 +250,8 @@ def show_understood(found: dict[str, Run], leaning: Leaning) -> None:
     )
     handouts.markdown(f"## {leanings.summed_up(leaning)}")
     handouts.caption(
-        "High-order information may put all of a scene on the wrong side where classes look alike. Train with another "
-        "η, with other neighbours, or on another query, and see whether it does."
+        "High-order information may put all of a scene on the wrong side where classes look alike.",
+        screen="Train with another η, with other neighbours, or on another query, and see whether it does.",
     )
     if frame.pressed("Train it yourself", "train with neighbours", type="primary"):
         st.switch_page("pages/train.py", query_params=lessons.address_of(found[MODEL]))

@@ -81,7 +81,9 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
     bound = address.bound(keys.GUESS, address.one_of(answers), None)
     guess = st.segmented_control("What do these pairs mean?", answers, **bound)
     if guess is None:
-        handouts.caption("Choose what you would tell a friend who has to go on in the same way.")
+        handouts.caption(
+            "What would you tell a friend who has to go on in the same way?", screen="Choose an answer above."
+        )
         return
     handouts.setting("What do these pairs mean?", str(guess))
     right = "It could be" if guess in CUES else "It could be that, too"
@@ -137,7 +139,8 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
             jobs.start_once(cache.store(), "study", settings.to_json())
             st.rerun()
         handouts.caption(
-            "RankSVM learns from pairs, MidRank from subsequences of 3 to 8; it takes half a minute."
+            "RankSVM learns from pairs, MidRank from subsequences of 3 to 8.",
+            screen="It takes half a minute.",
         )
         handouts.untrained()
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from pages.parts import (
@@ -21,27 +23,36 @@ from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.run import ENDED, Run
 from ranking.run_settings import TimingSettings
-from ranking.timing_studies import SAMPLES, TABLE, TimingOutcome
+from ranking.timing_studies import SAMPLES, Point, TimingOutcome
 
-SHARES = {"a tenth": 0.1, "a third": 1 / 3, "all": 1.0}
-SECONDS = {"a tenth": 15, "a third": 30, "all": 80}  # of processor time, about
+QUICK = "tables, a third of the samples"
+SIZES = {
+    QUICK: TimingSettings(share=1 / 3, rounds=3, parts="tables"),
+    "tables, all samples": TimingSettings(rounds=3, parts="tables"),
+    "figures too, a third": TimingSettings(share=1 / 3),
+    "figures too, all": TimingSettings(),
+}
+SECONDS = dict(zip(SIZES, (5, 20, 30, 80), strict=True))  # of processor time, about
+ROW, AROUND = 52, 90  # pixels of a chart of calls: of an algorithm, and what stands around them
 
 
 def steps() -> None:
     run = choose_timing()
-    view, task = st.container(), st.container()
-    with task, st.expander("Measure it on this machine", icon=":material/timer:", expanded=run is None):
-        show_form()
-    with view:
-        if run is None:
-            invite()
-        elif run.state not in ENDED:
-            st.markdown("## Measuring … all algorithms answer the same calls, in turn")
-            jobs_panel.watch(run)
-        else:
+    outcome = outcome_of(run)
+    kind, _, loss = choose_view().partition(" ")
+    st.markdown(f"## {headline(kind, loss, outcome)}")
+    if run is not None and run.state not in ENDED:
+        st.markdown("**Measuring …** all algorithms answer the same calls, in turn.")
+        jobs_panel.watch(run)
+    elif outcome is None:
+        if run is not None:
             jobs_panel.explain_end(run)
-            if run.state == "finished":
-                show_outcome(run)
+        show_form("Measure on this machine", "primary")
+    (show_table if kind == "tables" else show_figure)(loss, outcome)
+    if run is not None and outcome is not None:
+        say_how(run, outcome)
+        offer_files(run, outcome)
+        show_form("Measure again", "secondary")
 
 
 def timing_run(run_id: str) -> Run:
@@ -57,80 +68,97 @@ def choose_timing() -> Run | None:
 
 def name_of(run: Run) -> str:
     settings = TimingSettings.from_json(run.settings)
-    shares = {value: name for name, value in SHARES.items()}
-    size = shares.get(settings.share, f"{settings.share:g}")
-    name = run.name or f"{size} of the paper's samples"
-    return f"{name} · {settings.rounds} rounds · {runs.when(run)} · {run.id}"
+    known = {(one.share, one.parts): name for name, one in SIZES.items()}
+    size = known.get((settings.share, settings.parts), f"{settings.share:g} of the samples, {settings.parts}")
+    return f"{run.name or size} · {settings.rounds} rounds · {runs.when(run)} · {run.id}"
 
 
-def show_form() -> None:
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        size = st.segmented_control(
-            "How many of the paper's samples",
-            list(SHARES),
-            default="all",
-            required=True,
-            key=keys.widget("timing size"),
-        )
-    settings = TimingSettings(share=SHARES[str(size)])
-    with right:
-        if frame.pressed("Measure", "start timing", type="primary", icon=":material/play_arrow:"):
-            run = jobs.start_once(cache.store(), "timing", settings.to_json())
-            address.put(**{keys.TIMING: run.id})
-            st.rerun()
-    st.caption(
-        f"The paper has 3,347 people, 227 of them phoning, with 2,404 features each; {size} of them take about "
-        f"{jobs_panel.in_minutes(SECONDS[str(size)])} on two idle cores. With fewer samples the fixed costs of a "
-        "call hide what the algorithms differ by. Samples are synthetic: times depend on how many there are and "
-        "how well they are told apart, not on what they show. Other work on this machine slows some rounds; "
-        "every time is the median of five."
-    )
-
-
-def invite() -> None:
-    st.markdown("## How long does one most violated ranking take?")
-    st.caption(
-        "The paper trains AP-SVM and NDCG-SVM and times nothing but the search for the most violated ranking. "
-        "Press *Measure* below: the same is done here, with the paper's algorithms and with counting, and stands "
-        "beside the paper's numbers."
-    )
-
-
-def show_outcome(run: Run) -> None:
+def outcome_of(run: Run | None) -> TimingOutcome | None:
+    """What was measured; None where nothing was yet."""
+    if run is None or run.state != "finished":
+        return None
     with cache.or_gone():
-        outcome = TimingOutcome.from_json(run.result)
+        return TimingOutcome.from_json(run.result)
+
+
+def choose_view() -> str:
     views = list(timing_words.VIEWS)
     bound = address.bound(keys.TIMED, address.one_of(views), views[0])
-    view = st.segmented_control(
-        "What is shown", views, format_func=timing_words.VIEWS.get, required=True, **bound
+    return str(
+        st.segmented_control(
+            "What is shown", views, format_func=timing_words.VIEWS.get, required=True, **bound
+        )
     )
-    kind, _, loss = str(view).partition(" ")
-    if kind == "tables":
-        show_table(outcome, loss)
-    else:
-        show_figure(outcome, loss)
+
+
+def headline(kind: str, loss: str, outcome: TimingOutcome | None) -> str:
+    if kind == "figure":
+        return f"{timing_words.FIGURES[loss]}: what a training spends on most violated rankings"
+    return timing_words.headline(loss, table_point(outcome, loss))
+
+
+def table_point(outcome: TimingOutcome | None, loss: str) -> Point | None:
+    return None if outcome is None else timing_words.table_point(outcome.points, loss)
+
+
+def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
+    """The button that measures."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        size = str(
+            st.segmented_control(
+                label,
+                list(SIZES),
+                default=QUICK,
+                required=True,
+                key=keys.widget("timing size"),
+                width="content",
+                help="Samples are synthetic: times depend on how many there are and how well they are told apart, not "
+                "on what they show. With fewer the fixed costs of a call hide what the algorithms differ by.",
+            )
+        )
+        settings = SIZES[size]
+        if frame.pressed("Measure", "start timing", type=look, icon=":material/play_arrow:"):
+            run = jobs.start_once(cache.store(), "timing", settings.to_json())
+            address.put(**{keys.TIMING: run.id, keys.TIMED: address.get(keys.TIMED)})
+            st.rerun()
+    share = "as many samples as the paper" if settings.share == 1 else "fewer samples than the paper"
     st.caption(
-        f"Measured on {escaped(outcome.machine)}. Medians of {run.settings.get('rounds', 5)} rounds in which all "
-        "take turns, summed over the calls of a complete training (of long trainings 60 calls, evenly, stand for "
-        "all). The paper's machine is not known."
-    )
-    offer_files(run, outcome)
-
-
-def show_table(outcome: TimingOutcome, loss: str) -> None:
-    [point] = [one for one in outcome.points if (one.loss, one.varied) == (loss, TABLE)]
-    st.markdown(f"## {timing_words.headline(point)}")
-    st.markdown(timing_words.table(point))
-    st.caption(
-        f"{timing_words.TABLES[loss]} of the paper, with {point.positives:,} relevant and {point.negatives:,} "
-        f"irrelevant samples. **Notice** {escaped(timing_words.notice(point))}"
+        f"It takes about {jobs_panel.in_minutes(SECONDS[size])} on two idle cores, with {share} (3,347 people, 227 of "
+        f"them phoning, 2,404 features each). Every time is the median of {settings.rounds} rounds."
     )
 
 
-def show_figure(outcome: TimingOutcome, loss: str) -> None:
-    axes = timing_charts.axes_of(outcome.points, loss)
-    st.markdown(f"## {timing_words.FIGURES[loss]}: what a training spends on most violated rankings")
+def show_table(loss: str, outcome: TimingOutcome | None) -> None:
+    point = table_point(outcome, loss)
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        figure = timing_charts.calls_of(loss, point)
+        alt, key = timing_charts.calls_in_words(loss, point), keys.widget(f"calls {loss} {outcome is None}")
+        rows = len(figure.layout.yaxis.tickvals)
+        charts.show(figure, key, alt, f"calls-{loss}", height=AROUND + ROW * rows, top=8)
+    with right:
+        st.markdown(timing_words.table(loss, point))
+        said = timing_words.notice_paper(loss) if point is None else timing_words.notice(point)
+        st.caption(f"**Notice** {escaped(said)}")
+        of = ""
+        if point is not None:
+            of = f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
+        st.caption(
+            f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on a machine that it does "
+            f"not name; means and deviations over all iterations and ten actions.{of}"
+        )
+
+
+def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
+    name = timing_words.FIGURES[loss]
+    axes = timing_charts.axes_of([] if outcome is None else outcome.points, loss)
+    if not axes[SAMPLES]:
+        st.info(
+            f"The paper draws {name} and prints no numbers of it, so there is nothing to show before it was measured "
+            "here: choose “figures too” and press *Measure*.",
+            icon=":material/info:",
+        )
+        return
     figures = timing_charts.figures_of(axes)
     for column, (axis, figure) in zip(st.columns(len(figures), gap="small"), figures.items(), strict=True):
         with column:
@@ -138,6 +166,14 @@ def show_figure(outcome: TimingOutcome, loss: str) -> None:
             charts.show(figure, keys.widget(f"times {loss} {axis}"), alt, file, height=440, top=8)
     st.caption(
         f"**Notice** {escaped(timing_words.notice_figure(axes[SAMPLES]))} Both scales are logarithmic."
+    )
+
+
+def say_how(run: Run, outcome: TimingOutcome) -> None:
+    st.caption(
+        f"Measured on {escaped(outcome.machine)}. Medians of {run.settings.get('rounds', 5)} rounds in which all "
+        "take turns, summed over the calls of a complete training (of long trainings 60 calls, evenly, stand for "
+        "all)."
     )
 
 
@@ -153,12 +189,18 @@ def offer_files(run: Run, outcome: TimingOutcome) -> None:
         )
         shown = []
         for loss in timing_words.FIGURES:
+            point = table_point(outcome, loss)
+            told = f"{timing_words.TABLES[loss]}. {timing_charts.calls_in_words(loss, point)}"
+            shown.append((timing_charts.calls_of(loss, point), told))
             axes = timing_charts.axes_of(outcome.points, loss)
-            shown += [
-                (figure, f"{timing_words.FIGURES[loss]}. {timing_charts.in_words(axes[axis])}")
-                for axis, figure in timing_charts.figures_of(axes).items()
-            ]
+            if axes[SAMPLES]:
+                shown += [
+                    (figure, f"{timing_words.FIGURES[loss]}. {timing_charts.in_words(axes[axis])}")
+                    for axis, figure in timing_charts.figures_of(axes).items()
+                ]
         figures_file.offer("Times of loss-augmented inference", shown, f"times-{run.id}.html")
 
 
-frame.show_page("speed_lab", "The paper's times, measured again on this machine.", steps)
+frame.show_page(
+    "speed_lab", "How long one most violated ranking takes: in the paper, and on this machine.", steps
+)

@@ -181,9 +181,10 @@ def show_halves(run: Run) -> None:
     handouts.caption(
         f"All {len(problem.scores)} images that {METHOD} learnt from, {len(problem.positives)} of them relevant. "
         "Best ranks never fall from left to right, so the best rank of one image is a ceiling for all to its "
-        f"left and a floor for all to its right. Move the slider. **Notice** that {np.count_nonzero(low == high)} "
+        f"left and a floor for all to its right. **Notice** that {np.count_nonzero(low == high)} "
         f"of {len(low)} are settled after {looks}, and that {count} looks settle all: most irrelevant images "
-        "end below every relevant one, whole runs at once."
+        "end below every relevant one, whole runs at once.",
+        screen="Move the slider, and watch the bounds close.",
     )
 
 

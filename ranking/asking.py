@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.label_ranker import LabelRanker
@@ -117,6 +116,8 @@ class LabelEntropy:
 
     @classmethod
     def fitted(cls, method: LabelRanker, training: LabelSet) -> LabelEntropy:
+        from sklearn.linear_model import LogisticRegression  # takes a second to load
+
         scores = method.prediction(training).unary
         slopes, offsets = np.zeros(scores.shape[1]), np.full(scores.shape[1], np.inf)
         for i in range(scores.shape[1]):

@@ -85,6 +85,13 @@ class JobQueue(Database):
         with self._explained():
             self._laid_out(MIGRATIONS)
 
+    def _connect(self) -> sqlite3.Connection:
+        """Without waiting for the disk at each change: a ticket is worth nothing when the machine has gone down, for
+        the worker that holds it is gone too."""
+        database = super()._connect()
+        database.execute("pragma synchronous = normal")
+        return database
+
     def enter(self, run_id: str) -> None:
         """Take a ticket for a run of this home, whose lock is held. Repeating it is harmless."""
         with self.change() as database:

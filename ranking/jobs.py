@@ -29,11 +29,11 @@ from ranking.events import (
     with_last_gap,
 )
 from ranking.home import HomeError
-from ranking.job_queue import JobQueue
 from ranking.room_layout import has_quotas
 from ranking.room_quotas import most_jobs
 from ranking.run import ENDED, Kind, Run, take_lock
 from ranking.store import Store
+from ranking.worker_limits import yield_to_pages
 
 __all__ = [
     "cancel",
@@ -114,7 +114,7 @@ def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill:
 
 def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
     with open(run.stderr_file, "ab") as output:
-        return subprocess.Popen(
+        child = subprocess.Popen(
             [*WORKER, str(store.home), run.id],
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -123,6 +123,8 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
             start_new_session=True,  # what stops the server (Ctrl-C) does not stop a training
             env={**SPARE_A_CORE, **os.environ, LOCK_VARIABLE: str(lock)},
         )
+    yield_to_pages(child.pid)
+    return child
 
 
 def _await_end(store: Store, run_id: str, child: subprocess.Popen[bytes]) -> None:
@@ -145,7 +147,7 @@ def waits_for(store: Store, run: Run) -> int:
     for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives up for it
     however it dies.
     """
-    return 0 if run.kind == "import" else JobQueue(run.folder.parents[1]).waits_for(run.id, *_places(store))
+    return 0 if run.kind == "import" else store.queue.waits_for(run.id, *_places(store))
 
 
 def claim_turn(store: Store, run: Run) -> int:

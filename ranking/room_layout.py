@@ -71,6 +71,12 @@ def _resolved(text: str) -> Path | None:
         return None
 
 
+def borrowers_of(home: Path) -> Iterator[Path]:
+    """The rooms that are lent the content of `home`."""
+    rooms = home.parent.iterdir() if is_room(home) else ()
+    return (room for room in rooms if home in lenders_of(room))
+
+
 def lenders_of(home: Path) -> Iterator[Path]:
     """The homes whose content a room is lent: the class room, where the host has named one, and what is bundled."""
     named = os.environ.get(CLASS_ROOM)

@@ -1,4 +1,4 @@
-"""What a room may take of the machine: disk space, and trainings and imports at once."""
+"""What a room may take of the machine, disk space and work at once, and how many rooms there may be."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 from ranking.home import HomeError
 from ranking.room_layout import has_quotas
+from ranking.text import counted
 
-DISK, JOBS = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS"
-DEFAULT_DISK, DEFAULT_JOBS = 2_000_000_000, 2
+DISK, JOBS, COUNT = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS", "RANKING_ROOM_COUNT"
+DEFAULT_DISK, DEFAULT_JOBS, DEFAULT_COUNT = 2_000_000_000, 2, 200
 LIVE_FOR_EACH = 5  # trainings that work or wait, for each that may work at once: every one is a process
 
 
@@ -18,16 +19,24 @@ class QuotaError(HomeError):
     """A room has as much as it may have. The message says of what, and how to get on."""
 
 
+class FullError(QuotaError):
+    """A room takes the disk space that it may take: something in it has to be removed first."""
+
+
+class NoRoomError(QuotaError):
+    """A server has as many rooms as it may have."""
+
+
 def check_disk(home: Path) -> None:
-    """QuotaError where `home` is a room that takes the disk space that it may take."""
+    """FullError where `home` is a room that takes the disk space that it may take."""
     if not has_quotas(home):
         return
     used, most = bytes_of(home), most_disk()
     if used >= most:
-        raise QuotaError(
+        raise FullError(
             f"this room is full: it takes {told_bytes(used)} of {told_bytes(most)}; delete trainings that you no "
-            "longer need and empty the list of deleted ones (page Train, at the end), discard imports that wait for a "
-            "decision, remove computed features (start page), or begin another room"
+            "longer need and empty the list of deleted ones, take image sets away, discard imports that wait for a "
+            "decision, remove computed features, or begin another room (start page)"
         )
 
 
@@ -40,6 +49,17 @@ def check_jobs(home: Path, importing: bool, live: int) -> None:
         what = "imports going on" if importing else "trainings and simulations that work or wait"
         raise QuotaError(
             f"this room has {live} {what}, as many as it may have; wait until one has ended, or cancel one"
+        )
+
+
+def check_count(rooms: int) -> None:
+    """NoRoomError where a server with so many rooms of visitors may have no more."""
+    most = _number(COUNT, DEFAULT_COUNT, "rooms")
+    if rooms >= most:
+        raise NoRoomError(
+            f"this server has {counted(rooms, 'room')}, as many as it may have; enter one that is there by its "
+            "address, or ask the host to remove some that are no longer used (`python -m ranking rooms remove "
+            f"--unused-for DAYS`), or to start the server with a higher {COUNT}"
         )
 
 

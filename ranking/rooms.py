@@ -10,13 +10,14 @@ import os
 import secrets
 import string
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from ranking.home import Home, home_folder
 from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, has_quotas, is_room
-from ranking.room_quotas import bytes_of
+from ranking.room_quotas import bytes_of, check_count
 from ranking.run import LOCK, is_held
 from ranking.store import Store
 
@@ -64,7 +65,10 @@ class Rooms:
         return self._made(BUNDLED)
 
     def make(self, name: str) -> Path:
-        """The home of the room of that name, which is there from now on."""
+        """The home of the room of that name, which is there from now on. NoRoomError where the server has as many as
+        it may have and this is not one of them; the one that the host has named always has its place."""
+        if self.find(name) is None and name != os.environ.get(CLASS_ROOM):
+            check_count(sum(1 for _ in self._homes()))
         return self._made(checked_room(name))
 
     def find(self, name: str) -> Path | None:
@@ -78,9 +82,7 @@ class Rooms:
 
     def all(self) -> list[RoomRow]:
         """All rooms of visitors, that visited last first."""
-        homes = self._folder.iterdir() if self._folder.is_dir() else ()
-        names = [home.name for home in homes if has_quotas(home)]
-        return sorted((self._row(name) for name in names), key=lambda row: -row.visited)
+        return sorted((self._row(home.name) for home in self._homes()), key=lambda row: -row.visited)
 
     def unused_for(self, days: float) -> list[RoomRow]:
         """The rooms that nobody was in for so many days."""
@@ -98,6 +100,14 @@ class Rooms:
         server = Home(self.home)
         server.throw_away(room)
         server.empty_trash()
+
+    def _homes(self) -> Iterator[Path]:
+        """The homes of all rooms of visitors."""
+        return (
+            (home for home in self._folder.iterdir() if has_quotas(home))
+            if self._folder.is_dir()
+            else iter(())
+        )
 
     def _row(self, name: str) -> RoomRow:
         home = self._folder / name

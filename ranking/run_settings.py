@@ -212,13 +212,14 @@ class TimingSettings:
     """A timing of loss-augmented inference (`ranking.timing_studies`) on synthetic samples of the size of quicksort's.
 
     share: of the paper's numbers of samples, 1 for all. dimensions: of the features of each. rounds: a time is the
-    median over so many.
+    median over so many. parts: one of TIMED, the tables alone or the figures too.
     """
 
     share: float = 1.0
     dimensions: int = 2404
     rounds: int = 5
     seed: int = 0
+    parts: str = "tables and figures"
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TimingSettings:
@@ -232,6 +233,8 @@ class TimingSettings:
             value = getattr(settings, name)
             if type(value) is not int or not 1 <= value <= most:
                 raise ValueError(f"{name} must be a whole number from 1 to {most:,}, got {value!r:.80}")
+        if settings.parts not in TIMED:
+            raise ValueError(f"parts must be one of: {', '.join(TIMED)}; got {settings.parts!r:.80}")
         return settings
 
     def to_json(self) -> dict[str, Any]:
@@ -308,6 +311,7 @@ AnySettings = (
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
 NAMES = ("set", "look", "source", "query", "method", "criterion", "study")
 TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought")
+TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
 LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.home import move_durably
-from ranking.room_layout import lenders_of
-from ranking.room_quotas import check_disk
+from ranking.room_layout import borrowers_of, lenders_of
+from ranking.room_quotas import bytes_of, check_disk
 from ranking.run import ENDED, Run, is_set_key
 from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore
 from ranking.text import counted
@@ -194,8 +194,18 @@ class Store(RunStore):
     def delete_set(self, key: str) -> None:
         """Take an image set out of all lists; `restore_set` brings it back within DELETED_DAYS days.
 
-        Repeating it is harmless. ValueError where a run uses it, also one that was deleted and can be restored.
+        Repeating it is harmless. ValueError where a run uses it, also one that was deleted and can be restored, or one
+        of a room that the set is lent to.
         """
+        borrowed = [
+            len(users) for room in borrowers_of(self.home) if (users := Store(room)._users_of_lent_set(key))
+        ]
+        if borrowed:
+            raise ValueError(
+                f"expected an image set that no run uses, this one is lent to all rooms, and in "
+                f"{counted(len(borrowed), 'room')} of others {counted(sum(borrowed), 'run')} used it; it can be taken "
+                "away when these are deleted for good"
+            )
         with self._home.change() as database:
             self._row_of_set(database, key)
             users = self.users_of_set(key)
@@ -212,6 +222,14 @@ class Store(RunStore):
         """The runs that need an image set, those among them that were deleted and can be restored."""
         runs = self.own_runs(set_key=key) + self.own_runs(set_key=key, deleted=True)
         return [run for run in runs if run.kind != "import"]
+
+    def _users_of_lent_set(self, key: str) -> list[Run]:
+        """`users_of_set` of one that is lent to this home; none where it has that set itself."""
+        return [] if key in {row.key for row in self._own_image_sets()} else self.users_of_set(key)
+
+    def bytes_of_set(self, key: str) -> int:
+        """What an image set of this home takes of the disk, with the pairs that people brought for it."""
+        return bytes_of(self._home.sets / key) + bytes_of(self._home.edges / key)
 
     def restore_set(self, key: str) -> None:
         """Undo `delete_set`. ValueError where the set is gone for good."""

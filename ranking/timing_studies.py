@@ -23,7 +23,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.inference import most_violated_ranking
-from ranking.run_settings import TimingSettings
+from ranking.run_settings import TIMED, TimingSettings
 from ranking.types import Bools, Floats, ProgressEvent, Query
 
 OnStep = Callable[[str, float, int], None]  # (what, done, total)
@@ -102,11 +102,13 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
-def sizes(share: float) -> list[tuple[str, int, int]]:
+def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
     """(what is varied, |P|, |N|) of every training: the tables' first, then each axis of the figures."""
     p, n = max(2, round(share * POSITIVES)), max(2, round(share * NEGATIVES))
     few, total = max(2, round(share * FEW_NEGATIVES)), p + n
     found = [(TABLE, p, n)]
+    if parts == "tables":
+        return found
     for part in SHARES:
         relevant = max(1, round(part * total / (RATIO + 1)))
         found.append((SAMPLES, relevant, RATIO * relevant))
@@ -121,7 +123,7 @@ def time_inference(settings: TimingSettings, on_step: OnStep | None = None) -> T
     Every algorithm's objective is compared: ArithmeticError where one finds less than another.
     """
     tell = on_step or (lambda what, done, total: None)
-    asked = [(loss, *size) for loss in METHODS for size in sizes(settings.share)]
+    asked = [(loss, *size) for loss in METHODS for size in sizes(settings.share, settings.parts)]
     points = []
     for number, (loss, varied, positives, negatives) in enumerate(asked):
         what = f"{METHODS[loss]}, {positives:,} relevant and {negatives:,} irrelevant samples"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ranking import check_ranks, make_method, method_class
-from ranking.features import load_features, make_feature
+from ranking.features import load_features, make_feature, rows_of
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
 from ranking.image_graph import FIRST_GRAPH, image_graph
 from ranking.metrics import evaluate_or_count
@@ -91,7 +91,6 @@ def train(
     everything = query_of(image_set, settings, features, edges=edges, projection=projection)
     if hasattr(method, "check_graph"):
         method.check_graph(everything)  # what could not be scored is not trained
-    query = query_of(image_set, settings, features, relevance, learn, edges, projection)
 
     def listen(event: ProgressEvent) -> None:
         asked = getattr(method, "asked", None)
@@ -100,7 +99,13 @@ def train(
         if on_iteration is not None:
             on_iteration(event)
 
-    method.fit([query], on_progress=listen, warm_start=warm_start)
+    method.fit(
+        [
+            query_of(image_set, settings, features, relevance, learn, edges, projection)
+        ],  # gone when it has learnt
+        on_progress=listen,
+        warm_start=warm_start,
+    )
     if on_fitted is not None:
         on_fitted()
     scores = method.score(everything)
@@ -133,8 +138,8 @@ def query_of(
         graph = image_graph(image_set, by, settings.features, features, rows, edges)
     chosen = slice(None) if rows is None else rows
     told = None if relevance is None else relevance[chosen]
-    seen = projected(projection, features[chosen])
-    return Query(seen, told, graph, image_set.ids[chosen])
+    of_rows = features if rows is None else rows_of(features, rows)
+    return Query(projected(projection, of_rows), told, graph, image_set.ids[chosen])
 
 
 def graph_in_use(settings: TrainSettings) -> str | None:

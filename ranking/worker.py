@@ -37,7 +37,7 @@ from ranking.run_settings import (
 )
 from ranking.store import Store
 from ranking.types import Floats, Method, StopTraining
-from ranking.worker_limits import IMPORT_MEMORY, lift_memory_limit, limit_memory, reason_of
+from ranking.worker_limits import IMPORT_MEMORY, lift_memory_limit, limit_memory, reason_of, weigh_session
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.features.projection import Projection
@@ -84,12 +84,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _hold_lock(run: Run) -> None:
-    """Hold the lock handed over by `ranking.jobs`, or take it if started by hand, until the process ends."""
+    """Hold the lock handed over by `ranking.jobs`, or take it if started by hand, until the process ends. Who is handed
+    one leads a session of its own."""
     inherited = os.environ.pop(LOCK_VARIABLE, None)
     if inherited is None:
         take_lock(run.folder)
     else:
         os.set_inheritable(int(inherited), False)  # no process of ours shall outlive us holding it
+        weigh_session(os.getpid())
 
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:

@@ -57,6 +57,7 @@ SIDEWAYS = {
     ("order_studies", "study_bench"),
     ("study_bench", "order_training"),
     ("worker", "worker_limits"),
+    ("jobs", "worker_limits"),
     ("worker", "experiments"),
     ("experiments", "events"),
     ("asking_simulation", "label_training"),

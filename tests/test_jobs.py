@@ -17,6 +17,7 @@ from ranking import events, jobs
 from ranking.events import MEASURING
 from ranking.run import ENDED, Kind, Run
 from ranking.store import Store
+from ranking.worker_limits import LESS_URGENT, weigh_session
 
 SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 FOREVER = ["iterate", 100_000, 0.01]
@@ -58,6 +59,25 @@ def said(run: Run, kind: str) -> list[dict[str, Any]]:
 def iterating(store: Store, run: Run) -> Run:
     wait(lambda: said(run, "iteration"))
     return store.run(run.id)
+
+
+def test_work_is_less_urgent_than_the_process_that_asks_for_it(store: Store) -> None:
+    run = iterating(store, start(store, FOREVER))
+    assert run.pid is not None
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, run.pid) == min(19, ours + LESS_URGENT)
+    jobs.cancel(store, run.id)
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="sessions are not weighed here")
+def test_the_session_of_a_worker_weighs_less_as_soon_as_the_system_lets_it(store: Store) -> None:
+    for _ in range(2):  # the second at once: the system refuses it for a tenth of a second
+        run = iterating(store, start(store, FOREVER))
+        assert run.pid is not None
+        weigh_session(run.pid)
+        assert Path(f"/proc/{run.pid}/autogroup").read_text().endswith(f" nice {LESS_URGENT}\n")
+        jobs.cancel(store, run.id)
+    weigh_session(2**22 + 1)  # no such process: nothing to do
 
 
 # ------------------------------------------------------------------------------------------- a quiet life

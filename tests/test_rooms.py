@@ -16,7 +16,16 @@ from ranking.experiments.at_home import cells_of, experiment_at_home, results_at
 from ranking.features import load_features
 from ranking.home import HomeError
 from ranking.room_layout import CLASS_ROOM, check_source, checked_room, is_room, server_of
-from ranking.room_quotas import DISK, JOBS, LIVE_FOR_EACH, QuotaError, bytes_of
+from ranking.room_quotas import (
+    COUNT,
+    DISK,
+    JOBS,
+    LIVE_FOR_EACH,
+    FullError,
+    NoRoomError,
+    QuotaError,
+    bytes_of,
+)
 from ranking.rooms import Rooms, new_name
 from ranking.run import Run
 from ranking.run_settings import ExperimentSettings
@@ -353,6 +362,69 @@ def test_a_quota_that_is_no_number_is_refused(
     monkeypatch.setenv(DISK, text)
     with pytest.raises(HomeError, match="RANKING_ROOM_DISK must be a number of bytes, 1 or more"):
         Store(rooms.make("room-of-anna")).create_run("train", {})
+
+
+def test_a_full_room_counts_what_its_sets_take_until_they_are_removed_for_good(
+    rooms: Rooms, pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Store(rooms.make("room-of-anna"))
+    key = room.adopt(pictures, "Patches")
+    taken = room.bytes_of_set(key)
+    assert taken == sum(file.stat().st_size for file in pictures.rglob("*") if file.is_file())
+    monkeypatch.setenv(DISK, f"{taken}")
+    for act in (lambda: room.delete_set(key), lambda: None):
+        act()
+        with pytest.raises(FullError):
+            room.create_run("train", {})
+    room.empty_deleted_sets()
+    assert room.bytes_of_set(key) == 0
+    room.create_run("train", {})
+
+
+def test_a_server_has_so_many_rooms_and_says_so(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(COUNT, "2")
+    rooms.make("room-of-anna")
+    rooms.make("room-of-bert")
+    with pytest.raises(NoRoomError, match=r"this server has 2 rooms.*higher RANKING_ROOM_COUNT"):
+        rooms.make("room-of-carl")
+    assert rooms.find("room-of-carl") is None
+    rooms.make("room-of-anna")
+    assert rooms.bundled.is_dir()
+    monkeypatch.setenv(CLASS_ROOM, "of-the-teacher")
+    assert Rooms(rooms.home).find("of-the-teacher") is not None, "the host's own always has its place"
+    rooms.remove("room-of-anna")
+    rooms.remove("room-of-bert")
+    rooms.make("room-of-carl")
+
+
+def test_a_set_that_is_lent_stays_while_other_rooms_have_runs_on_it(rooms: Rooms, class_room: Store) -> None:
+    [row], room = class_room.image_sets(), Store(rooms.make("room-of-anna"))
+    for run in class_room.runs():
+        class_room.delete_run(run.id)
+    class_room.empty_deleted()
+    asked = room.create_run("train", {"set": row.key})
+    room.end_run(asked.id, "finished")
+    for act in (lambda: None, lambda: room.delete_run(asked.id)):
+        act()
+        with pytest.raises(ValueError, match="lent to all rooms, and in 1 room of others 1 run used it"):
+            class_room.delete_set(row.key)
+    assert class_room.image_sets() == [row]
+    room.empty_deleted()
+    class_room.delete_set(row.key)
+    assert room.image_sets() == []
+
+
+def test_a_set_that_is_lent_goes_where_rooms_that_use_it_have_it_themselves(
+    rooms: Rooms, class_room: Store, pictures: Path
+) -> None:
+    room = Store(rooms.make("room-of-anna"))
+    key = room.adopt(pictures, "Own")
+    room.create_run("train", {"set": key})
+    for run in class_room.runs():
+        class_room.delete_run(run.id)
+    class_room.empty_deleted()
+    class_room.delete_set(key)
+    assert [(one.key, one.lent) for one in room.image_sets()] == [(key, False)]
 
 
 # -------------------------------------------------------------------------------- list and remove

@@ -12,7 +12,7 @@ import pytest
 from ranking import Query
 from ranking.datasets import build_image_set, make_source
 from ranking.edge_files import edges_name
-from ranking.features import load_features
+from ranking.features import load_features, matrix_files
 from ranking.image_graph import image_graph
 from ranking.inference import PairsOfEitherSign, doubling
 from ranking.metrics import evaluate
@@ -51,6 +51,19 @@ def test_a_training_without_a_store(digits: ImageSet, tmp_path: Path) -> None:
     assert again.certificate is not None
     assert again.certificate.iterations < trained.certificate.iterations
     assert np.isfinite(again.scores).all()
+
+
+def test_mapped_features_change_no_bit_of_a_training(
+    digits: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(SETTINGS, features=(("Colour", {"bins": 4}), ("Colour of the image", {"bins": 2})))
+    usual = train(digits, settings, tmp_path / "usual")
+    monkeypatch.setattr(matrix_files, "LARGE", 0)
+    steps: list[str] = []
+    mapped = train(digits, settings, tmp_path / "mapped", on_step=lambda what, *_: steps.append(what))
+    assert "Features side by side" in steps
+    assert mapped.scores.tobytes() == usual.scores.tobytes()
+    assert mapped.metrics == usual.metrics
 
 
 def test_methods_that_rank_something_else_train_on_no_samples(digits: ImageSet, tmp_path: Path) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts import charts, keys
 from pages.parts.compared_shown import Shown
+from pages.parts.experiment_tables import as_markdown
 from pages.parts.frame import escaped
 from ranking.reports import comparison_words
+from ranking.reports.comparison_files import measures_table
 
 
 def show(shown: Shown, curves: go.Figure, top: int) -> None:
@@ -25,23 +25,7 @@ def show(shown: Shown, curves: go.Figure, top: int) -> None:
         charts.show(curves, key, alt, "precision-recall", height=360 + 24 * len(shown.runs))
         st.caption(comparison_words.CURVES)
     with right:
-        st.markdown("\n".join(table_of(shown, ["AP", f"P@{top}", "NDCG"])))
+        table = measures_table(shown, top)
+        st.markdown(as_markdown(table))
+        st.caption(escaped(table.note))
         st.caption(comparison_words.of_intervals(shown.compared, shown.found, shown.images, shown.split))
-
-
-def table_of(shown: Shown, measures: Sequence[str]) -> list[str]:
-    """A line of markdown a training; bold are the best of each measure, and differences whose interval is without 0."""
-    first = escaped(shown.names[0])
-    heads = [*measures, f"AP less {first}"]
-    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
-    for number, name in enumerate(shown.names):
-        cells = []
-        for measure in measures:
-            told = shown.found.interval(measure, number)
-            text = comparison_words.of_interval(told)
-            cells.append(f"**{text}**" if told.value == shown.found.values[measure].max() else text)
-        less = shown.found.difference("AP", number, 0)
-        text = comparison_words.of_difference(less)
-        cells.append("–" if not number else f"**{text}**" if less.without_zero else text)
-        lines.append(f"| {escaped(name)} | {' | '.join(cells)} |")
-    return lines

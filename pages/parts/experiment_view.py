@@ -22,6 +22,7 @@ from ranking.reports.differences import (
     marks_of_test,
     marks_of_test_words,
     pairs_of,
+    without_interval_words,
 )
 from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
 from ranking.reports.findings import Findings, split_words
@@ -115,7 +116,7 @@ def show_differences(run: Run, findings: Findings) -> None:
         "**Notice** on which queries both bars go the same way. The paired t-test over folds finds more than chance "
         f"(p < {SIGNIFICANT:g}) on {len(sure)} of {len(rows)}: {escaped(on)}; {len(held)} of them with Holm's "
         "correction for all comparisons of this experiment. Folds share training samples, so it finds too much rather "
-        "than too little."
+        f"than too little. {escaped(without_interval_words(rows))}"
     )
 
 

@@ -16,6 +16,7 @@ from pages.parts import address, keys, rooms
 from pages.parts.cache import Gone
 from ranking.home import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
+from ranking.room_quotas import FullError
 
 # The menu: what stands in it by itself, and what opens from a heading.
 SECTIONS = {
@@ -59,9 +60,14 @@ PAGES = {name: title for section in SECTIONS.values() for name, title in section
 
 PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed
 
-# Not isolated from the page, unlike a component's style is by default: it is the page's own.
+# Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
+# that opens the menu on a phone.
 _mount_style = st.components.v2.component(
-    "ranking_style", css=Path(__file__).with_name("frame.css").read_text(), isolate_styles=False
+    "ranking_style",
+    html='<button class="menu-button" type="button" aria-expanded="false">☰ Menu</button>',
+    css=Path(__file__).with_name("frame.css").read_text(),
+    js=Path(__file__).with_name("frame.js").read_text(),
+    isolate_styles=False,
 )
 
 
@@ -87,7 +93,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
     with st.session_state[keys.MENU]:
-        _mount_style(key="style", height=1)
+        _mount_style(key="style", data={"page": name}, height="content")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title(PAGES[name], anchor=False, width="content")
         st.caption(purpose, width="content")
@@ -100,6 +106,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
                 room_view.offer_instead()
             steps()
     except (HomeError, Gone) as error:
+        note(error)
         messages.error(escaped(str(error)), icon=":material/error:")
     except RerunException:
         complete = False  # the next run shows the messages
@@ -128,7 +135,14 @@ def in_place() -> Iterator[None]:
     try:
         yield
     except (HomeError, Gone) as error:
+        note(error)
         st.error(escaped(str(error)), icon=":material/error:")
+
+
+def note(error: Exception) -> None:
+    """Remember what has to be mended on all pages: where the room is full, they offer to make space until there is."""
+    if isinstance(error, FullError):
+        st.session_state[keys.ROOM_FULL] = True
 
 
 def show_menu() -> None:
@@ -164,6 +178,11 @@ def _finish(messages: DeltaGenerator) -> None:
     st.session_state[keys.PAGE_RUNS] = False
     show_menu()
     st.session_state[keys.MENU_ROW] = None
+    if st.session_state.get(keys.ROOM_FULL):
+        from pages.parts import room_space  # which needs this module
+
+        with messages:
+            room_space.offer_until_enough()
     for message in address.complaints():
         messages.warning(escaped(message), icon=":material/warning:")
 

@@ -117,6 +117,7 @@ def _bring(images: ImageSet, key: str) -> None:
     try:
         name = cache.store().keep_edges(images.key, read(images, file, file.name, file.size))
     except (ValueError, HomeError) as error:
+        frame.note(error)
         st.session_state[keys.EDGES_REFUSED] = (key, str(error))
         return
     st.session_state[keys.EDGES_BROUGHT] = st.session_state.get(keys.EDGES_BROUGHT, 0) + 1

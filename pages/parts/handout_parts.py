@@ -98,6 +98,6 @@ def film(frames: Sequence[Frame], strips: Sequence[Strip], truth: Strip | None, 
             )
             for at in strip.order
         ]
-        rows.append(element("p", element("b", strip.title)))
+        rows.append(element("p", element("b", strip.title), class_="title"))
         rows.append(tiles_of(shown, max(4, min(len(shown), 10))))
     return element("div", *rows, role="group", aria_label=label)

@@ -42,17 +42,18 @@ def step_of(lesson: str) -> int | None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def headline(text: str, at: DeltaGenerator) -> None:
-    """What a step says above all, which comes first in the file too."""
-    at.markdown(f"## {text}")
+def headline(text: str, at: DeltaGenerator, screen: str = "") -> None:
+    """What a step says above all, which comes first in the file too. screen: as in `caption`."""
+    at.markdown(f"## {text} {screen}".rstrip())
     walk = noted.walk()
     if walk is not None:
         walk.parts[-1].insert(0, prose(f"## {text}"))
 
 
-def caption(text: str, at: Any = st, **looks: Any) -> None:
-    """A caption that goes along. at: where it stands, the page itself or a part of it."""
-    at.caption(text, **looks)
+def caption(text: str, at: Any = st, screen: str = "", **looks: Any) -> None:
+    """A caption that goes along. at: where it stands, the page itself or a part of it. screen: what follows it there
+    and is not for paper, such as what to press."""
+    at.caption(f"{text} {screen}".rstrip(), **looks)
     noted.note(lambda: prose(text, "note"))
 
 

@@ -89,6 +89,7 @@ def _upload(file: UploadedFile | DeletedFile | None) -> None:
         try:
             begun[file.file_id] = bringing.look_at_upload(file).id
         except HomeError as error:
+            frame.note(error)
             begun[file.file_id] = None
             st.session_state[keys.NOT_BROUGHT] = str(error)
     address.put(**{keys.IMPORT: begun.get(file.file_id)})

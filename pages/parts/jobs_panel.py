@@ -13,7 +13,8 @@ from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.run import ENDED, Run
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.5  # between two looks at a run that goes on
+WAIT_SECONDS = 2.0  # at one that waits for others: they may be many, and so may those who watch
 MOST_READ = 4  # runs whose events a tab keeps
 
 Event = dict[str, Any]
@@ -22,16 +23,21 @@ Live = Callable[[list[Event]], None]
 
 def watch(run: Run, live: Live | None = None) -> None:
     """Show a run that has not ended until it ends, then run the page again. `live` draws its events."""
-    _watch(run.id, live)
+    waits = _waits_for(run)
+    st.fragment(_watch, run_every=WAIT_SECONDS if waits else POLL_SECONDS)(run.id, waits > 0, live)
 
 
-@st.fragment(run_every=POLL_SECONDS)
-def _watch(run_id: str, live: Live | None) -> None:
+def _watch(run_id: str, waited: bool, live: Live | None) -> None:
     with frame.in_place():
         run = jobs.poll(cache.store(), run_id)
-        if run.state in ENDED:
-            st.rerun()
+        if run.state in ENDED or (waited and not _waits_for(run)):
+            st.rerun()  # which, of one whose turn it is, has a look more often
         _show(run, live)
+
+
+def _waits_for(run: Run) -> int:
+    """How many other trainings and simulations a run waits for."""
+    return jobs.waits_for(cache.store(), run) if run.state == "queued" else 0
 
 
 def _show(run: Run, live: Live | None) -> None:
@@ -54,7 +60,7 @@ def _progress(run: Run, seen: list[Event]) -> None:
     """A bar where the total is known, else what is going on and for how long."""
     last = next((event for event in reversed(seen) if event["event"] == "progress"), None)
     elapsed = max(0.0, time.time() - (run.started or run.created))
-    waits = jobs.waits_for(cache.store(), run) if run.state == "queued" else 0
+    waits = _waits_for(run)
     if waits:
         others = "1 other training or simulation" if waits == 1 else f"{waits} other trainings or simulations"
         st.progress(0.0, f"Waits for {others} to end … {elapsed:.0f} s")

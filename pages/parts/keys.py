@@ -195,6 +195,7 @@ COMPLAINTS = "complaints about the address"  # messages that no page has shown y
 COMPLAINED = "complaints that were shown"  # (messages, the address that they led to)
 BOOTED = "pages are registered"
 IN_ROOM = "room that the session is of"
+ROOM_FULL = "room was found full"  # whether; until there is space again
 EVENTS = "events read so far"  # run id: (byte offset, events)
 MENU = "place of the menu"
 MENU_ROW = "row of the menu"  # kept free for the end of the page's run by a fragment that will draw it again

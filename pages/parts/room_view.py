@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-from pages.parts import cache, frame, keys, rooms
+from pages.parts import frame, keys, room_space, rooms
 from pages.parts.frame import escaped
 from pages.parts.room_key import room_key
 from ranking.room_layout import SHORTEST
-from ranking.room_quotas import bytes_of, most_disk, told_bytes
+from ranking.room_quotas import most_disk, told_bytes
 from ranking.rooms import new_name
 
-LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
 SHOWN = 4  # letters of a room's name: the page may be on a projector, and the whole name is the key
 FULL = 0.5  # of what it may take: from then on it is shown
 GUESSED = (
@@ -55,26 +52,13 @@ def _choose() -> None:
 
 
 def _show_disk() -> None:
-    home, most = str(cache.store().home), most_disk()
-    used = _bytes_of(home)
+    used, most = room_space.taken(), most_disk()
     if used < FULL * most:
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(
-            min(1.0, used / most),
-            f"This room takes {told_bytes(used)} of the {told_bytes(most)} that it may take.",
-        )
-        if frame.pressed(
-            "Remove computed features", "drop features", help="They are computed again when needed."
-        ):
-            cache.store().drop_features()
-            _bytes_of.clear()
-            st.rerun()
-
-
-@st.cache_data(show_spinner=False, max_entries=64, ttl=LOOK_SECONDS)
-def _bytes_of(home: str) -> int:
-    return bytes_of(Path(home))
+    share = min(1.0, used / most)
+    st.progress(share, f"This room takes {told_bytes(used)} of the {told_bytes(most)} that it may take.")
+    if not st.session_state.get(keys.ROOM_FULL):  # else it stands above already
+        room_space.offer()
 
 
 def offer_instead() -> None:

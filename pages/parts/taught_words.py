@@ -55,7 +55,7 @@ def notice_answer(one: Taught, row: int, label: int, said: bool | None) -> str:
     """What to see in the two rankings beside each other."""
     key = "Dotted: the answered label. Blue: up among the others; broken: down."
     if said is None:
-        return f"{key} **Notice** that nothing moves yet. Answer, and see what the two models make of it."
+        return f"{key} **Notice** that nothing moves before an answer."
     truth = "so it is" if one.labels[row, label] == said else "which is not so: see what a wrong answer does"
     reach = strongest(one.ties(label), 2)
     drawn = [

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from pages.parts.timing_words import AXES, CALLED, SHORT
+from pages.parts.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
 from ranking.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
 
 LOOKS = {
@@ -25,6 +25,51 @@ COLUMNS = (
     *("loss", "varied", "relevant", "irrelevant", "algorithm", "calls"),
     *("seconds a training", "seconds a call", "deviation", "machine"),
 )
+
+
+def calls_of(loss: str, point: Point | None) -> go.Figure:
+    """Milliseconds of a call of each algorithm, a row each: the paper's, and those that were measured here."""
+    here, paper = {} if point is None else named(point), PAPER[loss]
+    rows = list(here or paper)
+    found = [
+        (PAPER_S, {name: (one.call, one.deviation) for name, one in paper.items()}, GREY, "square-open"),
+        (HERE, {name: (1e3 * one.mean, 1e3 * one.deviation) for name, one in here.items()}, BLUE, "circle"),
+    ]
+    figure = go.Figure()
+    for label, told, colour, symbol in found if here else found[:1]:
+        figure.add_scatter(
+            x=[told[name][0] for name in told],
+            y=[rows.index(name) for name in told],
+            error_x={"array": [told[name][1] for name in told], "thickness": 2},
+            mode="markers+text",
+            name=label,
+            text=[f"{told[name][0]:.3g}" for name in told],
+            textposition="top center" if label == PAPER_S else "bottom center",
+            textfont={"size": 14},
+            marker={"color": colour, "symbol": symbol, "size": 13, "line": {"width": 3}},
+            hovertemplate="%{x:.3f} ± %{error_x.array:.3f} ms<extra>" + label + "</extra>",
+        )
+    figure.update_layout(showlegend=True)  # also of one alone: whose machine it was
+    every = [value for _, told, _, _ in found for value, _ in told.values()]
+    ends = [math.log10(min(every)) - 0.35, math.log10(max(every)) + 0.35]
+    figure.update_xaxes(type="log", range=ends, dtick=1, title_text="milliseconds a call")
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[SHORT[name] for name in rows],
+        range=[len(rows) - 0.4, -0.6],
+    )
+    return figure
+
+
+def calls_in_words(loss: str, point: Point | None) -> str:
+    """Every value of `calls_of` as plain text."""
+    paper = ", ".join(f"{SHORT[name]} {one.call:g}" for name, one in PAPER[loss].items())
+    told = f"Milliseconds a call. On {PAPER_S}: {paper}"
+    if point is None:
+        return told
+    return f"{told}. On {HERE}: " + ", ".join(
+        f"{SHORT[one.name]} {1e3 * one.mean:.3g}" for one in point.timed
+    )
 
 
 def across(point: Point) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from ranking.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, Point, Timed
+from ranking.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, TABLE, Point, Timed
 
 
 class Printed(NamedTuple):
@@ -15,6 +16,8 @@ class Printed(NamedTuple):
     deviation: float
 
 
+PRINTED_IN = "Mohapatra, Rolínek, Jawahar, Kolmogorov and Kumar, CVPR 2018"
+PAPER_S, HERE = "the paper's machine, 2018", "this machine"
 TABLES = {"ap": "Tables 2 and 3", "ndcg": "Tables 5 and 6"}
 FIGURES = {"ap": "Fig. 1", "ndcg": "Fig. 2"}
 LOSS = {"ap": "AP", "ndcg": "NDCG"}
@@ -54,46 +57,69 @@ AXES = {
 }
 
 
+def table_point(points: Iterable[Point], loss: str) -> Point | None:
+    """The training of the tables of a loss among those that were timed; None where nothing was."""
+    return next((one for one in points if (one.loss, one.varied) == (loss, TABLE)), None)
+
+
 def named(point: Point) -> dict[str, Timed]:
     return {one.name: one for one in point.timed}
 
 
-def table(point: Point) -> str:
-    """Here and in the paper: seconds of a training, milliseconds of a call, and how many times faster than greedy."""
-    here, paper = named(point), PAPER[point.loss]
-    rows = []
-    for name, one in here.items():
-        told = paper.get(name)
-        printed = (
-            ("–", "–", "–")
-            if told is None
-            else (
-                f"{told.total:.4f}",
-                f"{told.call:.3f} ± {told.deviation:.3f}",
-                times(paper["greedy"].call / told.call),
-            )
-        )
-        rows.append(
-            f"| {CALLED[name]} | {one.calls:,} | {one.total:.4f} | {1000 * one.mean:.3f} ± "
-            f"{1000 * one.deviation:.3f} | **{times(here['greedy'].mean / one.mean)}** | {' | '.join(printed)} |"
-        )
-    return (
-        "| | calls | here: s a training | ms a call | greedy / this | paper: s a training | ms a call | greedy / "
-        "this |\n"
-        "|---|--:|--:|--:|--:|--:|--:|--:|\n" + "\n".join(rows)
-    )
+def table(loss: str, point: Point | None) -> str:
+    """Seconds of a training, milliseconds of a call, and how many times faster than greedy: as the paper prints them,
+    and before that as they were measured here, where they were."""
+    here, paper = {} if point is None else named(point), PAPER[loss]
+    columns = ("s a training", "ms a call", "greedy / this")
+    heads = ["", *(["calls", *(f"here: {name}" for name in columns)] if here else [])]
+    heads += [f"paper: {name}" for name in columns]
+    lines = [heads, ["---", *["--:"] * (len(heads) - 1)]]
+    for name in here or paper:
+        cells = [CALLED[name]]
+        if here:
+            one = here[name]
+            call = f"{1000 * one.mean:.3f} ± {1000 * one.deviation:.3f}"
+            cells += [f"{one.calls:,}", f"{one.total:.4f}", call, f"**{_faster(here, name)}**"]
+        cells += _printed(paper, name)
+        lines.append(cells)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _printed(paper: dict[str, Printed], name: str) -> list[str]:
+    """The cells of an algorithm that the paper has; dashes for one that it has not."""
+    if name not in paper:
+        return ["–"] * 3
+    told = paper[name]
+    ratio = times(paper["greedy"].call / told.call)
+    return [f"{told.total:.4f}", f"{told.call:.3f} ± {told.deviation:.3f}", ratio]
+
+
+def _faster(here: dict[str, Timed], name: str) -> str:
+    return times(here["greedy"].mean / here[name].mean)
 
 
 def times(ratio: float) -> str:
     return f"{ratio:.0f}×" if ratio >= 9.95 else f"{ratio:.1f}×" if ratio >= 0.095 else f"{ratio:.2f}×"
 
 
-def headline(point: Point) -> str:
-    here, paper = named(point), PAPER[point.loss]
-    ratio = here["greedy"].mean / here["select"].mean
-    theirs = paper["greedy"].call / paper["select"].call
+def headline(loss: str, point: Point | None) -> str:
+    paper = PAPER[loss]
+    theirs = times(paper["greedy"].call / paper["select"].call)
+    if point is None:
+        return f"{LOSS[loss]}: in the paper SELECT is {theirs} as fast as greedy. And here?"
+    fewer = ", with fewer samples," if point.negatives < ENOUGH else ""
+    ratio = _faster(named(point), "select")
+    return f"{LOSS[loss]}: SELECT is {ratio} as fast as greedy here{fewer or ','} {theirs} in the paper"
+
+
+def notice_paper(loss: str) -> str:
+    """What to notice before anything was measured."""
+    paper = PAPER[loss]
+    greedy, select, simple = (paper[name].call for name in ("greedy", "select", BINARY))
     return (
-        f"{LOSS[point.loss]}: SELECT is {times(ratio)} as fast as greedy here, {times(theirs)} in the paper"
+        f"how far apart greedy and SELECT lie, {greedy:.3f} and {select:.3f} ms: in a scale of ratios that distance is "
+        f"of the algorithms, where on it they lie is of the machine. And a call of SELECT takes less than one of the "
+        f"simple 0-1 loss, {simple:.3f} ms. Does either hold on your machine?"
     )
 
 

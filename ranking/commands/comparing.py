@@ -1,4 +1,4 @@
-"""What `comparison` and `report` have in common: the trainings of a comparison in a home, and its files."""
+"""What `comparison`, `experiment` and `report` have in common: the trainings of a comparison, and the files of both."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ import sys
 from pathlib import Path
 
 from ranking.datasets import Thumbnails
+from ranking.experiments.exports import cells_csv, write_parquet
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
 from ranking.reports.comparison_files import latex_table, ranks_csv, ranks_parquet
+from ranking.reports.differences import differences
+from ranking.reports.files import latex_tables, protocol_json
+from ranking.reports.findings import Findings
+from ranking.reports.report import report_html
 from ranking.run import Run
 from ranking.store import Store
 
@@ -55,6 +60,25 @@ def write_report(store: Store, shown: Compared, options: argparse.Namespace) -> 
         write(options.latex, latex_table(shown, TOP))
     if options.protocol:
         write(options.protocol, made_again)
+
+
+def write_experiment(findings: Findings, options: argparse.Namespace, name: str = "") -> None:
+    """The files of an experiment that the options ask for. name: what a person calls it."""
+    apart = differences(findings) if options.output or options.latex else []
+    if options.output:
+        crops = Thumbnails(findings.images.folder)
+        write(options.output, report_html(findings, apart, crops, name))
+        part = f", {findings.done:,} of {findings.planned:,} trainings"
+        told = "" if findings.done == findings.planned else part
+        print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{told}", file=sys.stderr)
+    if options.csv:
+        write(options.csv, cells_csv(findings.results))
+    if options.parquet:
+        write_parquet(findings.results, options.parquet)
+    if options.latex:
+        write(options.latex, latex_tables(findings.results, apart))
+    if options.protocol:
+        write(options.protocol, protocol_json(findings.results.protocol))
 
 
 def write(file: Path, content: str) -> None:

@@ -6,14 +6,11 @@ import argparse
 from pathlib import Path
 
 from ranking import jobs
-from ranking.commands.comparing import check_outputs, write
+from ranking.commands.comparing import add_outputs, check_outputs, write_experiment
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
-from ranking.experiments.at_home import results_at_home
 from ranking.experiments.comparisons import difference_table
-from ranking.experiments.exports import cells_csv, plain, write_parquet
+from ranking.experiments.exports import plain
 from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
-from ranking.reports.differences import differences
-from ranking.reports.files import latex_tables
 from ranking.reports.findings import Findings
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
@@ -26,9 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", type=Path, help="a protocol as JSON: set, features, methods, grids, folds, seed, ..."
     )
     parser.add_argument("--scheduler", help="the address of a Dask scheduler whose workers train")
-    parser.add_argument("--csv", type=Path, help="write all cells there")
-    parser.add_argument("--parquet", type=Path, help="write all cells there")
-    parser.add_argument("--latex", type=Path, help="write the tables there")
+    parser.add_argument("-o", "--output", type=Path, help="write the report there as one HTML file")
+    add_outputs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,17 +36,11 @@ def run(options: argparse.Namespace) -> int:
     settings, store = ExperimentSettings.from_json(told), Store(options.home)
     if not ended_well(watch(store, jobs.start_once(store, "experiment", settings.to_json()))):
         return FAILED
-    _, results = results_at_home(store, settings)
+    findings = Findings.at_home(store, settings)
     tables = [
-        make(results)
+        make(findings.results)
         for make in (validation_table, test_table, chosen_table, difference_table, seconds_table)
     ]
     print("\n\n".join(map(plain, tables)))
-    if options.csv:
-        write(options.csv, cells_csv(results))
-    if options.parquet:
-        write_parquet(results, options.parquet)
-    if options.latex:
-        apart = differences(Findings.at_home(store, settings))
-        write(options.latex, latex_tables(results, apart))
+    write_experiment(findings, options)
     return DONE

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--part", choices=PARTS, default="test", help="which of its samples (default: %(default)s)"
     )
-    parser.add_argument("--top", type=int, help="so many from the top; all where this is left out")
+    parser.add_argument("--top", type=_places, help="so many from the top; all where this is left out")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,6 +53,12 @@ def run(options: argparse.Namespace) -> int:
         names = guarded(str(images.ids[row])), guarded(str(images.image_names[images.image_of[row]]))
         table.writerow([place, float(scores[number]), relevant, *names])
     return DONE
+
+
+def _places(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a number of places, 1 or more, got {text!r:.80}")
+    return int(text)
 
 
 def _chosen(images: ImageSet, part: str) -> Bools:

@@ -5,19 +5,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write, write_report
+from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_experiment, write_report
 from ranking.commands.watching import DONE, read_json
-from ranking.datasets import Thumbnails
-from ranking.experiments.exports import cells_csv, write_parquet
 from ranking.reports.compared import SPLITS, Compared
 from ranking.reports.comparison_file import ComparisonSettings
-from ranking.reports.differences import differences
-from ranking.reports.files import latex_tables, protocol_json
 from ranking.reports.findings import Findings
-from ranking.reports.report import report_html
 from ranking.run import Run, is_run_id
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
@@ -55,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         return _experiment(store, ExperimentSettings.from_json(told), "", options)
     if found.kind != "experiment":
         raise ValueError(
-            f"run {found.id} is a {found.called}, expected an experiment or trainings that rank images"
+            f"run {found.id}: expected an experiment or trainings that rank images, got: {found.called}"
         )
     return _experiment(store, ExperimentSettings.from_json(found.settings), found.name, options)
 
@@ -86,18 +80,5 @@ def _experiment(store: Store, settings: ExperimentSettings, name: str, options: 
         raise ValueError(
             "nothing of this experiment is in this home yet; run it first: python -m ranking experiment FILE.json"
         )
-    crops, apart = Thumbnails(findings.images.folder), differences(findings)
-    write(options.output, report_html(findings, apart, crops, name))
-    if options.csv:
-        write(options.csv, cells_csv(findings.results))
-    if options.parquet:
-        write_parquet(findings.results, options.parquet)
-    if options.latex:
-        write(options.latex, latex_tables(findings.results, apart))
-    if options.protocol:
-        write(options.protocol, protocol_json(settings))
-    told = (
-        "" if findings.done == findings.planned else f", {findings.done:,} of {findings.planned:,} trainings"
-    )
-    print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB{told}", file=sys.stderr)
+    write_experiment(findings, options, name)
     return DONE

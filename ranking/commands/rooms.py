@@ -56,7 +56,10 @@ def _removed(rooms: Rooms, name: str) -> bool:
 
 
 def _days(text: str) -> float:
-    days = float(text)
+    try:
+        days = float(text)
+    except ValueError:
+        days = -1.0
     if not 0 <= days < float("inf"):
-        raise ValueError(f"expected a number of days, 0 or more, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a number of days, 0 or more, got {text!r:.80}")
     return days

@@ -13,7 +13,7 @@ import numpy as np
 
 from ranking.datasets.arff_reader import Relation, read_arff
 from ranking.datasets.cards import LabelTable
-from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, parse_xml
@@ -66,7 +66,7 @@ class Arff:
     test_share: float = share_of_test(
         0.4, "How many rows are drawn for the test where there is no test file.", of="rows", advanced=True
     )
-    seed: int = seed_of(0, "Which rows are drawn for the test, where any are.")
+    seed: int = seed_of_test("rows")
 
     def title(self) -> str:
         return readable(typed_path(self.file, "an .arff file").stem) or "ARFF"

@@ -24,6 +24,15 @@ def share_of_test(default: float, help: str, *, of: str = "images", **details: A
     return setting(default, label=label, help=help, minimum=0.1, maximum=0.9, **details)
 
 
-def seed_of(default: int, help: str) -> Any:
-    """The setting seed."""
+def seed_of_pictures(default: int, things: str) -> Any:
+    """The setting seed of a source that draws pictures; `things`: of what."""
+    return _seed(default, f"Which {things} are drawn. The same seed draws the same {things}.")
+
+
+def seed_of_test(things: str = "images") -> Any:
+    """The setting seed of a source that may have to draw what tests; `things`: what is drawn."""
+    return _seed(0, f"Which {things} are drawn for the test, where any are.")
+
+
+def _seed(default: int, help: str) -> Any:
     return setting(default, label="Seed", help=help, minimum=0, advanced=True)

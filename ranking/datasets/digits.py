@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.types import Bools, Problem, SourceBox, SourceImage
 
@@ -34,7 +34,7 @@ class Digits:
     test_share: float = share_of_test(
         0.5, "How much of each digit is set aside to test on. The rest is there to train on."
     )
-    seed: int = seed_of(0, "Which images are drawn for the test. The same seed draws the same images.")
+    seed: int = seed_of_test()
 
     def title(self) -> str:
         return "Digits"

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, NamedTuple
 
-from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn
 from ranking.datasets.table_file import text_table
 from ranking.datasets.tree_source import IMAGES
@@ -63,7 +63,7 @@ class ImageCsv(ABC):
     test_share: float = share_of_test(
         0.4, "How many images are drawn for the test where the file has no column split.", advanced=True
     )
-    seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
+    seed: int = seed_of_test()
 
     @abstractmethod
     def reader(self, columns: Mapping[str, int], where: str) -> ReadBox:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
 from ranking.datasets.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
@@ -80,7 +80,7 @@ class PascalVoc:
         "How many images are drawn for the test where the folder has no list of test images.",
         advanced=True,
     )
-    seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
+    seed: int = seed_of_test()
 
     def title(self) -> str:
         return self._voc.title + (" actions" if self._actions else "")

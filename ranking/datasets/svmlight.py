@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from ranking.datasets.cards import SIZE, card
-from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
 from ranking.datasets.svmlight_reader import MAX_ROWS, Graded, read_graded
@@ -63,7 +63,7 @@ class SvmLight:
         of="queries",
         advanced=True,
     )
-    seed: int = seed_of(0, "Which queries are drawn for the test, where any are.")
+    seed: int = seed_of_test("queries")
 
     def title(self) -> str:
         return readable(typed_path(self.file, EXPECTED).name) or "SVMlight"

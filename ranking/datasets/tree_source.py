@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.datasets.common_settings import seed_of, share_of_test
+from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn, drawn_whole
 from ranking.intake import FileTree, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES, image_name
@@ -52,7 +52,7 @@ class TreeSource(ABC):
     test_share: float = share_of_test(
         0.4, "How many images are drawn for the test where none are named for it.", advanced=True
     )
-    seed: int = seed_of(0, "Which images are drawn for the test, where any are.")
+    seed: int = seed_of_test()
 
     @classmethod
     @abstractmethod

@@ -1,11 +1,13 @@
 """The cells of all experiments of a home: SQLite in WAL mode, each cell whole or not there, under the key of its cause.
 
 Beside them lie the states of cells that paths are still to go on from. A state is written before the row of its cell
-and taken away after the row of the next, so that a path that was killed goes on from where it was.
+and taken away after the row of the next, so that a path that was killed goes on from where it was. Whoever trains a
+path claims it: a lock that goes with its process, however that dies.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -46,9 +48,11 @@ class CellStore:
 
     def __init__(self, folder: Path, lent: Iterable[Path] = ()) -> None:
         self._database, self._states = folder / "cells.sqlite", folder / "states"
+        self._claims = folder / "claims"
         self._lent = [one / "cells.sqlite" for one in lent]
         with explained(f"the home folder {folder}"):
             self._states.mkdir(parents=True, exist_ok=True)
+            self._claims.mkdir(exist_ok=True)
             # One connection stays open: where the last one closes, SQLite writes all of its log to the file at once.
             self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
             self._stays.execute("pragma journal_mode = wal")
@@ -59,9 +63,14 @@ class CellStore:
 
     def outcomes(self, keys: Iterable[str] | None = None) -> dict[str, Outcome]:
         """What came of those cells that are there, of `keys` or of all, by key."""
-        wanted = None if keys is None else set(keys)
-        rows = self._all("select key, measures, seconds, certificate from cell")
-        return {row[0]: _outcome(*row[1:]) for row in rows if wanted is None or row[0] in wanted}
+        question = "select key, measures, seconds, certificate from cell"
+        if keys is None:
+            rows = self._all(question)
+        else:
+            rows = self._all(
+                f"{question} where key in (select value from json_each(?))", json.dumps(list(keys))
+            )
+        return {row[0]: _outcome(*row[1:]) for row in rows}
 
     def scores(self, key: str) -> Floats:
         """(h,) of the held-out samples of a cell, in the order of its split; ValueError where it is not there."""
@@ -118,6 +127,35 @@ class CellStore:
     def _state_file(self, key: str) -> Path:
         return self._states / key
 
+    # ----------------------------------------------------------------------------------------- claims
+
+    @contextmanager
+    def claimed(self, key: str) -> Iterator[bool]:
+        """Whether what is called `key` is one's own to train now: then nobody else's, in any process or thread, until
+        this ends."""
+        with explained(f"the home folder {self._database.parent}"):
+            lock = self._claim(key)
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                (self._claims / key).unlink(missing_ok=True)
+                os.close(lock)
+
+    def _claim(self, key: str) -> int | None:
+        """The locked file of a claim; None where another one holds it."""
+        file = self._claims / key
+        while True:
+            lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(lock)
+                return None
+            if _lies_at(lock, file):
+                return lock
+            os.close(lock)  # it was taken away after it was opened, by one who is done
+
     def _all(self, question: str, *values: str) -> list[tuple[Any, ...]]:
         """The rows that are lent, then those that are here."""
         rows: list[tuple[Any, ...]] = []
@@ -138,6 +176,13 @@ class CellStore:
         ):
             database.execute("pragma synchronous = normal")  # a death of the process loses nothing
             yield database
+
+
+def _lies_at(opened: int, file: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(opened), file.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _outcome(measures: str, seconds: float, certificate: str) -> Outcome:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-import numpy as np
-
 from ranking.experiments.results import Results
-from ranking.experiments.statistics import holm, mean_interval, paired_t_test, wilcoxon_test
+from ranking.experiments.statistics import difference_interval, holm, paired_t_test, wilcoxon_test
 from ranking.experiments.tables import Row, Table
 from ranking.intervals import Interval
 
@@ -38,7 +36,7 @@ def comparisons(results: Results) -> list[Comparison]:
         known = {one.name: results.validation(query, one.name) for one in results.contenders}
         for (other, theirs), (one, ours) in itertools.combinations(known.items(), 2):
             if ours is not None and theirs is not None:
-                apart = mean_interval((np.array(ours) - np.array(theirs)).tolist())
+                apart = difference_interval(ours, theirs)
                 tests = paired_t_test(ours, theirs), wilcoxon_test(ours, theirs)
                 made.append((query, one, other, apart, *tests))
     corrected = zip(holm([row[4] for row in made]), holm([row[5] for row in made]), strict=True)

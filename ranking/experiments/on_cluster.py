@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cache
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -39,17 +40,32 @@ def on_cluster(address: str) -> Workers:
     """
 
     def train(work: Work) -> None:
-        walks = [Walk(path, work.missing, work.store, work.on_cell) for path in work.paths]
+        left = list(work.paths)
         with connected(address) as client:
-            while left := sum(len(one.left) for one in walks):
-                _await_worker(client, address, work.check)
-                _Round(client, work.material, walks).gather(work.check)
-                if left == sum(len(one.left) for one in walks):
-                    raise RuntimeError(
-                        f"all workers at {address!r} were lost before one cell was trained; give them more memory"
-                    )
+            while left:
+                with ExitStack() as claims:
+                    claimed = [(path, claims.enter_context(work.claimed(path))) for path in left]
+                    walks = [
+                        Walk(path, missing, work.store, work.on_cell)
+                        for path, missing in claimed
+                        if missing is not None
+                    ]
+                    _train_all(client, address, work, walks)
+                if not walks:
+                    work.wait()
+                left = [path for path, missing in claimed if missing is None]
 
     return train
+
+
+def _train_all(client: Client, address: str, work: Work, walks: Sequence[Walk]) -> None:
+    while left := sum(len(one.left) for one in walks):
+        _await_worker(client, address, work.check)
+        _Round(client, work.material, walks).gather(work.check)
+        if left == sum(len(one.left) for one in walks):
+            raise RuntimeError(
+                f"all workers at {address!r} were lost before one cell was trained; give them more memory"
+            )
 
 
 def _await_worker(client: Client, address: str, check: Check) -> None:

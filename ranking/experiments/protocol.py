@@ -130,8 +130,9 @@ def check(protocol: Protocol) -> None:
             raise ValueError(f"{name} must be at least {least}, got {getattr(protocol, name)}")
     if protocol.measure not in MEASURES:
         raise ValueError(f"no measure is called {protocol.measure!r}; choose one of: {', '.join(MEASURES)}")
-    if not protocol.methods:
-        raise ValueError("expected at least one method, got none; choose one or more")
+    for what, some in (("feature", protocol.features), ("method", protocol.methods)):
+        if not some:
+            raise ValueError(f"expected at least one {what}, got none; choose one or more")
     for what, chosen in (("method", protocol.methods), ("query", protocol.queries)):
         if any(one in chosen[:place] for place, one in enumerate(chosen)):
             raise ValueError(f"every {what} once, got {', '.join(map(str, chosen))}")

@@ -1,9 +1,15 @@
-"""An experiment run: what is not there yet is trained, by several workers at once, and kept cell by cell."""
+"""An experiment run: what is not there yet is trained, by several workers at once, and kept cell by cell.
+
+Two experiments at once may have cells in common. Those lie on paths that begin alike, so whoever trains a path claims
+its first cell; the other one trains its own paths before, then waits, and takes what it finds.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,20 +25,44 @@ from ranking.experiments.results import Place, Results
 from ranking.experiments.walking import OnCell, walk
 
 Check = Callable[[], None]  # raises what ends the work
+WAIT_SECONDS = 0.2  # between two looks whether another experiment is done with what this one needs
+WAITING = "Waiting for another experiment that is training the same"
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
     """Paths to be walked. missing: the keys of the cells to train, each of which `store` is to keep. on_cell hears of
-    each as soon as it is kept, in any thread, one call at a time. check is to be called often, in any thread; what it
-    raises ends the work and is raised."""
+    each as soon as it is kept, in any thread; on_wait before it is waited for another experiment. check is to be called
+    often, in any thread; what it raises ends the work and is raised."""
 
     material: Material
     paths: Sequence[Path]
     missing: Collection[str]
     store: CellStore
     on_cell: OnCell
+    on_wait: Callable[[], None]
     check: Check
+
+    @contextmanager
+    def claimed(self, path: Path) -> Iterator[Collection[str] | None]:
+        """The keys of the cells of a path that are missing still, which nobody else trains until this ends; None where
+        another one is training them. on_cell hears of those that another one has kept since it was asked."""
+        with self.store.claimed(path[0].key) as ours:
+            if not ours:
+                yield None
+                return
+            missing = {cell.key for cell in path if cell.key in self.missing}
+            found = self.store.outcomes(missing)
+            for cell in path:
+                if cell.key in found:
+                    self.on_cell(cell, found[cell.key])
+            yield missing - found.keys()
+
+    def wait(self) -> None:
+        """A while, where another one is training all that is left."""
+        self.on_wait()
+        self.check()
+        time.sleep(WAIT_SECONDS)
 
 
 Workers = Callable[[Work], None]  # who trains
@@ -41,29 +71,36 @@ Workers = Callable[[Work], None]  # who trains
 def on_this_computer(work: Work) -> None:
     """As many threads as there are cores, one of linear algebra in each: what they compute in leaves the interpreter
     to the others, and the features lie in memory once."""
-    bench, lock = Bench(work.material), threading.Lock()
+    bench = Bench(work.material)
     errors: list[BaseException] = []
+    put_off: list[Path] = []
 
     def listen(_: object) -> None:
         if errors:
             raise errors[0]
         work.check()
 
-    def tell(cell: Cell, outcome: Outcome) -> None:
-        with lock:
-            work.on_cell(cell, outcome)
-
     def along(path: Path) -> None:
         try:
-            if not errors:
-                walk(bench, path, work.missing, work.store, tell, listen)
+            if errors:
+                return
+            with work.claimed(path) as missing:
+                if missing is None:
+                    put_off.append(path)
+                else:
+                    walk(bench, path, missing, work.store, work.on_cell, listen)
         except BaseException as error:
             errors.append(error)
 
-    with threadpool_limits(1):
-        Parallel(n_jobs=cpu_count(), backend="threading")(delayed(along)(path) for path in work.paths)
-    if errors:
-        raise errors[0]
+    left = list(work.paths)
+    with threadpool_limits(1), Parallel(n_jobs=cpu_count(), backend="threading") as threads:
+        while left:
+            threads(delayed(along)(path) for path in left)
+            if errors:
+                raise errors[0]
+            if len(put_off) == len(left):
+                work.wait()
+            left, put_off = put_off, []
 
 
 def run_experiment(
@@ -80,10 +117,15 @@ def run_experiment(
     on_progress raise ends the work and is raised: all cells that were kept stay, and the same call goes on from them.
     """
     store.sweep_states()
-    shared, pace = cache(material), Pace(later=plan.most_tests)
+    shared, pace, lock = cache(material), Pace(later=plan.most_tests), threading.Lock()
 
     def tell(cell: Cell, outcome: Outcome) -> None:
-        on_progress(pace.trained(cell, outcome))
+        with lock:
+            on_progress(pace.trained(cell, outcome))
+
+    def tell_waiting() -> None:
+        with lock:
+            on_progress(pace.now(WAITING))
 
     def train(cells: Mapping[Place, Cell]) -> None:
         paths, known = paths_of(cells.values()), store.outcomes()
@@ -92,7 +134,7 @@ def run_experiment(
         on_progress(pace.now("Reading what is there"))
         unfinished = [path for path in paths if any(cell.key in missing for cell in path)]
         if unfinished:
-            workers(Work(shared(), unfinished, missing, store, tell, check))
+            workers(Work(shared(), unfinished, missing, store, tell, tell_waiting, check))
 
     train(plan.validation)
     pace.later = 0

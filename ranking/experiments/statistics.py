@@ -19,7 +19,7 @@ EQUAL = 1e-12  # of the size of the values: what lies closer together differs by
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Student's interval of the mean. Of one value the ends are NaN, of equal ones they are the value.
+    """Student's interval of the mean. Its ends are NaN of one value and of equal ones: nothing tells how they vary.
 
     >>> [round(one, 3) for one in mean_interval([0.4, 0.5, 0.6])]
     [0.5, 0.252, 0.748]
@@ -27,8 +27,23 @@ def mean_interval(values: Sequence[float]) -> Interval:
     given = np.asarray(values, np.float64)
     if not len(given):
         raise ValueError("a mean needs at least one value, got none")
+    return _interval(given, EQUAL * float(np.abs(given).max()))
+
+
+def difference_interval(one: Sequence[float], other: Sequence[float]) -> Interval:
+    """Student's interval of the mean of the differences, fold by fold, as `mean_interval`: NaN ends exactly where
+    `paired_t_test` knows nothing, and where all differences are 0.
+
+    >>> [round(end, 3) for end in difference_interval([0.5, 0.6, 0.8], [0.4, 0.5, 0.6])]
+    [0.133, -0.01, 0.277]
+    """
+    return _interval(*_apart(one, other))
+
+
+def _interval(given: Floats, rounding: float) -> Interval:
+    """rounding: up to what two of the values differ by rounding alone."""
     mean = float(given.mean())
-    if len(given) == 1:
+    if np.ptp(given) <= rounding:
         return Interval(mean, math.nan, math.nan)
     half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, len(given) - 1) * given.std(ddof=1)) / math.sqrt(
         len(given)

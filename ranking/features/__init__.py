@@ -12,6 +12,7 @@ from typing import Any
 
 from ranking.features.extract import cached_features, feature_columns, load_features
 from ranking.features.given import Given
+from ranking.features.matrix_files import rows_of
 from ranking.features.registry import FEATURES
 from ranking.types import Feature, ImageSet
 
@@ -24,6 +25,7 @@ __all__ = [
     "feature_names",
     "load_features",
     "make_feature",
+    "rows_of",
 ]
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
@@ -17,18 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.features import matrix_files
 from ranking.features.given import Given
+from ranking.features.matrix_files import Matrix
 from ranking.features.registry import FEATURES
 from ranking.settings import settings_dict
 from ranking.types import Feature, ImageSet
 
 OnFeatures = Callable[[str, int, int], None]  # (what, images done, images in all)
-Matrix = npt.NDArray[np.float32]
 
 THREADS = min(4, os.cpu_count() or 1)  # each holds a decoded image, and more of them wait for the interpreter
 BEAT = 0.2  # seconds
-
-log = logging.getLogger(__name__)
 
 
 def load_features(
@@ -44,48 +41,72 @@ def load_features(
     pass that decodes every image once. ValueError for unknown features or settings, none, one part twice, or
     features that the set does not offer.
     """
-    features, paths, cached = _look_up(image_set, parts, cache)
+    features, paths = _files(image_set, parts, cache)
+    if (whole := _whole(image_set, features, paths)) is not None:
+        return whole
+    cached = _at_hand(image_set, features, paths)
     missing = [place for place, matrix in enumerate(cached) if matrix is None]
-    computed = dict(
-        zip(missing, _compute(image_set, [features[i] for i in missing], on_progress), strict=True)
-    )
-    for place, matrix in computed.items():
-        _keep(paths[place], matrix)
-    return _joined([computed[i] if matrix is None else matrix for i, matrix in enumerate(cached)])
+    computed = _compute(image_set, [features[i] for i in missing], on_progress)
+    for place in reversed(missing):
+        cached[place] = matrix_files.keep(paths[place], computed.pop())
+    return _joined([matrix for matrix in cached if matrix is not None], paths, on_progress)
 
 
 def cached_features(
     image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
 ) -> Matrix | None:
     """What `load_features` gives, where `cache` holds every part; None where it lacks one: nothing is computed."""
-    _, _, cached = _look_up(image_set, parts, cache)
-    found = [matrix for matrix in cached if matrix is not None]
-    return _joined(found) if len(found) == len(cached) else None
+    features, paths = _files(image_set, parts, cache)
+    if (whole := _whole(image_set, features, paths)) is not None:
+        return whole
+    found = [matrix for matrix in _at_hand(image_set, features, paths) if matrix is not None]
+    return _joined(found, paths, None) if len(found) == len(features) else None
 
 
-def _look_up(
+def _files(
     image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
-) -> tuple[list[Feature], list[Path], list[Matrix | None]]:
-    """Each part, its file in `cache` and what that holds."""
+) -> tuple[list[Feature], list[Path]]:
+    """Each part, and its file in `cache`."""
     features = [feature for feature, _ in feature_columns(parts, image_set)]
     paths = [cache / cache_name(image_set.key, feature) for feature in features]
     if not features:
         raise ValueError("expected at least one feature, got none; choose one or more")
     if len(set(paths)) < len(paths):
         raise ValueError(f"every feature once, got {', '.join(feature.name for feature in features)}")
-    at_hand = [
-        feature.vectors if isinstance(feature, Given) else _cached(path, (len(image_set), feature.size))
+    return features, paths
+
+
+def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> list[Matrix | None]:
+    """What there is of each part: what came with the set, and what its file holds."""
+    return [
+        feature.vectors
+        if isinstance(feature, Given)
+        else matrix_files.read(path, (len(image_set), feature.size))
         for feature, path in zip(features, paths, strict=True)
     ]
-    return features, paths, at_hand
 
 
-def _joined(matrices: Sequence[Matrix]) -> Matrix:
-    """Side by side, rows of length 1 (0 where all are 0)."""
-    joined = np.hstack(matrices)
-    norms = np.linalg.norm(joined, axis=1, keepdims=True)
-    np.divide(joined, norms, out=joined, where=norms > 0)
-    return joined
+def _whole(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> Matrix | None:
+    """The parts as `_joined` has kept them; None where they are too small for that, or it did not yet."""
+    shape = (len(image_set), sum(feature.size for feature in features))
+    return matrix_files.read(_joined_file(paths), shape) if matrix_files.is_large(shape) else None
+
+
+def _joined(parts: Sequence[Matrix], paths: Sequence[Path], on_progress: OnFeatures | None) -> Matrix:
+    """The parts with those files side by side, rows of length 1; where that is large, kept beside them and mapped."""
+    count = len(parts[0])
+    if not matrix_files.is_large((count, sum(part.shape[1] for part in parts))):
+        return matrix_files.joined(parts)
+    report = on_progress or (lambda *_: None)
+    return matrix_files.keep_joined(
+        _joined_file(paths), parts, lambda done: report("Features side by side", done, count)
+    )
+
+
+def _joined_file(paths: Sequence[Path]) -> Path:
+    """Where parts with those files are kept side by side: their names tell all that they depend on."""
+    names = "\n".join(["joined", *(path.name for path in paths)])
+    return paths[0].with_name(hashlib.sha256(names.encode()).hexdigest() + ".npy")
 
 
 def feature_columns(
@@ -191,32 +212,3 @@ def _vector(feature: Feature, vector: Matrix) -> Matrix:
             f"{feature.name} must describe a box by {feature.size} finite numbers, got {vector.shape}"
         )
     return vector
-
-
-def _cached(path: Path, shape: tuple[int, int]) -> Matrix | None:
-    """The matrix in `path`; None where there is none, or (as the log says) no sound one."""
-    try:
-        matrix = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, EOFError) as error:
-        log.warning("feature cache %s cannot be read (%s); computing it again", path.name, error)
-        return None
-    if matrix.shape != shape or matrix.dtype != np.float32 or not np.isfinite(matrix).all():
-        came = f"{matrix.dtype} of shape {matrix.shape}"
-        log.warning("feature cache %s must be finite float32 of shape %s, got %s", path.name, shape, came)
-        return None
-    return np.asarray(matrix)
-
-
-def _keep(path: Path, matrix: Matrix) -> None:
-    """Write under another name, then rename: a reader never sees half a matrix."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, half_written = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, matrix)
-        os.replace(half_written, path)
-    except BaseException:
-        Path(half_written).unlink(missing_ok=True)
-        raise

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
-from scipy.spatial.distance import cdist
-from sklearn.svm import LinearSVC
 
 from ranking.types import Features, Floats, LabelSet
 
@@ -118,6 +116,8 @@ class RBFMap(KernelMap):
 
     @staticmethod
     def kernel(one: Floats, other: Floats, width: float) -> Floats:
+        from scipy.spatial.distance import cdist  # as below: who knows all methods does not need it
+
         return np.asarray(np.exp(-width * cdist(one, other, "sqeuclidean")))
 
 
@@ -164,6 +164,8 @@ class OneVsAllMap:
 
     @classmethod
     def _trained(cls, features: Floats, labels: Any) -> Self:
+        from sklearn.svm import LinearSVC  # which takes a second to load
+
         normals, offsets = np.zeros((features.shape[1], labels.shape[1])), np.empty(labels.shape[1])
         for i in range(labels.shape[1]):
             if labels[:, i].all() or not labels[:, i].any():

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ranking.optimise.clock import Clock
 from ranking.types import Floats, StopTraining
@@ -38,6 +37,8 @@ def quasi_newton(
     objective: a point to its value and gradient. bound: what the objective cannot be below, for reports. Ends early
     where iterations run out, a callback raises StopTraining, or no step goes down by more than rounding.
     """
+    from scipy.optimize import minimize  # a third of a second to load, for methods that few trainings have
+
     best = Best(start, *objective(start))
 
     def counted(point: Floats) -> tuple[float, Floats]:

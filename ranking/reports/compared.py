@@ -40,9 +40,14 @@ class Compared:
     @classmethod
     def at_home(cls, store: Store, runs: Sequence[Run], split: str = "test", top: int = TOP) -> Self:
         """The trainings of a home. ValueError that says why they cannot be compared: not two to four, one without
-        scores, not of the same images and query, nothing relevant."""
+        scores, one twice, not of the same images and query, nothing relevant."""
         if not FEWEST <= len(runs) <= MOST:
             raise ValueError(f"a comparison is of {FEWEST} to {MOST} trainings, got {len(runs)}")
+        ids = [run.id for run in runs]
+        if twice := [one for place, one in enumerate(ids) if one in ids[:place]]:
+            raise ValueError(
+                f"every training once, got {', '.join(dict.fromkeys(twice))} again; leave it out"
+            )
         for run in runs:
             if run.kind != "train" or not run.has_scores:
                 raise ValueError(

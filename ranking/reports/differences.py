@@ -74,6 +74,19 @@ def _has_value(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
+def without_interval_words(found: Sequence[Difference]) -> str:
+    """On which queries a difference over the folds has no interval, and why; "" where all have one."""
+    rows = [row for row in found if row.folds is not None and math.isnan(row.folds.difference.low)]
+    if not rows:
+        return ""
+    queries = ", ".join(dict.fromkeys(row.query for row in rows))
+    count = "a difference has" if len(rows) == 1 else f"{len(rows)} differences have"
+    return (
+        f"Over the folds {count} no interval ({queries}): it is the same in all of them, so nothing tells how it "
+        "varies."
+    )
+
+
 def marks_of_folds(found: Sequence[Difference], first: str) -> Marks:
     """Signs of the queries and methods that differ from the first method on the folds by the paired t-test."""
     marks = {}

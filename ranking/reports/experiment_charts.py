@@ -64,10 +64,17 @@ def _bars(names: Sequence[str], found: Sequence[Interval | None]) -> dict[str, A
         "x": [one.value for _, one in there],
         "orientation": "h",
         "error_x": error,
-        "customdata": [[names[place], one.low, one.high] for place, one in there],
-        "hovertemplate": "%{customdata[0]}: %{x:+.3f}, from %{customdata[1]:+.3f} to %{customdata[2]:+.3f}"
-        "<extra></extra>",
+        "customdata": [[names[place], ends_in_words(one)] for place, one in there],
+        "hovertemplate": "%{customdata[0]}: %{x:+.3f}, %{customdata[1]}<extra></extra>",
     }
+
+
+def ends_in_words(told: Interval) -> str:
+    """
+    >>> ends_in_words(Interval(0.1, 0.05, 0.15)), ends_in_words(Interval(0.1, math.nan, math.nan))
+    ('from +0.050 to +0.150', 'no interval')
+    """
+    return "no interval" if math.isnan(told.low) else f"from {told.low:+.3f} to {told.high:+.3f}"
 
 
 def bars_in_words(rows: Sequence[Difference], measure: str) -> str:

@@ -47,12 +47,8 @@ def scatter(trace: Mapping[str, Any], across: Axis, up: Axis) -> Markup:
     mode = trace.get("mode", "lines")
     x, y = across.at(trace["x"]), up.at(trace["y"])
     parts: list[Markup] = []
-    if trace.get("fill") in ("tozeroy", "toself"):
-        corners = _corners(x, y, trace.get("line", {}).get("shape", "linear"))
-        if trace["fill"] == "tozeroy":
-            floor = float(up.at([0.0])[0])
-            corners = [*corners, (corners[-1][0], floor), (corners[0][0], floor)]
-        parts.append(element("polygon", points=_points(corners), fill=trace["fillcolor"]))
+    if trace.get("fill") not in (None, "none"):
+        parts.append(_filled(trace, x, y, float(up.at([0.0])[0])))
     if "lines" in mode:
         parts.extend(_lines(x, y, trace.get("line", {}), colour_of(trace)))
     for name, axis, beside in (("y", up, x), ("x", across, y)):
@@ -66,6 +62,19 @@ def scatter(trace: Mapping[str, Any], across: Axis, up: Axis) -> Markup:
     said = trace.get("hovertext")
     title = said if isinstance(said, str) else trace.get("name") or ""
     return element("g", element("title", plain(title)), *parts)
+
+
+def _filled(trace: Mapping[str, Any], x: Floats, y: Floats, floor: float) -> Markup:
+    """What lies between the line of a trace and `floor`, where 0 is, or within the line."""
+    corners = _corners(x, y, trace.get("line", {}).get("shape", "linear"))
+    if trace["fill"] == "tozeroy":
+        corners = [*corners, (corners[-1][0], floor), (corners[0][0], floor)]
+    elif trace["fill"] != "toself":
+        raise ValueError(
+            f"expected a line that is filled tozeroy or toself, got {trace['fill']}; draw it in "
+            "ranking/reports/marks.py"
+        )
+    return element("polygon", points=_points(corners), fill=trace["fillcolor"])
 
 
 def colour_of(trace: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ from ranking.reports.differences import (
     marks_of_test,
     marks_of_test_words,
     pairs_of,
+    without_interval_words,
 )
 from ranking.reports.experiment_charts import (
     bars_in_words,
@@ -106,7 +107,11 @@ def _tabled(title: str, table: Table, notice: str = "", marks: Marks | None = No
         element("p", text, class_="note") for text in (notice, told if marks else "", table.note) if text
     ]
     return element(
-        "section", element("h2", title), element("p", table.title), value_table(table, marks), *notes
+        "section",
+        element("h2", title),
+        element("p", table.title, class_="title"),
+        value_table(table, marks),
+        *notes,
     )
 
 
@@ -122,13 +127,13 @@ def _differences(findings: Findings, apart: list[Difference]) -> Markup:
     note = (
         f"Differences of {measure}: filled bars over the folds with Student's interval of 95%, pale ones on the test "
         "samples with that of the paired bootstrap over images. What leaves out 0 is more than chance, if one had "
-        "looked at it alone."
+        f"looked at it alone. {without_interval_words(apart)}"
     )
     table, marks = difference_table(findings.results), marks_of_pairs(apart)
     return element(
         "section",
         element("h2", "Differences"),
-        element("p", note, class_="note"),
+        element("p", note.strip(), class_="note"),
         element("div", *charts, class_="pairs"),
         value_table(table, marks),
         element("p", f"{marks_of_pairs_words() if marks else ''} {table.note}".strip(), class_="note"),
@@ -176,9 +181,10 @@ def _galleries(findings: Findings, album: Album) -> Markup:
     note = (
         f"The first {TOP} held-out samples by each method at its chosen setting; a dashed border and ✗ mark what is "
         "wrong. Notice how early the first mistake comes, and whether samples of one image come in a row where "
-        "neighbours count. A fold that is open is printed too."
+        "neighbours count."
     )
-    return element("section", element("h2", "First ranked"), element("p", note, class_="note"), *parts)
+    folds = element("span", " A fold that is open is printed too.", class_="screen")
+    return element("section", element("h2", "First ranked"), element("p", note, folds, class_="note"), *parts)
 
 
 def _files(findings: Findings, apart: list[Difference]) -> Markup:

@@ -70,6 +70,11 @@ def test_a_training_is_kept_and_ranks(
     assert {row["image"] for row in rows} == set(images.image_names[images.image_test])
     assert main(["rank", run.id, "--home", str(store.home), "--part", "all", "--top", "3"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
+    for wrong in ("-3", "0", "three"):
+        with pytest.raises(SystemExit) as ended:
+            main(["rank", run.id, "--home", str(store.home), "--top", wrong])
+        assert ended.value.code == 2
+        assert f"expected a number of places, 1 or more, got '{wrong}'" in capsys.readouterr().err
 
 
 def test_an_experiment_prints_and_writes_its_tables(
@@ -77,8 +82,9 @@ def test_an_experiment_prints_and_writes_its_tables(
 ) -> None:
     methods, grids = [["SVM", {}], ["AP-SVM", {}]], {"C": [1.0, 10.0]}
     file = settings_file(tmp_path, images, queries=["day"], methods=methods, grids=grids, folds=2)
-    written = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex")]
-    assert main(["experiment", file, "--home", str(store.home), *written]) == 0
+    kinds = ("csv", "parquet", "latex", "protocol", "output")
+    written, home = [f"--{kind}={tmp_path / kind}" for kind in kinds], ["--home", str(store.home)]
+    assert main(["experiment", file, *home, *written]) == 0
     out, err = capsys.readouterr()
     assert "AP over 2 folds, best setting of each" in out
     assert "AP-SVM − SVM" in out
@@ -86,6 +92,17 @@ def test_an_experiment_prints_and_writes_its_tables(
     assert len((tmp_path / "csv").read_text().splitlines()) == 1 + 2 * (2 * 2 + 1)
     assert (tmp_path / "latex").read_text().count(r"\begin{table}") == 5
     assert (tmp_path / "parquet").stat().st_size
+    again = str(tmp_path / "protocol")
+    assert main(["report", again, *home, "-o", str(tmp_path / "report.html")]) == 0
+    assert (tmp_path / "output").read_text() == (tmp_path / "report.html").read_text()
+
+
+def test_an_experiment_without_features_says_so(
+    store: Store, images: ImageSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = settings_file(tmp_path, images, features=[], queries=["day"], folds=2)
+    assert main(["experiment", file, "--home", str(store.home)]) == 1
+    assert "is failed: expected at least one feature, got none; choose one or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -183,8 +200,10 @@ def test_rooms_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFixt
     for arguments in ([], ["room-of-carl", "--unused-for", "0"]):
         assert main(["rooms", *home, "remove", *arguments]) == 1
         assert "say which rooms to remove" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["rooms", *home, "remove", "--unused-for", "-1"])
+    for wrong in ("-1", "soon"):
+        with pytest.raises(SystemExit):
+            main(["rooms", *home, "remove", "--unused-for", wrong])
+        assert f"expected a number of days, 0 or more, got '{wrong}'" in capsys.readouterr().err
 
 
 class Terminal(io.StringIO):

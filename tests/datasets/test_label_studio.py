@@ -214,7 +214,7 @@ def test_numbers_that_make_no_box_are_the_builders(tmp_path, bad):
         ('[{"result": ' + "[" * 100_000, "expected JSON of a few levels, got one nested too deep"),
         (
             '[{"result": 1}]',
-            "no task names an image. a.json: expected the name of an image, got task 1: none",
+            "no image is listed. a.json: expected the name of an image, got task 1: none",
         ),
         ('{"result": 1}', "has no such file"),
         (b'[{"result": "\xff"}]', "expected JSON in UTF-8, got byte 13 of another kind"),

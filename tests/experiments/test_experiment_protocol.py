@@ -63,6 +63,7 @@ def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> N
     [
         ({"folds": 1}, "folds must be at least 2, got 1"),
         ({"measure": "F1"}, "no measure is called 'F1'; choose one of: AP, "),
+        ({"features": ()}, "expected at least one feature, got none; choose one or more"),
         ({"methods": ()}, "expected at least one method, got none"),
         ({"methods": (("SVM", {}), ("SVM", {}))}, "every method once"),
         ({"queries": ("a", "a")}, "every query once, got a, a"),
@@ -82,7 +83,7 @@ def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> N
 )
 def test_a_protocol_that_makes_no_experiment_says_why(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        contenders_of(Protocol("abc", HOG, **changes))
+        contenders_of(Protocol(**{"set": "abc", "features": HOG, **changes}))
 
 
 def test_what_is_fixed_is_not_chosen_and_tells_two_contenders_of_a_method_apart() -> None:

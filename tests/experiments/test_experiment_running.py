@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+import os
+import signal
 import statistics
+import subprocess
+import sys
 import threading
 import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +16,15 @@ from typing import Any
 import pytest
 from tiny_actions import images, material, planned
 
-from ranking.experiments.cell import Outcome
+from ranking.experiments import walking
+from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.comparisons import comparisons, difference_table
 from ranking.experiments.material import Material
 from ranking.experiments.pace import Pace, Progress
+from ranking.experiments.plan import paths_of
 from ranking.experiments.results import Results
-from ranking.experiments.running import results_of, run_experiment
+from ranking.experiments.running import WAITING, results_of, run_experiment
 from ranking.experiments.statistics import holm, paired_t_test
 from ranking.experiments.tables import chosen_table, seconds_table, validation_table
 from ranking.experiments.tables import test_table as on_test_table
@@ -264,3 +272,92 @@ def test_cells_are_told_one_at_a_time(tmp_path: Path) -> None:
         inside.release()
 
     run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path), alone)
+
+
+def test_overlapping_experiments_at_once_train_no_cell_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: Counter[str] = Counter()
+    both, plain, lock = threading.Barrier(2), walking.train_cell, threading.Lock()
+
+    def counted(bench: Any, cell: Cell, *rest: Any) -> Any:
+        with lock:
+            trained[cell.key] += 1
+        time.sleep(0.002)
+        return plain(bench, cell, *rest)
+
+    monkeypatch.setattr(walking, "train_cell", counted)
+    methods = (("AP-SVM", {}), ("HOB-SVM", {}))
+    plans = [planned(IMAGES, queries=names, methods=methods) for names in (("jump", "run"), ("run", "read"))]
+
+    def begin(plan: Any) -> tuple[Results, list[Progress]]:
+        told: list[Progress] = []
+        both.wait()
+        run = run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path), told.append)
+        return run, told
+
+    with ThreadPoolExecutor(2) as pool:
+        (one, of_one), (other, of_other) = pool.map(begin, plans)
+    assert set(trained.values()) == {1}
+    assert len(trained) == 3 * (3 * 6 + 2)
+    for found, told in ((one, of_one), (other, of_other)):
+        assert len(found.outcomes) == 2 * (3 * 6 + 2)
+        assert told[-1].done == told[-1].total == len(found.outcomes), "those of the other one count as well"
+    assert list((tmp_path / "claims").iterdir()) == []
+
+
+CLAIM = """
+import sys, time
+from pathlib import Path
+from ranking.experiments.cell_store import CellStore
+with CellStore(Path(sys.argv[1])).claimed(sys.argv[2]) as ours:
+    print(ours, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_claim_is_waited_for_and_ends_with_a_claimer_that_is_killed(tmp_path: Path) -> None:
+    plan, store = planned(IMAGES, methods=(("AP-SVM", {}),), folds=2), CellStore(tmp_path)
+    begins = paths_of(plan.validation.values())[0][0].key
+    claimer = subprocess.Popen(
+        [sys.executable, "-c", CLAIM, str(tmp_path), begins], stdout=subprocess.PIPE, text=True
+    )
+    assert claimer.stdout is not None
+    assert claimer.stdout.readline() == "True\n"
+    with store.claimed(begins) as ours:
+        assert not ours
+    with store.claimed("another") as ours:
+        assert ours
+    told: list[Progress] = []
+
+    def hear(progress: Progress) -> None:
+        told.append(progress)
+        if progress.what == WAITING:  # all but the path that is claimed is there
+            assert progress.done == 2
+            os.kill(claimer.pid, signal.SIGKILL)
+            claimer.wait()
+
+    found = run_experiment(plan, lambda: material(plan, IMAGES), store, hear)
+    assert WAITING in [progress.what for progress in told]
+    assert len(found.outcomes) == 2 * 2 + 1
+    assert list((tmp_path / "claims").iterdir()) == []
+
+
+def test_who_waits_for_another_experiment_can_be_ended(tmp_path: Path) -> None:
+    plan, store = planned(IMAGES, methods=(("AP-SVM", {}),), folds=2), CellStore(tmp_path)
+    waiting = threading.Event()
+
+    class Enough(Exception):
+        pass
+
+    def check() -> None:
+        if waiting.is_set():
+            raise Enough
+
+    def hear(progress: Progress) -> None:
+        if progress.what == WAITING:
+            waiting.set()
+
+    with store.claimed(paths_of(plan.validation.values())[0][0].key), pytest.raises(Enough):
+        run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path), hear, check)
+    assert len(store.outcomes()) == 2, "the other path"

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel, wilcoxon
 
-from ranking.experiments.statistics import holm, mean_interval, paired_t_test, wilcoxon_test
+from ranking.experiments.statistics import (
+    difference_interval,
+    holm,
+    mean_interval,
+    paired_t_test,
+    wilcoxon_test,
+)
 
 FIVE = ([0.56, 0.61, 0.58, 0.66, 0.60], [0.55, 0.57, 0.59, 0.60, 0.57])
 
@@ -68,13 +74,30 @@ def test_degenerate_differences_have_one_outcome() -> None:
     assert interval.value == 0.5
     assert math.isnan(interval.low)
     assert math.isnan(interval.high)
-    assert tuple(mean_interval([0.5, 0.5])) == (0.5, 0.5, 0.5)
+    assert np.isnan(mean_interval([0.5, 0.5])[1:]).all(), "equal values tell nothing of their spread"
+    assert mean_interval([0.5, 0.5]).value == 0.5
     assert holm([]) == []
     for wrong in (([], []), ([1.0], [1.0, 2.0])):
         with pytest.raises(ValueError, match="paired tests need as many values of both, at least one, got"):
             paired_t_test(*wrong)
     with pytest.raises(ValueError, match="a mean needs at least one value, got none"):
         mean_interval([])
+
+
+def test_differences_have_an_interval_where_the_test_knows_something() -> None:
+    interval = difference_interval(*FIVE)
+    apart = np.subtract(*FIVE)
+    assert interval == pytest.approx(mean_interval(apart.tolist()))
+    half = 2.776445 * apart.std(ddof=1) / math.sqrt(5)
+    assert interval[1:] == pytest.approx((apart.mean() - half, apart.mean() + half), abs=1e-6)
+    for one, other in (
+        ([0.2, 0.3], [0.1, 0.2]),  # apart by .1 but for rounding
+        ([0.9 + 1e-5, 0.7 + 1e-5], [0.9, 0.7]),
+        ([0.1 + 0.2, 0.5], [0.3, 0.5]),  # not apart
+        ([0.2], [0.1]),
+    ):
+        assert np.isnan(difference_interval(one, other)[1:]).all()
+        assert not difference_interval(one, other).without_zero
 
 
 def test_holm_is_the_step_down_rule() -> None:

@@ -29,7 +29,7 @@ def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def ready(page: Page) -> Page:
     """The page once its last step has run: the menu comes last, and names the page of the address."""
-    page.locator(".st-key-menu a").nth(len(SECTIONS[""]) - 1).wait_for()
+    page.locator(".st-key-menu a").nth(len(SECTIONS[""]) - 1).wait_for(state="attached")  # a phone folds it
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     return page
 
@@ -55,6 +55,36 @@ def test_a_deep_link_may_be_the_first_request_of_a_server(visit: Visit, server: 
     page = ready(visit(path_of(name)))
     assert urlsplit(page.url).path == path_of(name)
     assert page.get_by_role("heading", level=1).inner_text() == PAGES[name]
+
+
+def test_the_menu_of_a_phone_is_one_button(visit: Visit) -> None:
+    page = ready(visit("/speed_lab"))
+    button, train = (
+        page.locator(".menu-button"),
+        page.locator(".st-key-menu").get_by_role("link", name="Train"),
+    )
+    assert train.is_visible(), "a wide screen shows all of it"
+    assert not button.is_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    button.wait_for()
+    assert not train.is_visible()
+    assert page.locator(".st-key-menu").bounding_box()["height"] < 60
+    for _ in range(2):
+        button.focus()
+        page.keyboard.press("Enter")
+        train.wait_for()
+        assert button.get_attribute("aria-expanded") == "true"
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.innerText") == SECTIONS[""]["start"]
+        page.keyboard.press("Escape")
+        train.wait_for(state="hidden")
+        assert page.evaluate("document.activeElement.className") == "menu-button"
+    button.click()
+    page.get_by_role("button", name=re.compile("^Inference: Speed lab")).click()
+    page.get_by_role("link", name="Most violated ranking").click()
+    page.get_by_role("heading", level=1, name="Most violated ranking").wait_for()
+    train.wait_for(state="hidden")
+    assert button.get_attribute("aria-expanded") == "false", "on another page it is closed again"
 
 
 def test_from_the_bare_address_to_a_ranked_result(visit: Visit, filled: Laboratory) -> None:

@@ -207,7 +207,7 @@ def test_an_answer_moves_the_others_as_the_definition_says_and_none_of_the_indep
 
 def test_not_asked_moves_nothing_and_another_label_takes_its_own_truth(stored, open_page):
     app = open_page("labels_lesson", labels_step="2", told_answer="not asked")
-    assert "nothing moves yet" in said(app)
+    assert "nothing moves before an answer. Answer, and see" in said(app)
     for spec in specs(app)[1:]:
         assert all(trace["y"][0] == trace["y"][1] for trace in map(decoded, spec["data"]))
     app.segmented_control(key="widget told_label").set_value("night").run()

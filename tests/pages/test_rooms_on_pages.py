@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs
@@ -15,7 +16,7 @@ from ranking import jobs
 from ranking.answers import AnswerStore
 from ranking.home import HomeError
 from ranking.room_layout import CLASS_ROOM
-from ranking.room_quotas import DISK
+from ranking.room_quotas import COUNT, DISK
 from ranking.rooms import Rooms
 from ranking.store import Store
 
@@ -301,6 +302,54 @@ def test_a_full_room_says_so_where_something_is_begun(anna, server, open_page, m
     assert len(Store(anna.home).runs()) == before
 
 
+def test_a_full_room_can_be_emptied_where_it_is_said_to_be_full(
+    anna, server, open_page, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(cache, "common", cache.store)  # nothing bundled is begun in this test
+    monkeypatch.setattr(jobs, "start_once", lambda store, kind, settings: store.create_run(kind, settings))
+    store = Store(anna.home)
+    for run in store.own_runs():
+        if run.settings.get("set") == anna.shapes:
+            store.delete_run(run.id)
+    files = anna.home / "sets" / anna.shapes
+    shutil.copytree(files, tmp_path / "copy")  # what is linked from elsewhere takes no space here
+    shutil.rmtree(files)
+    shutil.move(tmp_path / "copy", files)
+    monkeypatch.setenv(DISK, "1")
+    app = open_page("train", room=ANNA, set=anna.digits, query="5", method="SVM")
+    assert "Make space in this room" not in [box.label for box in app.expander]
+    app.button(key="train").click().run()
+    assert "Make space in this room" in [box.label for box in app.expander]
+    assert "digits” takes" in text_of(app).lower(), "in use"
+
+    def remove(told):
+        [button] = [one for one in app.button if one.label.replace("\\", "").startswith(told)]
+        button.click().run()
+        assert not app.exception
+
+    remove("Remove computed features")
+    assert not list(store.features.iterdir())
+    remove("Empty the list of deleted runs, ")
+    assert store.runs(deleted=True) == []
+    remove("Take away the image set “shapes”")
+    assert [row.key for row in store.deleted_image_sets()] == [anna.shapes]
+    remove("Empty the list of image sets that were taken away, 1")
+    assert not (anna.home / "sets" / anna.shapes).exists()
+    monkeypatch.delenv(DISK)
+    app.run()
+    assert "Make space in this room" not in [box.label for box in app.expander]
+
+
+def test_a_server_with_as_many_rooms_as_it_may_have_says_so(server, started, open_page, monkeypatch):
+    server.make(ANNA)
+    monkeypatch.setenv(COUNT, "1")
+    app = open_page("start")
+    assert not app.exception
+    assert "this server has 1 room, as many as it may have" in app.error[0].value.replace("\\", "")
+    assert [row.name for row in server.all()] == [ANNA]
+    assert not open_page("start", room=ANNA).error
+
+
 def test_how_full_a_room_is_shows_once_above_half(anna, server, started, open_page, monkeypatch):
     told = "that it may take"
     assert told not in json.dumps([bar.value for bar in open_page("start", room=ANNA).get("progress")])
@@ -309,6 +358,6 @@ def test_how_full_a_room_is_shows_once_above_half(anna, server, started, open_pa
     assert [bar for bar in app.get("progress") if told in bar.text]
     features = Store(anna.home).features
     assert list(features.iterdir())
-    next(button for button in app.button if button.label == "Remove computed features").click().run()
+    next(one for one in app.button if one.label.startswith("Remove computed features")).click().run()
     assert not app.exception
     assert not list(features.iterdir())

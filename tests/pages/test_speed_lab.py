@@ -5,13 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import re
+from pathlib import Path
 
 import pytest
 
 from pages.parts import timing_charts, timing_words
 from pages.parts.frame import escaped
+from pages.parts.timing_words import PAPER
 from ranking.run_settings import TimingSettings
-from ranking.timing_studies import BINARY, COMPETITORS, SAMPLES, Point, Timed, TimingOutcome, sizes
+from ranking.timing_studies import BINARY, COMPETITORS, SAMPLES, TABLE, Point, Timed, TimingOutcome, sizes
+
+PAPERS = Path(os.environ.get("RANKING_PAPERS", Path(__file__).parents[3] / "shared" / "papers"))
 
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -39,6 +45,18 @@ def timed(empty_home):
     return empty_home.run(run.id)
 
 
+def printed(loss):
+    """The figures of a loss as the paper's text has them: seconds a training, then milliseconds a call, by method."""
+    text = (PAPERS / "003_ab230bdeef1f6f46.txt").read_text("utf-8")
+    plain = re.sub(r"[${}]|\\,", "", text).replace(r"\pm", " ± ")
+    plain = re.sub(r" *± *", " ± ", plain)
+    return [
+        line.split("\t")
+        for number in timing_words.TABLES[loss].removeprefix("Tables ").split(" and ")
+        for line in [plain[: plain.index(f"Table {number}: Computation")].strip().splitlines()[-1]]
+    ]
+
+
 def said(app):
     return "\n".join(element.value for element in (*app.markdown, *app.caption)).replace("\\", "")
 
@@ -46,14 +64,62 @@ def said(app):
 def test_a_timing_is_asked_for_once(empty_home, open_page, started):
     app = open_page("speed_lab")
     assert not app.exception
-    assert "How long does one most violated ranking take?" in said(app)
-    for _ in range(2):
-        app.button(key="start timing").click().run()
-        assert not app.exception
+    assert app.button(key="start timing").proto.type == "primary"
+    app.button(key="start timing").click().run()
+    assert not app.exception
+    assert "start timing" not in [button.key for button in app.button], "one at a time"
     [run] = [one for one in started if one.kind == "timing"]
-    assert TimingSettings.from_json(run.settings) == TimingSettings(share=1.0)
+    assert TimingSettings.from_json(run.settings) == TimingSettings(share=1 / 3, parts="tables", rounds=3)
     assert app.query_params["timing"] == run.id
     assert "Cancel" in [button.label for button in app.button]
+    assert "| 16.294 ± 0.180 |" in said(app), "meanwhile there is the paper's to look at"
+
+
+@pytest.mark.skipif(not PAPERS.is_dir(), reason=f"the text of the papers is not at {PAPERS}")
+@pytest.mark.parametrize("loss", ["ap", "ndcg"])
+def test_the_paper_s_figures_are_those_that_it_prints(loss):
+    seconds, calls = printed(loss)
+    told = PAPER[loss].values()
+    assert [f"{one.total:.4f}" for one in told] == seconds
+    assert [f"{one.call:.3f} ± {one.deviation:.3f}" for one in told] == calls
+
+
+@pytest.mark.parametrize("loss", ["ap", "ndcg"])
+def test_the_paper_s_tables_are_there_before_anything_is_measured(empty_home, open_page, loss):
+    app = open_page("speed_lab", timed=f"tables {loss}")
+    assert not app.exception
+    lines = [line for line in said(app).splitlines() if line.startswith("| ")]
+    assert [line.split(" | ")[0].strip("| ") for line in lines[2:]] == [
+        timing_words.CALLED[name] for name in PAPER[loss]
+    ]
+    for line, one in zip(lines[2:], PAPER[loss].values(), strict=True):
+        assert f"| {one.total:.4f} | {one.call:.3f} ± {one.deviation:.3f} |" in line
+    [chart] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    assert [trace["name"] for trace in chart["data"]] == ["the paper's machine, 2018"]
+    assert chart["data"][0]["x"] == [one.call for one in PAPER[loss].values()]
+    assert "And here?" in said(app)
+    assert f"{timing_words.TABLES[loss]} as printed in Mohapatra" in said(app)
+
+
+def test_a_quick_measurement_has_the_tables_and_says_what_it_has_not(empty_home, open_page):
+    run = empty_home.create_run("timing", TimingSettings(parts="tables", rounds=3).to_json())
+    tables = tuple(
+        point._replace(negatives=1040, positives=76) for point in OUTCOME.points if point.varied == TABLE
+    )
+    empty_home.end_run(run.id, "finished", result=TimingOutcome("x", tables).to_json())
+    app = open_page("speed_lab", timed="figure ap")
+    assert not app.exception
+    assert "choose “figures too”" in app.info[0].value
+    app = open_page("speed_lab", timed="tables ap")
+    [chart] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    paper, here = chart["data"]
+    assert [paper["name"], here["name"]] == ["the paper's machine, 2018", "this machine"]
+    [point] = [one for one in tables if one.loss == "ap"]
+    assert here["x"] == [1e3 * one.mean for one in point.timed]
+    rows = chart["layout"]["yaxis"]["ticktext"]
+    assert "as greedy here, with fewer samples, 11× in the paper" in said(app)
+    assert [rows[place] for place in paper["y"]] == [timing_words.SHORT[name] for name in PAPER["ap"]]
+    assert app.button(key="start timing").proto.type == "secondary"
 
 
 def test_the_table_stands_beside_the_paper(timed, open_page):

@@ -107,7 +107,7 @@ def test_a_home_that_cannot_be_used_is_said_below_the_picture(tmp_path, monkeypa
 
 @pytest.mark.parametrize("page", ["start", "lesson"])
 def test_an_installation_without_its_scenes_says_so(empty_home, started, open_page, monkeypatch, page):
-    monkeypatch.setattr(cache, "ready_made_folder", lambda: None)
+    monkeypatch.setattr(cache.image_sets, "ready_made_folder", lambda: None)
     monkeypatch.setattr("pages.parts.sets.ready_made_folder", lambda: None)
     app = open_page(page)
     assert not app.exception

@@ -43,6 +43,14 @@ def test_a_logarithmic_axis_that_is_reversed_has_its_decades() -> None:
     assert axis.ticks() == [(300.0, "1"), (200.0, "10"), (100.0, "100"), (0.0, "1,000")]
 
 
+def test_a_fill_that_is_not_drawn_here_is_no_silent_nothing() -> None:
+    for fill in ("tozeroy", "toself"):
+        drawn = chart_svg({"data": [{**LINE, "fill": fill, "fillcolor": "#123456"}]}, "an area")
+        assert '<polygon points="' in drawn
+    with pytest.raises(ValueError, match="expected a line that is filled tozeroy or toself, got tonexty"):
+        chart_svg({"data": [{**LINE, "fill": "tonexty", "fillcolor": "#123456"}]}, "an area")
+
+
 def test_bars_stand_on_nought_beside_each_other() -> None:
     bars = [{"type": "bar", "x": ["a", "b"], "y": [1.0, 2.0], "name": name} for name in ("one", "other")]
     drawn = chart_svg({"data": bars, "layout": {"barmode": "group"}}, "bars")

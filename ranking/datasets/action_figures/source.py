@@ -11,7 +11,7 @@ from PIL import Image
 
 from ranking.datasets.action_figures.paint import SIZE, jpeg, paint
 from ranking.datasets.action_figures.scene import NAMES, make_scene, scene_action
-from ranking.datasets.common_settings import number_of_images, seed_of, share_of_test
+from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import evenly
 from ranking.settings import setting
@@ -46,7 +46,7 @@ class ActionFigures:
     test_share: float = share_of_test(
         0.5, "How much of the scenes of each action is set aside to test on. The rest is there to train on."
     )
-    seed: int = seed_of(10, "Which scenes are drawn. The same seed draws the same scenes.")
+    seed: int = seed_of_pictures(10, "scenes")
 
     encode: Callable[[Image.Image], bytes] = jpeg  # the file that an image becomes
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import ClassVar
 
 from ranking.datasets.action_figures.paint import SIZE, jpeg
-from ranking.datasets.common_settings import number_of_images, seed_of, share_of_test
+from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
 from ranking.datasets.label_scenes.paint import paint
 from ranking.datasets.label_scenes.places import compose
 from ranking.datasets.label_scenes.story import tell_story
@@ -33,7 +33,7 @@ class LabelScenes:
     test_share: float = share_of_test(
         0.4, "How many of the pictures are set aside to test on. The rest is there to train on."
     )
-    seed: int = seed_of(3, "Which pictures are drawn. The same seed draws the same pictures.")
+    seed: int = seed_of_pictures(3, "pictures")
 
     def title(self) -> str:
         return "Label scenes"

@@ -12,7 +12,7 @@ from PIL import Image
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
 from ranking.datasets.action_figures.paint import SIZE, jpeg
 from ranking.datasets.action_figures.sketch import Sketch, clear
-from ranking.datasets.common_settings import number_of_images, seed_of, share_of_test
+from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import evenly
 from ranking.datasets.timeline_cars.body import draw_body, of_kind
@@ -42,7 +42,7 @@ class TimelineCars:
     test_share: float = share_of_test(
         0.4, "How many of the cars are set aside to test on. The rest is there to train on."
     )
-    seed: int = seed_of(5, "Which cars are drawn. The same seed draws the same cars.")
+    seed: int = seed_of_pictures(5, "cars")
 
     def title(self) -> str:
         return "Timeline cars"

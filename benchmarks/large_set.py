@@ -1,0 +1,271 @@
+"""A set of 100,000 samples: how soon do its pages come, and how much memory does a training take beside its features?
+
+    python benchmarks/large_set.py [--samples 100000] [--rounds 7] [--browser] [--quick]
+
+A set of boxes with ten classes is made in a home of its own, which is deleted afterwards, with a ranking of it and the
+features of its samples: unit vectors that lean a little towards their class, written where HOG and Colour would have
+been kept, for what takes long to compute is not what is asked here. Then two things are measured.
+
+Pages: the first complete run of Image sets and of Ranked images, each as the very first request to a server that has
+just started; then the same in new tabs, and what runs again at a click on a picture, the next page, a filter. These
+are tabs without a browser (`streamlit_tab.py`), which tell what the server takes; --browser has Chromium open the
+ranking too, from the address to the last picture in view, as `pages.py` does.
+
+Memory of a training: AP-SVM, by a worker, with features that are mapped into memory. Two figures of the worker's
+process: its own memory, RssAnon + RssShmem of /proc/PID/status, the most of what is read every few milliseconds; and
+VmHWM, which the kernel keeps, the most that was ever resident, pages of mapped files among it. "Above the features" is
+VmHWM less the size of the (n, d) float32 matrix of features, counted once. The first training finds the parts of the
+features and puts them side by side, the second finds that done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from streamlit_tab import Tab
+from timing import machine, table
+
+from pages import FEATURES, browsing, fill, grid_figures, serving, stand_in_for_bundled_sets
+from ranking import jobs
+from ranking.features import make_feature
+from ranking.features.extract import cache_name
+from ranking.run import ENDED, Run
+from ranking.store import Store
+from ranking.types import ImageSet
+
+MUST_OPEN, MUST_RERUN, MUST_MEMORY = 2.0, 0.2, 1000.0  # seconds, seconds, megabytes above the features
+MB = 1e6
+LOOK_SECONDS = 0.003
+LEAN = 0.06  # of a sample's features towards those of its class: some 50 planes are needed
+ROWS = 2000  # that are made at once
+CLICKED = 7  # place of the picture that is clicked first
+SHEET, RANKED = "widget contact sheet", "widget sample"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Features where those of the pictures would be
+# ---------------------------------------------------------------------------------------------------------
+
+
+def write_features(store: Store, images: ImageSet) -> int:
+    """The parts of FEATURES in the cache of a home; how many columns they have."""
+    generator, columns = np.random.default_rng(0), 0
+    for name, settings in FEATURES:
+        feature = make_feature(name, **settings)
+        columns += feature.size
+        means = generator.standard_normal((len(images.classes), feature.size), np.float32)
+        shape = (len(images), feature.size)
+        file = np.lib.format.open_memmap(
+            store.features / cache_name(images.key, feature), "w+", np.float32, shape
+        )
+        for start in range(0, len(images), ROWS):
+            rows = generator.standard_normal((min(ROWS, len(images) - start), feature.size), np.float32)
+            rows += LEAN * images.labels[start : start + ROWS].astype(np.float32) @ means
+            file[start : start + ROWS] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        file.flush()
+    return columns
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Memory of a training
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Peak(NamedTuple):
+    """The most of its own memory and of all that was resident, in megabytes, and the seconds of a worker."""
+
+    own: float
+    resident: float
+    seconds: float
+
+
+def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
+    """Train by a worker; how much memory that took."""
+    begun = time.perf_counter()
+    run = jobs.start(store, "train", settings)
+    own = resident = 0.0
+    while jobs.poll(store, run.id).state not in ENDED:
+        told = _memory(run.pid)
+        own = max(own, told.get("RssAnon", 0.0) + told.get("RssShmem", 0.0))
+        resident = max(resident, told.get("VmHWM", 0.0))
+        time.sleep(LOOK_SECONDS)
+    run = store.run(run.id)
+    if run.state != "finished":
+        raise RuntimeError(f"the training has {run.state}: {run.reason}")
+    return Peak(own, resident, time.perf_counter() - begun), run
+
+
+def _memory(pid: int | None) -> dict[str, float]:
+    """What the kernel tells of a process, in megabytes; nothing where it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return {}
+    return {name: int(size) * 1024 / MB for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
+
+
+def trainings(store: Store, key: str, columns: int, samples: int) -> tuple[list[list[str]], bool]:
+    """A row a training, and whether all keep within the limit."""
+    features, rows, within = samples * columns * 4 / MB, [], True
+    for what, penalty in (("parts to be put side by side", 1000.0), ("side by side already", 100.0)):
+        settings = {
+            "set": key,
+            "features": FEATURES,
+            "query": "class 0",
+            "method": "AP-SVM",
+            "method_settings": {"C": penalty},
+        }
+        peak, run = peak_of(store, settings)
+        above = peak.resident - features
+        within &= above <= MUST_MEMORY
+        told = run.result["certificate"]
+        megabytes = [f"{size:.0f}" for size in (features, peak.own, peak.resident, above)]
+        test = f"{run.result['test']['AP']:.3f}"
+        rows.append([what, *megabytes, f"{peak.seconds:.1f}", str(told["iterations"]), test])
+    return rows, within
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Pages
+# ---------------------------------------------------------------------------------------------------------
+
+Figures = dict[str, list[float]]
+
+
+async def first_of(url: str, page: str, query: dict[str, str]) -> float:
+    """The first complete run of a page, in a new tab."""
+    async with Tab(url) as tab:
+        seconds = await tab.open(page, **query)
+        _sound(tab)
+        return seconds
+
+
+async def rerun(
+    url: str, page: str, query: dict[str, str], grid: str, looks: dict[str, dict[str, str]]
+) -> Figures:
+    """What runs again on a page: at clicks on pictures of its grid, and where its address changes to each of `looks`,
+    a name for each, and back."""
+    found: Figures = {}
+    async with Tab(url) as tab:
+        await tab.open(page, **query)
+        for place in (CLICKED, CLICKED + 1):
+            one = tab.shown(grid)["items"][place]["id"]
+            clicked = {"selected": {"id": one, "ids": [one], "click": place}}
+            found.setdefault("a click on a picture", []).append(await tab.send(grid, clicked))
+        for what, changes in looks.items():
+            found[what] = [await tab.look(**changes)]
+            for name in changes:
+                del tab.query[name]
+            await tab.look()
+        _sound(tab)
+    return found
+
+
+def _sound(tab: Tab) -> None:
+    if tab.exceptions:
+        raise RuntimeError(f"the page failed: {tab.exceptions[0]}")
+
+
+def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list[str]], bool, float]:
+    """A row a page and thing to do; whether all keep within the limits; the memory of the server in megabytes."""
+    rows, within, memory = [], True, 0.0
+    for title, page, query, grid, looks in (
+        (
+            "Image sets",
+            "image_sets",
+            {"set": key},
+            SHEET,
+            {"the next page": {"sheet": "2"}, "a filter": {"sheet.class": "class 3"}},
+        ),
+        (
+            "Ranked images",
+            "ranked_images",
+            {"run": run},
+            RANKED,
+            {"the next page": {"page": "2"}, "a filter": {"split": "train"}, "another k": {"k": "50"}},
+        ),
+    ):
+        with serving(home) as server:
+            first = asyncio.run(first_of(server.url, page, query))
+            again = [asyncio.run(first_of(server.url, page, query)) for _ in range(rounds)]
+            found: Figures = {}
+            for _ in range(rounds):
+                for what, seconds in asyncio.run(rerun(server.url, page, query, grid, looks)).items():
+                    found.setdefault(what, []).extend(seconds)
+            memory = max(memory, server.memory())
+        shown = [(f"{title}: opened, first of all", MUST_OPEN, [first])]
+        shown += [(f"{title}: opened in a new tab", MUST_OPEN, again)]
+        shown += [(f"{title}: {what}", MUST_RERUN, seconds) for what, seconds in found.items()]
+        rows += [row(*one) for one in shown]
+        within &= all(statistics.median(seconds) <= must for _, must, seconds in shown)
+    return rows, within, memory
+
+
+def in_chromium(home: Path, run: str, rounds: int) -> tuple[list[list[str]], bool]:
+    """The same of Ranked images in a browser."""
+    with serving(home) as server, browsing() as page:
+        found = grid_figures(page, server.url, run, rounds)
+    shown = [
+        ("Chromium: Ranked images from another page, pictures in view", MUST_OPEN, found["come"]),
+        ("Chromium: Ranked images in a new tab, Streamlit's own scripts too", MUST_OPEN, found["new"]),
+        ("Chromium: Ranked images, a click on a picture, answered", MUST_RERUN, found["click"]),
+    ]
+    return [row(*one) for one in shown], all(statistics.median(seconds) <= must for _, must, seconds in shown)
+
+
+def row(what: str, must: float, seconds: list[float]) -> list[str]:
+    return [
+        what,
+        f"<= {must:g}",
+        f"{statistics.median(seconds):.3f}",
+        f"{max(seconds):.3f}",
+        str(len(seconds)),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--samples", type=int, default=100_000)
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="how often each page is opened, and each thing done"
+    )
+    parser.add_argument("--browser", action="store_true", help="in Chromium too")
+    parser.add_argument("--quick", action="store_true", help="5,000 samples, twice")
+    options = parser.parse_args()
+    samples, rounds = (5_000, 2) if options.quick else (options.samples, options.rounds)
+    print(f"{machine()}; {samples:,} samples\n")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        home = Path(folder) / "home"
+        store = Store(home)
+        stand_in_for_bundled_sets(store)
+        run = fill(store, samples)
+        key = store.run(run).settings["set"]
+        pages, quick, memory = page_figures(home, key, run, rounds)
+        if options.browser:
+            seen, soon = in_chromium(home, run, rounds)
+            pages, quick = pages + seen, quick and soon
+        print(table(["page", "must be, s", "median, s", "slowest, s", "times"], pages))
+        print(f"\nmemory of the server: at most {memory:.0f} MB\n", flush=True)
+        columns = write_features(store, store.image_set(key))
+        rows, within = trainings(store, key, columns, samples)
+    header = ["AP-SVM, features", "features, MB", "own memory, MB", "resident, MB", "above the features, MB"]
+    print(table([*header, "seconds", "iterations", "test AP"], rows))
+    if not (quick and within):
+        raise SystemExit(
+            f"pages must open in {MUST_OPEN} s and run again in {MUST_RERUN} s; a training may take "
+            f"{MUST_MEMORY:.0f} MB above its features"
+        )
+
+
+if __name__ == "__main__":
+    main()

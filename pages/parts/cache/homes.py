@@ -1,0 +1,58 @@
+"""The store of the home that a visitor works in, and what is said of what it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from zipfile import BadZipFile
+
+import streamlit as st
+
+from pages.parts import rooms
+from ranking import jobs
+from ranking.store import Store
+
+EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
+SOME = 8  # where an entry takes much memory
+
+
+class Gone(Exception):
+    """Something that the address or a run names is not there (any more). The message says what to do."""
+
+
+class NoFeatures(Gone):
+    """The features of a run are not in the store's cache: it was trained elsewhere, or somebody tidied up."""
+
+
+def store() -> Store:
+    """The store of the home that the visitor works in; what dead workers left is settled when it is first opened.
+
+    Beside the page, where files are made that a person takes along, what needs it is wrapped in `rooms.kept`.
+    """
+    return _store(rooms.here())
+
+
+def common() -> Store:
+    """The store of what comes with the program, which all rooms are lent; without rooms the one and only."""
+    return _store(str(rooms.all_rooms().bundled)) if rooms.used() else store()
+
+
+@st.cache_resource(show_spinner=False)
+def _store(home: str | None) -> Store:
+    opened = Store(home)
+    jobs.recover(opened)
+    return opened
+
+
+@contextmanager
+def or_gone() -> Iterator[None]:
+    """What the store lacks, or cannot read, comes as Gone, which pages show; any other error is a defect of ours."""
+    try:
+        yield
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
+        raise Gone(str(error)) from error
+
+
+@st.cache_resource(show_spinner=False)
+def _opened(home: str) -> Store:
+    return Store(home)

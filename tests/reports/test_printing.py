@@ -1,0 +1,66 @@
+"""A hand-out and a report on paper: no heading alone at the foot, no chart cut in two, says a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ranking.reports.figures import figure_svg
+from ranking.reports.markup import Markup, element
+from ranking.reports.page import figure, note, page, section, wide_table
+
+LINE = {"type": "scatter", "mode": "lines", "x": [1, 2], "y": [0.0, 1.0], "name": "line"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium on this machine; install it (Debian: apt-get install chromium)")
+    with sync_api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+def rows(count: int) -> list[list[Markup]]:
+    return [[element("th", f"row {i}", scope="row"), element("td", "0.5")] for i in range(count)]
+
+
+# What the print style says of each of what stands first here: whether it may end a page, and may be cut.
+KEPT = """() => {
+    const of = (selector) => {
+        const style = getComputedStyle(document.querySelector(selector));
+        return [style.breakAfter, style.breakInside];
+    };
+    return { heading: of("h2"), chart: of("figure"), table: of("table"), lead: of("section > h2 + p"),
+             screen: getComputedStyle(document.querySelector(".screen")).display,
+             folded: getComputedStyle(document.querySelector("details")).display };
+}"""
+
+
+def test_the_print_style_keeps_together_what_belongs_together(browser: Any) -> None:
+    drawn = figure(figure_svg({"data": [LINE]}, "a line"), note("a caption"))
+    told = element("p", "a lead", element("span", "what only a screen can do", class_="screen"))
+    folded = element("details", element("summary", "fold 1"), element("p", "pictures"))
+    sheet = browser.new_page()
+    sheet.set_content(page("A", [section("Measures", told, wide_table("t", ["AP"], rows(4)), drawn, folded)]))
+    sheet.emulate_media(media="print")
+    found = sheet.evaluate(KEPT)
+    assert found == {
+        "heading": ["avoid", "avoid"],
+        "chart": ["auto", "avoid"],
+        "table": ["auto", "avoid"],
+        "lead": ["avoid", "auto"],
+        "screen": "none",
+        "folded": "none",
+    }
+    sheet.emulate_media(media="screen")
+    assert sheet.evaluate(KEPT)["folded"] == "block"
+    sheet.close()
