@@ -222,7 +222,7 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        for _ in range(600):
+        for _ in range(6000):  # two minutes: the machine may be busy with something else
             try:
                 urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1).close()
                 return

@@ -11,8 +11,9 @@ import contextlib
 import json
 import time
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
+import requests
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -63,6 +64,25 @@ class Tab:
         """Press the button of that key."""
         element, fragment = self._find(key)
         return await self._ask({"id": element.button.id, "trigger_value": True}, fragment)
+
+    async def type(self, key: str, text: str) -> float:
+        """Type a text into the box of that key."""
+        element, fragment = self._find(key)
+        return await self._ask({"id": element.text_input.id, "string_value": text}, fragment)
+
+    async def drop(self, key: str, name: str, data: bytes) -> float:
+        """Drop a file on the place of that key: it is sent, then the page runs."""
+        element, fragment = self._find(key)
+        message, self._places = BackMsg(), asyncio.get_running_loop().create_future()
+        message.file_urls_request.request_id = name
+        message.file_urls_request.file_names.append(name)
+        await self._socket.send(message.SerializeToString())
+        urls = await asyncio.wait_for(self._places, LONGEST)
+        await asyncio.to_thread(upload, self._origin, urls.upload_url, name, data)
+        value: dict[str, Any] = {"id": element.file_uploader.id}
+        file = {"file_id": urls.file_id, "name": name, "size": len(data), "file_urls": urls}
+        value["file_uploader_state_value"] = {"uploaded_file_info": [file]}
+        return await self._ask(value, fragment)
 
     async def send(self, key: str, state: dict[str, Any]) -> float:
         """What the component of that key has to say."""
@@ -127,6 +147,8 @@ class Tab:
                 self.query = _query(message.page_info_changed.query_string)
             elif kind == "delta":
                 self._keep(message)
+            elif kind == "file_urls_response":
+                self._places.set_result(message.file_urls_response.file_urls[0])
             elif kind == "auto_rerun":
                 self._repeat(message.auto_rerun.fragment_id, message.auto_rerun.interval)
             elif kind == "script_finished" and message.script_finished == self._awaited:
@@ -155,6 +177,20 @@ class Tab:
         for task in self._every.values():
             task.cancel()
         self._every.clear()
+
+
+def upload(origin: str, place: str, name: str, data: bytes) -> None:
+    """Put a file where the server has said, with the cookie that shows that it comes from its own page."""
+    with requests.Session() as session:
+        session.get(f"{origin}/_stcore/health", timeout=LONGEST)
+        token = next((cookie.value for cookie in session.cookies if "xsrf" in cookie.name), None) or ""
+        answer = session.put(
+            urljoin(origin, place),
+            files={"file": (name, data)},
+            headers={"X-Xsrftoken": token},
+            timeout=LONGEST,
+        )
+        answer.raise_for_status()
 
 
 def _id_of(element: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 
 END = b"PK\x05\x06"  # the record that ends a ZIP file, of END_SIZE bytes
 END_SIZE = 22
@@ -124,3 +126,11 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
     claimed = math.prod(shape) * dtype.itemsize
     if claimed != size - stream.tell():
         raise ValueError(f"{what} claims {claimed:,} bytes, it holds {size - stream.tell():,}")
+
+
+def check_text(array: npt.NDArray[np.str_], what: str) -> None:
+    """ValueError where a letter is none of Unicode: numpy takes any 32 bits, and Python's strings break of them."""
+    order = np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
+    letters = np.ascontiguousarray(array).reshape(-1).view(order)
+    if letters.size and letters.max() > sys.maxunicode:
+        raise ValueError(f"{what} must hold text, got letters that Unicode does not have")

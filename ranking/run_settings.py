@@ -405,7 +405,7 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
     ):
         if names:
             expected = f"expected {', '.join(needed)} and, where wanted, {', '.join(optional)}"
-            raise ValueError(f"the settings of {what} {words} {', '.join(names)}; {expected}")
+            raise ValueError(f"the settings of {what} {words} {', '.join(map(readable, names))}; {expected}")
     for name in ("source_settings", "method_settings", "drawing", "network"):
         if not isinstance(values.get(name, {}), dict):
             raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")

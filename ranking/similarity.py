@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.spreadsheets import FORMULA_STARTS, guarded
+from ranking.text import readable
 from ranking.types import Features, Floats, Ints, SimilarityGraph, is_real
 
 BLOCK = 1 << 21  # numbers that are worked on at once
@@ -145,7 +146,7 @@ def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str
     try:
         header = next(lines, [])
         if header.count("i") != 1 or header.count("j") != 1:
-            names = ", ".join(header)[:80] or "nothing"
+            names = readable(", ".join(header)) or "nothing"
             raise ValueError(
                 f"line 1: expected the column names i and j, got {names}; "
                 "put the line i,j before the pairs, with a comma between the two"

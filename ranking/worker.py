@@ -39,7 +39,7 @@ from ranking.run_settings import (
 )
 from ranking.store import Store
 from ranking.types import Floats, Method, StopTraining
-from ranking.worker_limits import lift_memory_limit, limit_memory, reason_of, weigh_session
+from ranking.worker_limits import IMPORT_MEMORY, lift_memory_limit, limit_memory, reason_of, weigh_session
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.features.projection import Projection
@@ -110,8 +110,9 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "timing": time_inference,
         "experiment": run_experiment,
     }
+    memory = IMPORT_MEMORY if run.kind == "import" else None
     try:
-        limit_memory()
+        limit_memory(memory)
         result = works[run.kind](store, run, report)
     except Exception as error:
         lift_memory_limit()
@@ -120,7 +121,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", said_of_cancelled(store.run(run.id)), None
         traceback.print_exc()
-        reason = _as_called(run, reason_of(error))
+        reason = _as_called(run, reason_of(error, memory))
         if run.model_file.exists():
             reason = WEIGHTS_ALONE.format(reason)
         return "failed", with_last_gap(run, reason), None

@@ -11,6 +11,9 @@ from pathlib import Path
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
+IMPORT_MEMORY = (
+    4 * 2**30
+)  # that an import may have where the variable says nothing: strangers made what it reads
 # By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
 # where trainings take all cores. What no page wants work has all the same.
 LESS_URGENT = 5
@@ -41,18 +44,18 @@ def weigh_session(process: int, tries: int = TRIES) -> None:
             return  # it has ended, or the host does not let sessions be weighed
 
 
-def limit_memory() -> None:
-    """Let the worker fail alone, and soon, where it would take the machine's memory."""
+def limit_memory(default: int | None = None) -> None:
+    """Let the worker fail alone, and soon, where it would take the machine's memory: more bytes of addresses than
+    MEMORY_VARIABLE says, else than `default`; None: as many as there are."""
     text = os.environ.get(MEMORY_VARIABLE)
-    if text:
-        if not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY:
-            raise ValueError(
-                f"{MEMORY_VARIABLE} must be a number of bytes, 1 to {MOST_MEMORY}, got {text!r:.80}"
-            )
+    if text and (not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY):
+        raise ValueError(f"{MEMORY_VARIABLE} must be a number of bytes, 1 to {MOST_MEMORY}, got {text!r:.80}")
+    wanted = int(text) if text else default
+    if wanted is not None:
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = int(text) if most == resource.RLIM_INFINITY else min(int(text), most)
+        wanted = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
         resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
 
 
@@ -62,11 +65,11 @@ def lift_memory_limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def reason_of(error: Exception) -> str:
-    """An error in one line, for a person."""
+def reason_of(error: Exception, default: int | None = None) -> str:
+    """An error in one line, for a person; `default` as `limit_memory` was told it."""
     said = " ".join(str(error).split())[:500]
     if _lost_memory(error):
-        limit = os.environ.get(MEMORY_VARIABLE)
+        limit = os.environ.get(MEMORY_VARIABLE) or default
         allowed = f" (it may use {int(limit) / 1e9:.3g} GB, set by {MEMORY_VARIABLE})" if limit else ""
         details = f": {said}" if said else ""
         return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"

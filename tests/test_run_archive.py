@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from ranking import method_class, run_archive, worker
-from ranking.archives import open_zip
+from ranking.archives import check_text, open_zip
 from ranking.events import Report, events
 from ranking.run import STAYS, TRAVELS, Run
 from ranking.run_archive import EVENTS, MODEL, RUN, SCORES, export_run, import_run
@@ -480,6 +480,10 @@ PICKLED = npy(np.array([{}], dtype=object), allow_pickle=True)
     [
         (b"", "scores.npy is not an array"),
         (b"\x93NUMPY", "scores.npy is not an array"),
+        (
+            npy(np.zeros(3)).replace(b"(3,), }", b"(3,,(   "),
+            "scores.npy is not an array .*multi-line statement",
+        ),
         (PICKLED, "must hold numbers or text, got object"),
         (EMPTY_TEXTS, "must hold numbers or text, got text of length 0"),
         (npy(np.zeros(3))[:-1], "claims 24 bytes, it holds 23"),
@@ -493,6 +497,17 @@ def test_scores_are_numbers_and_nothing_else(
     exported: bytes, elsewhere: Store, scores: bytes, why: str
 ) -> None:
     refused(elsewhere, packed({**unpacked(exported), SCORES: scores}), why)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_letters_that_unicode_does_not_have_are_no_text(order: str) -> None:
+    letters = np.array([65, 0x10FFFF, 0x110000, 0xFFFFFFFF], f"{order}u4").view(f"{order}U1")
+    check_text(letters[:2], "x")
+    check_text(np.array("a"), "x")
+    check_text(letters[:0], "x")
+    for last in (3, 4):
+        with pytest.raises(ValueError, match="x must hold text, got letters that Unicode does not have"):
+            check_text(letters[:last], "x")
 
 
 def test_an_array_that_claims_more_than_it_holds_takes_no_memory(exported: bytes, elsewhere: Store) -> None:

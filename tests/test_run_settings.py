@@ -51,6 +51,7 @@ def test_settings_survive_json(settings: Asked) -> None:
     ("changes", "expected"),
     [
         ({"sede": 1}, "have an unknown sede; expected set, features, "),
+        ({"\u202ea": 1}, "have an unknown \ufffda; expected set, features, "),
         (
             {"features": "HOG"},
             r"features must be a list of a name and settings each, as \[\['HOG', {}\]\], got ",

@@ -112,6 +112,7 @@ def test_a_csv_names_pairs_by_ids(tmp_path: Path) -> None:
         ),
         ("i,j,i\n7,cat#1,7\n", "line 1: expected the column names i and j, got i, j, i"),
         ("a,j\n", "line 1: expected the column names i and j, got a, j"),
+        ("i\x7fj,\u202e\n", "line 1: expected the column names i and j, got i\ufffdj, \ufffd"),
         (
             "i,j\n7,cat#1\n7,cow\n",
             r"line 3: expected the id .* column j \(such as cat#1, cat#2, .*got 'cow'; correct",

@@ -57,8 +57,9 @@ SOON = 8.0  # seconds; a fraction of one where nothing else is at work
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Many tests call the worker's main here: what it does to its process is undone or left out."""
     monkeypatch.setattr(worker.faulthandler, "enable", lambda: None)
-    handler = signal.getsignal(signal.SIGTERM)
+    handler, memory = signal.getsignal(signal.SIGTERM), resource.getrlimit(resource.RLIMIT_AS)
     yield
+    resource.setrlimit(resource.RLIMIT_AS, memory)
     signal.signal(signal.SIGTERM, handler)
 
 
@@ -670,6 +671,27 @@ def test_the_memory_limit_stays_below_the_system_s_own(
     worker_limits.limit_memory()
     worker_limits.lift_memory_limit()
     assert limits == [(expected, most), (most, most)]
+
+
+def test_an_import_has_a_memory_limit_also_where_none_is_set(
+    store: Store, monkeypatch: pytest.MonkeyPatch, zoo: Path
+) -> None:
+    """A training has none: how much it takes is for whoever starts it to say."""
+    monkeypatch.delenv("RANKING_WORKER_MEMORY", raising=False)
+    limits: list[int | None] = []
+    monkeypatch.setattr(worker, "limit_memory", limits.append)
+    here(store, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
+    here(store, {})
+    assert limits == [4 * 2**30, None]
+    monkeypatch.setattr(worker_limits.resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY,) * 2)
+    monkeypatch.setattr(worker_limits.resource, "setrlimit", lambda kind, pair: limits.append(pair[0]))
+    worker_limits.limit_memory(limits[0])
+    worker_limits.limit_memory(None)
+    assert limits[2:] == [4 * 2**30]
+    reason = worker_limits.reason_of(MemoryError(), limits[0])
+    assert reason.startswith(
+        "the worker ran out of memory (it may use 4.29 GB, set by RANKING_WORKER_MEMORY)"
+    )
 
 
 def test_calls_that_name_no_run_are_refused(

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from pathlib import Path
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """A ZIP file of these names and contents."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        for name, content in files.items():
+            file.writestr(name, content)
+    return stream.getvalue()
 
 
 def zip_of(folder: Path, path: Path, top: str = "") -> Path:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ranking.archives import check_array, open_zip, read_entry
+from ranking.archives import check_array, check_text, open_zip, read_entry
 from ranking.datasets.cards import LabelTable
 from ranking.datasets.registry import SOURCES
 from ranking.intake.typed_path import read_typed
@@ -78,6 +78,7 @@ def read_corel5k(data: bytes) -> LabelTable:
     n_features, names = _number(parts, "n_features"), parts["label_names"]
     if names.dtype.kind != "U" or names.ndim != 1 or not len(names):
         raise ValueError(f"label_names must be (L,) text, got {names.dtype} of shape {names.shape}")
+    check_text(names, "label_names")
     label_names = tuple(readable(name) for name in names.tolist())
     if len(set(label_names)) < len(label_names) or not all(label_names):
         raise ValueError("label_names must be different and not empty")

@@ -95,6 +95,10 @@ class PascalVoc:
 
     def records(self) -> Iterator[SourceImage | Problem]:
         yield from self._tree.problems
+        others = list(self._voc.others)
+        if others:
+            done = "left out: bring each by itself; the setting Year chooses among years"
+            yield Problem(counted(len(others), "folder"), "one folder of PASCAL VOC", listed(others), done)
         yield from self._annotations[1]
         yield from self._images[1]
         yield from self._split.problems

@@ -44,11 +44,12 @@ class UnusableList(ValueError):
 
 @dataclass(frozen=True)
 class VocFolder:
-    """`tree` holds the folders of `layout` at its top."""
+    """`tree` holds the folders of `layout` at its top. others: such folders beside it, of which nothing is read."""
 
     tree: FileTree
     layout: Layout
     title: str
+    others: tuple[str, ...] = ()
 
     def annotations(self) -> tuple[dict[str, str], list[Problem]]:
         """Image name to name of the annotation, and a row for each that two files share."""
@@ -107,7 +108,7 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
         own = YEAR.fullmatch(tree.parts[-1]) if tree.parts else None
         if year and (own is None or own[1] != year):
             raise ValueError(f"no year {year} in {top}: it is itself a VOC folder; clear the year")
-        return _voc_folder(tree, "", found[""])
+        return _voc_folder(tree, "", found)
     years: dict[str, str] = {}
     for folder in sorted(found, key=_nearness):
         matched = YEAR.fullmatch(base(folder))
@@ -117,10 +118,10 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
         raise ValueError(f"no VOC{year} in {top}; its years are {', '.join(sorted(years)) or 'none'}")
     if years:
         chosen = years[year or max(years)]
-        return _voc_folder(tree, chosen, found[chosen])
+        return _voc_folder(tree, chosen, found)
     nearest = [folder for folder in found if _nearness(folder)[0] == min(_nearness(one)[0] for one in found)]
     if len(nearest) == 1:
-        return _voc_folder(tree, nearest[0], found[nearest[0]])
+        return _voc_folder(tree, nearest[0], found)
     if nearest:
         raise ValueError(
             f"{top} holds {len(nearest)} folders of PASCAL VOC, {listed(nearest)}; bring one of them"
@@ -166,9 +167,9 @@ def _holds_xml(tree: FileTree, folder: str) -> bool:
     return bool(first) and all(suffix(name) == ".xml" for name in first)
 
 
-def _voc_folder(tree: FileTree, folder: str, layout: Layout) -> VocFolder:
-    inner = tree.below(folder)
-    return VocFolder(inner, layout, _title(inner.parts))
+def _voc_folder(tree: FileTree, folder: str, found: dict[str, Layout]) -> VocFolder:
+    inner, others = tree.below(folder), tuple(readable(other) for other in found if other != folder)
+    return VocFolder(inner, found[folder], _title(inner.parts), others)
 
 
 def _nearness(folder: str) -> tuple[int, str]:

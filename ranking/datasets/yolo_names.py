@@ -25,9 +25,16 @@ def names_file(tree: FileTree) -> str | None:
     """The file of `tree` that names the classes, the one nearest to the top; None where there is none."""
     found = [name for name in tree.names if suffix(name) in (".yaml", ".yml") or base(name).lower() in LINES]
     for name in sorted(found, key=lambda name: (name.count("/"), base(name).lower() in LINES, name)):
-        if suffix(name) not in (".yaml", ".yml") or KEY.search(_text(tree, name)):
+        if suffix(name) not in (".yaml", ".yml") or _has_names(tree, name):
             return name
     return None
+
+
+def _has_names(tree: FileTree, name: str) -> bool:
+    try:
+        return KEY.search(_text(tree, name)) is not None
+    except Unusable:  # reading it in earnest tells why
+        return True
 
 
 def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:

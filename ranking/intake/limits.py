@@ -14,7 +14,7 @@ PREFIX = "RANKING_INTAKE_"
 class Limits:
     """Field `pixels` is set by RANKING_INTAKE_PIXELS, and so on. Each is a whole number, 1 at least.
 
-    What a worker may take of the machine's memory is set by RANKING_WORKER_MEMORY.
+    What an import may take of the machine's memory is set by RANKING_WORKER_MEMORY: 4 GiB of addresses where it is not.
     """
 
     entries: int = 200_000  # files and folders in what is brought; COCO's largest part has 118,000 images

@@ -7,6 +7,7 @@ tree; one row counts those of each kind. What is encrypted or compressed in an u
 
 from __future__ import annotations
 
+import os
 import stat
 import struct
 import weakref
@@ -93,13 +94,15 @@ class _Guarded:
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self._file, self._most, self.opening = file, most, True
+        self._size = os.fstat(file.fileno()).st_size
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
         if not self.opening:
             return self._file.read(size)
         room = max(self._most * ENTRY_BYTES, 2**20)
-        data = self._file.read(min(size, room + 1) if size >= 0 else room + 1)
+        there = max(0, self._size - self._file.tell())  # more than there is would be made room for as well
+        data = self._file.read(min(there if size < 0 else size, there, room + 1))
         if len(data) > room or data.count(CENTRAL) > self._most:
             raise ValueError(
                 f"it holds more than {self._most:,} entries; set {variable('entries')} to allow more"

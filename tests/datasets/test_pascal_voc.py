@@ -94,6 +94,15 @@ def test_years(devkit, inside, year, title):
     source = make_source("PASCAL VOC", folder=str((devkit / inside).resolve()), year=year)
     assert source.title() == title
     assert [item.name for item in source.records() if not isinstance(item, Problem)] == [f"of {title[7:]}"]
+    other = "VOC2012" if title.endswith("2007") else "VOC2007"
+    rows = [
+        item
+        for item in source.records()
+        if isinstance(item, Problem) and item.expected == "one folder of PASCAL VOC"
+    ]
+    assert [(row.file, row.came.rpartition("/")[2]) for row in rows] == (
+        [] if inside == "VOC2007" else [("1 folder", other)]
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from brought import build, lay, photograph, rows, some_yolo
@@ -153,9 +155,24 @@ def test_names_in_yaml(text, names):
 
 
 def test_hostile_yaml_takes_no_time():
+    begun = time.process_time()
     for text in (" " * 2**18 + '"', "[" * 2**18, "'" * 2**18, "a " * 2**17 + '"', "\n- a" * 2**16):
-        yaml_names("names: [" + text)
-        yaml_names("names:\n- " + text)
+        for start in (
+            "names: [",
+            "names: {",
+            "names:\n- ",
+            "names:\n 1: ",
+            "names" + text[:1] * 2**17 + ": [",
+        ):
+            yaml_names(start + text)
+    assert time.process_time() - begun < 5, "each a fraction of a second; in the square of its length an hour"
+
+
+def test_yaml_without_end_is_read_line_by_line_once():
+    assert len(yaml_names("names:" + "\n- a" * 2**16)) == 2**16
+    assert yaml_names("names: [" + "a," * 2**17 + "b]") == {number: "a" for number in range(2**17)} | {
+        2**17: "b"
+    }
 
 
 def test_shares_are_of_the_picture_as_it_is_shown(tmp_path):
@@ -202,3 +219,16 @@ def test_random_labels(tmp_path):
     image_set, problems = build("YOLO", lay(tmp_path / "x", files))
     assert len(image_set.image_names) == 61
     assert all(row.came.isprintable() for row in problems)
+
+
+def test_names_that_cannot_be_read_are_told(tmp_path):
+    """As in a ZIP file that is damaged where they lie."""
+    data = bytearray(zip_of(some_yolo(tmp_path / "x"), tmp_path / "x.zip").read_bytes())
+    place = data.index(b"data.yaml")
+    data[place - 30 : place - 26] = b"PK\x03\x05"
+    (tmp_path / "x.zip").write_bytes(data)
+    assert "YOLO" in [one.source for one in detect(open_tree(tmp_path / "x.zip"))]
+    image_set, problems = build("YOLO", tmp_path / "x.zip")
+    assert image_set.classes == ("class 0", "class 1")
+    told = ("data.yaml", "an intact entry of the ZIP file", "classes go by their numbers")
+    assert told in [(row.file, row.expected, row.done) for row in problems]

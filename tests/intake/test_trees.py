@@ -9,6 +9,7 @@ import stat
 import struct
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -348,6 +349,20 @@ def test_mutated_zip_files_are_read_or_refused_in_words(tmp_path):
                 read += len(tree.read(name, 10_000)) > 0
     assert read > 50
     assert said == {" cannot be impo"}
+
+
+def test_a_small_file_is_opened_in_little_memory(tmp_path):
+    path = zipped(tmp_path / "x.zip", FILES)
+    with path.open("rb") as file:
+        guarded = zip_tree._Guarded(file, 200_000)
+        asked = []
+        guarded._file = SimpleNamespace(
+            tell=file.tell, read=lambda size: asked.append(size) or file.read(size)
+        )
+        assert guarded.read() == path.read_bytes()
+        file.seek(0)
+        assert guarded.read(10) == path.read_bytes()[:10]
+    assert asked == [path.stat().st_size, 10]
 
 
 def test_fifty_thousand_entries(tmp_path, monkeypatch):

@@ -53,10 +53,15 @@ def fill(home: Path, scratch: Path) -> OrderHome:
 
 
 def train_orders_here(
-    store: Store, key: str, method: str, drawing: dict[str, Any] | None = None, **settings: Any
+    store: Store,
+    key: str,
+    method: str,
+    drawing: dict[str, Any] | None = None,
+    criterion: str = "year",
+    **settings: Any,
 ) -> Run:
     features = (("Colour", {"bins": 3}),)
-    asked = OrderTrainSettings(key, features, "year", method, settings, drawing or DRAWING)
+    asked = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
     run = store.create_run("order", asked.to_json())
     report = Report(run.events_file)
     store.end_run(run.id, "finished", result=worker.train_orders(store, run, report))

@@ -1,0 +1,148 @@
+"""How the product is given a file, and what becomes of it.
+
+As a person would bring it: in a ZIP file, which the worker looks at and imports as what it takes it for, or imports as
+what it was; as a file whose path is typed; or into a page. `ValueError` is how the product refuses a file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from good_files import IDS, ROOT, Files, zipped
+
+from ranking import run_archive
+from ranking.datasets import build_image_set, make_source
+from ranking.datasets.build import check
+from ranking.datasets.looking import look_at
+from ranking.edge_files import MOST_PAIRS, checked_edges
+from ranking.run_settings import ExperimentSettings
+from ranking.similarity import edges_from_csv
+from ranking.store import Store
+from ranking.types import Problem, SourceBox, SourceImage
+
+IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"
+
+
+class Came(NamedTuple):
+    """What became of a file, and every text that a page would show of it."""
+
+    what: str
+    said: list[str]
+
+
+Bring = Callable[[int, bytes, Path], Came]
+Pack = Callable[[int, bytes], bytes]
+
+
+def looked_at_or_imported(place: Path, source: str, home: Path) -> Came:
+    """What a worker does: half of the files, by their checksum, are looked at, and imported as what they are taken
+    for; the others are imported at once as what they were."""
+    said, settings = list[str](), dict[str, Any]()
+    if zlib.crc32(place.read_bytes()) % 2:
+        look = look_at(str(place), None, {})
+        said += [json.dumps(look.to_json()), look.refused]
+        if look.source is None:
+            return Came(REFUSED, said)
+        source, settings = look.source, look.source_settings
+    return Came(imported(make_source(source, **{**settings, "folder": str(place)}), home, said), said)
+
+
+def imported(source: Any, home: Path, said: list[str]) -> str:
+    """Import all of `source` into the home, as a worker does into its draft; and discard it."""
+    draft = home / "draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        _, problems = build_image_set(source, draft, lambda done, total: None)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    said.append(json.dumps([asdict(problem) for problem in problems]))
+    said += texts_of(problems)
+    return WITH_PROBLEMS if problems else IMPORTED
+
+
+def texts_of(problems: Iterable[Problem]) -> list[str]:
+    return [
+        text for problem in problems for text in (problem.file, problem.expected, problem.came, problem.done)
+    ]
+
+
+class Unworded(Exception):
+    """A refusal that nobody wrote: of a library, in its words."""
+
+
+def check_wording(error: ValueError) -> None:
+    """Unworded where `error` is not the product's own refusal."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    raised_in = "" if trace is None else trace.tb_frame.f_code.co_filename
+    ours = raised_in.startswith(str(ROOT / "ranking")) or raised_in == __file__
+    if not ours or not (type(error) is ValueError or type(error).__module__.startswith("ranking")):
+        raise Unworded(f"{type(error).__name__} of {raised_in}: {error}"[:500]) from error
+
+
+def among(files: Files, aimed: Sequence[str]) -> Pack:
+    """The broken file takes the place of one of `aimed` among the others, which are good."""
+    return lambda number, data: zipped(files | {aimed[number]: data})
+
+
+def as_a_name(files: Files) -> Pack:
+    """The broken bytes are the name of a file, or of the folder that it lies in."""
+
+    def pack(number: int, data: bytes) -> bytes:
+        told, names = data.decode("utf-8", errors="replace").replace("\0", "")[:60_000], list(files)
+        aimed = names[number % len(names)]
+        other = told if number < len(names) else f"{told}/{aimed}"
+        return zipped({other if name == aimed else name: content for name, content in files.items()})
+
+    return pack
+
+
+def typed(files: Files, aimed: Sequence[str], source: str, **settings: Any) -> Bring:
+    """The broken file lies beside others that are good, and the path of the first of all is typed."""
+
+    def bring(number: int, data: bytes, home: Path) -> Came:
+        folder, said = home / "typed", list[str]()
+        folder.mkdir(exist_ok=True)
+        for name, content in (files | {aimed[number]: data}).items():
+            (folder / name).write_bytes(content)
+        return Came(
+            imported(make_source(source, file=str(folder / next(iter(files))), **settings), home, said), said
+        )
+
+    return bring
+
+
+def into_a_page(read: Callable[[bytes, Path], list[str]]) -> Bring:
+    """What the web process reads itself."""
+    return lambda number, data, home: Came(IMPORTED, read(data, home))
+
+
+def own_image(data: bytes, home: Path) -> list[str]:
+    outcome = check(SourceImage("own", data, (SourceBox(None, ("?",)),), test=True))
+    if outcome.image is None:
+        raise ValueError(outcome.problems[0].came)
+    return texts_of(outcome.problems)
+
+
+def pairs(data: bytes, home: Path) -> list[str]:
+    return [str(checked_edges(edges_from_csv(io.BytesIO(data), IDS, MOST_PAIRS))[:3].tolist())]
+
+
+def protocol(data: bytes, home: Path) -> list[str]:
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError) as error:  # which the page tells in these words
+        raise ValueError(str(error)) from error
+    return [json.dumps(ExperimentSettings.from_json(told if isinstance(told, dict) else {}).to_json())]
+
+
+def training(data: bytes, home: Path) -> list[str]:
+    return [json.dumps(run_archive.import_run(Store(home / "store"), data).result)]

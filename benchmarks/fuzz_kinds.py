@@ -1,0 +1,195 @@
+"""What is broken, kind by kind: good files to begin with, and how the product is given a broken one."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fuzz_bringing import (
+    Bring,
+    Came,
+    Pack,
+    among,
+    as_a_name,
+    into_a_page,
+    looked_at_or_imported,
+    own_image,
+    pairs,
+    protocol,
+    training,
+    typed,
+)  # fmt: skip
+from good_files import (
+    PAIRS,
+    PROTOCOL,
+    WAYS,
+    Files,
+    as_parquet,
+    brought,
+    exported_training,
+    label_files,
+    laid,
+    pictures,
+    plain_image,
+    unzipped,
+    voc,
+    zipped,
+)  # fmt: skip
+from mutations import JPEG, PNG, TEXT, ZIP, Mutation
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of files.
+
+    name: its row of the table. share: of a hundred files. good: what is broken; `bring` is given the number of the one
+    that was, what is left of it, and a folder of the home. also: mutations that fit what kind of file it is. pack: the
+    ZIP file that a person would drop on the page, where they would.
+    """
+
+    name: str
+    share: float
+    good: Sequence[bytes]
+    bring: Bring
+    also: tuple[Mutation, ...] = ()
+    pack: Pack | None = None
+
+
+def in_zip_files(
+    name: str,
+    share: float,
+    good: Sequence[bytes],
+    pack: Pack,
+    sources: Sequence[str],
+    also: tuple[Mutation, ...] = (),
+) -> Kind:
+    """A kind that comes in ZIP files, which `pack` makes; `sources` say as what each good file would be imported."""
+
+    def bring(number: int, data: bytes, home: Path) -> Came:
+        place = home / "brought.zip"
+        place.write_bytes(pack(number, data))
+        return looked_at_or_imported(place, sources[number], home)
+
+    return Kind(name, share, good, bring, also, pack)
+
+
+def text_in_a_tree(name: str, share: float, some: Callable[[Path], Any], ending: str, source: str) -> Kind:
+    files = laid(some)
+    aimed = [name for name in files if name.endswith(ending)]
+    good = [files[name] for name in aimed]
+    return in_zip_files(name, share, good, among(files, aimed), [source] * len(good), TEXT)
+
+
+def images_in_folders(name: str, share: float, kind: str, also: tuple[Mutation, ...]) -> Kind:
+    files = {"train/cat/1.jpg": plain_image("JPEG"), "test/cat/1.jpg": plain_image("PNG")}
+    good = pictures(kind)
+    pack = among(files, [f"train/dog/broken.{kind.lower()}"] * len(good))
+    return in_zip_files(name, share, good, pack, ["Class folders"] * len(good), also)
+
+
+def tables() -> Kind:
+    files = laid(brought.some_table)
+    commas = files.pop("boxes.csv")
+    good = {"t.csv": commas, "u.tsv": commas.replace(b",", b"\t"), "v.csv": commas.replace(b",", b";")}
+    pack = among(files, list(good))
+    return in_zip_files(
+        "CSV and TSV, a box a row", 8, list(good.values()), pack, ["Table of images"] * 3, TEXT
+    )
+
+
+def parquet_files() -> Kind:
+    files = laid(brought.some_table)
+    del files["boxes.csv"]
+    return in_zip_files(
+        "Parquet, a box a row", 0.15, [as_parquet()], among(files, ["x.parquet"]), ["Table of images"]
+    )
+
+
+def zip_files() -> Kind:
+    some = {
+        "PASCAL VOC": voc, "COCO": brought.some_coco, "YOLO": brought.some_yolo, "CVAT": brought.some_cvat,
+        "Class folders": brought.some_classes, "Label Studio": brought.some_label_studio,
+    }  # fmt: skip
+    ways = [(name, how) for name in some for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
+    good = [zipped(laid(some[name]), how) for name, how in ways]
+    good += [zipped({"inner.zip": good[0], "deep/a.tar": good[1], **laid(voc)})]
+    sources = [*(name for name, _ in ways), "PASCAL VOC"]
+    return in_zip_files("ZIP files", 22, good, lambda _, data: data, sources, ZIP)
+
+
+def names() -> Kind:
+    files = laid(brought.some_classes)
+    good = [name.encode() for name in files] * 2
+    pack = as_a_name(files)
+    return in_zip_files("names of files and folders", 4, good, pack, ["Class folders"] * len(good), TEXT)
+
+
+def typed_files(
+    name: str, share: float, some: Callable[[Path], Any], endings: tuple[str, ...], source: str
+) -> Kind:
+    files = laid(some)
+    aimed = sorted(
+        (name for name in files if name.endswith(endings)), key=lambda name: not name.endswith(endings[0])
+    )
+    ordered = {name: files[name] for name in [*aimed, *(name for name in files if name not in aimed)]}
+    return Kind(name, share, [files[name] for name in aimed], typed(ordered, aimed, source), TEXT)
+
+
+def corel() -> Kind:
+    inner = unzipped(label_files.as_npz(label_files.corel5k_parts()))
+    return packed_again(
+        "npz of Corel5k, and npy in it", 2, inner, typed({"x.npz": b""}, ["x.npz"], "Corel5k")
+    )
+
+
+def trainings() -> Kind:
+    return packed_again("exported trainings", 1, exported_training(), into_a_page(training))
+
+
+def packed_again(name: str, share: float, inner: Files, bring: Bring) -> Kind:
+    """The file is broken as a whole, or one of those in it, which is then packed as if nothing were."""
+    entries = list(inner)
+
+    def bring_packed(number: int, data: bytes, home: Path) -> Came:
+        return bring(0, data if number == 0 else zipped(inner | {entries[number - 1]: data}), home)
+
+    return Kind(name, share, [zipped(inner), *inner.values()], bring_packed, ZIP)
+
+
+def mat_files() -> Kind:
+    good = [label_files.as_mat(label_files.pubfig_parts(), compress) for compress in (False, False, True)]
+    return Kind(".mat of public figures", 2, good, typed({"x.mat": b""}, ["x.mat"] * 3, "Public figures"))
+
+
+KINDS: tuple[Callable[[], Kind], ...] = (
+    zip_files,
+    names,
+    lambda: text_in_a_tree("XML of PASCAL VOC", 13, voc, ".xml", "PASCAL VOC"),
+    lambda: text_in_a_tree("XML of CVAT", 8, brought.some_cvat, ".xml", "CVAT"),
+    lambda: text_in_a_tree("JSON of COCO", 9, brought.some_coco, ".json", "COCO"),
+    lambda: text_in_a_tree("JSON of Label Studio", 7.7, brought.some_label_studio, ".json", "Label Studio"),
+    tables,
+    parquet_files,
+    lambda: text_in_a_tree("YAML of YOLO", 4, brought.some_yolo, ".yaml", "YOLO"),
+    lambda: text_in_a_tree("rows of YOLO", 3, brought.some_yolo, ".txt", "YOLO"),
+    lambda: images_in_folders("JPEG", 4, "JPEG", JPEG),
+    lambda: images_in_folders("PNG", 4, "PNG", PNG),
+    lambda: images_in_folders("WebP", 4, "WEBP", ()),
+    corel,
+    mat_files,
+    lambda: typed_files("ARFF and its XML", 1, label_files.some_arff, (".arff", ".xml"), "ARFF"),
+    lambda: typed_files("SVMlight", 0.5, label_files.some_svmlight, (".train",), "SVMlight"),
+    lambda: typed_files("CSV of labels", 0.5, label_files.some_csv, (".csv",), "Multi-label CSV"),
+    lambda: typed_files("CSV of numbers", 0.5, label_files.some_numbers_csv, (".csv",), "Numbers CSV"),
+    # Vectors of one's own (.npy, .npz): Kind("vectors", 2, [...], typed({"x.npy": b""}, ["x.npy"], ...)), a line here.
+    trainings,
+    lambda: Kind(
+        "an image of one's own", 1, [one for kind in WAYS for one in pictures(kind)], into_a_page(own_image)
+    ),
+    lambda: Kind("CSV of pairs", 0.5, [b"i,j\n" + PAIRS], into_a_page(pairs), TEXT),
+    lambda: Kind("JSON of a protocol", 1, [json.dumps(PROTOCOL).encode()], into_a_page(protocol), TEXT),
+)

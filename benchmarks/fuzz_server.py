@@ -1,0 +1,151 @@
+"""Broken files on a real server: dropped on its page or typed as a path, looked at, imported, discarded or kept."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from fuzz_kinds import KINDS
+from fuzz_worker import file_of
+from streamlit_tab import Tab
+from timing import table
+
+from pages import Server, serving, stand_in_for_bundled_sets
+from ranking.run import ENDED, Run
+from ranking.store import Store
+
+LONGEST = 120.0  # seconds of a worker
+KEPT = 10  # every so many imports that came to something are kept, the others discarded
+MUST_MEGABYTES = 500
+
+
+def broken_files(count: int, seed: str) -> Iterator[tuple[str, bytes]]:
+    """The first broken ZIP files of each kind, in turn, with names that a person could give them."""
+    kinds = [kind for kind in (make() for make in KINDS) if kind.pack is not None]
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        assert kind.pack is not None
+        yield (
+            f"{kind.name} <img src=x onerror=ran=1> {number}.zip",
+            kind.pack(*file_of(kind, seed, number // len(kinds))),
+        )
+
+
+class Bringer:
+    """Somebody who brings one broken file after the other to the page Image sets."""
+
+    def __init__(self, server: Server, home: Path) -> None:
+        self.server, self.store, self.tab = server, Store(home), Tab(server.url)
+        self.came, self.memory, self.slowest, self.uploads = Counter[str](), 0.0, 0.0, 0
+        self.kept: list[str] = []
+
+    async def bring_all(self, files: Iterator[tuple[str, bytes]], beside: Path) -> None:
+        async with self.tab:
+            for number, (name, data) in enumerate(files):
+                await self.page()
+                if number % 2:
+                    await self.tab.drop(f"widget upload {self.uploads}", name, data)
+                    self.uploads += 1
+                else:
+                    place = beside / f"{number}.zip"
+                    place.write_bytes(data)
+                    await self.tab.type("widget brought path", str(place))
+                    await self.tab.press("look at path")
+                self.came["looked at"] += 1
+                await self.go_on()
+                self.memory = max(self.memory, self.server.memory())
+
+    async def page(self, **query: str) -> None:
+        self.slowest = max(self.slowest, await self.tab.open("image_sets", **query))
+
+    async def go_on(self) -> None:
+        """From a look to what becomes of it."""
+        run = await self.ended()
+        if run.state != "finished":
+            self.came["refused at a look"] += 1
+        elif not await self.press("import brought"):
+            await self.press("discard look")
+            self.came["discarded after a look"] += 1
+        else:
+            await self.decide(await self.ended())
+
+    async def decide(self, run: Run) -> None:
+        if run.state != "finished":
+            self.came["refused at the import"] += 1
+        elif run.result["key"] in [row.key for row in self.store.image_sets()]:
+            self.store.discard(run.id)
+            self.came["known already"] += 1
+        elif self.came["discarded after the import"] % KEPT == KEPT - 1 and await self.press("keep import"):
+            self.kept.append(run.result["key"])
+            self.came["kept"] += 1
+            self.came["discarded after the import"] += 1
+        else:
+            await self.press("discard import")
+            self.came["discarded after the import"] += 1
+
+    async def ended(self) -> Run:
+        """The import of the address, as soon as it has ended, and the page that tells so."""
+        run_id, last = self.tab.query["import"], time.monotonic() + LONGEST
+        while (run := self.store.run(run_id)).state not in ENDED:
+            if time.monotonic() > last:
+                raise TimeoutError(f"import {run_id} is {run.state} after {LONGEST:g} s")
+            await asyncio.sleep(0.05)
+        await self.page(**{"import": run_id})
+        return run
+
+    async def press(self, key: str) -> bool:
+        """Whether there was such a button to press."""
+        try:
+            await self.tab.press(key)
+        except LookupError:
+            return False
+        return True
+
+
+def left(store: Store) -> list[Path]:
+    """Folders of imports that are still there, though nobody kept what came of them."""
+    kept = {run.folder for run in store.own_runs("import") if run.result.get("decision") == "kept"}
+    return [folder for folder in store.home.glob("runs/*") if folder not in kept]
+
+
+def bring_to_server(count: int, seed: str) -> bool:
+    """Print what became of `count` files; whether the server outlived them with nothing left that was not kept."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        home, beside = Path(folder) / "home", Path(folder) / "beside"
+        beside.mkdir()
+        os.environ.setdefault("RANKING_WORKER_MEMORY", str(2 * 10**9))
+        stand_in_for_bundled_sets(Store(home))
+        with serving(home) as server:
+            bringer = Bringer(server, home)
+            begun = time.monotonic()
+            asyncio.run(bringer.bring_all(itertools.islice(broken_files(count, seed), count), beside))
+            seconds = time.monotonic() - begun
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=5) as answer:
+                answers = answer.status == 200 and server.process.poll() is None
+            deadline = time.monotonic() + 10
+            while (there := left(bringer.store)) and time.monotonic() < deadline:
+                time.sleep(0.1)  # the folder of the last one goes soon after its row says that it ended
+        extra = [path.name for path in Path(folder).iterdir() if path.name not in ("home", "beside")]
+    print(f"\n{count} of them to a server, every second one dropped on its page, in {seconds:.0f} s\n")
+    print(
+        table(["what became of them", "files"], [[what, str(times)] for what, times in bringer.came.items()])
+    )
+    print(
+        f"\nthe server answers at the end: {answers}; its memory at most {bringer.memory:.0f} MB; the slowest page "
+        f"{bringer.slowest:.2f} s; exceptions on pages: {len(bringer.tab.exceptions)}; folders left: {len(there)}"
+    )
+    print(*bringer.tab.exceptions[:10], *there[:10], *extra, sep="\n")
+    return (
+        answers
+        and not there
+        and not extra
+        and not bringer.tab.exceptions
+        and bringer.memory <= MUST_MEGABYTES
+    )

@@ -1,0 +1,97 @@
+"""A program of its own: breaks files of one kind and has the product import them, in so much memory as a worker has.
+
+`python fuzz_worker.py SEED KIND START STOP HOME` writes a line before each file, its number, and one after it: what
+became of it, as JSON. What ends the process is for whoever started it to tell.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import random
+import resource
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+from fuzz_bringing import REFUSED, check_wording
+from fuzz_kinds import KINDS, Kind
+from mutations import mutated
+from watching import Watch
+
+from ranking.datasets import parquet_to_csv
+from ranking.worker_limits import limit_memory
+
+MEGABYTE = 2**20
+
+
+def main(seed: str, place: int, start: int, stop: int, home: Path) -> None:
+    faulthandler.enable()
+    warnings.simplefilter("ignore")  # of readers of files, which a worker writes where nobody looks
+    limit_memory()
+    (home / "cwd").mkdir(parents=True, exist_ok=True)
+    os.chdir(home / "cwd")
+    kind = KINDS[place]()
+    check_good(kind, home)
+    watch = Watch(home, (parquet_to_csv.__file__,))
+    for number in range(start, stop):
+        tell(number)
+        tell(fed(kind, file_of(kind, seed, number), home, watch))
+    tell({"peak": peak(resource.RUSAGE_SELF), "of programs": peak(resource.RUSAGE_CHILDREN)})
+
+
+def file_of(kind: Kind, seed: str, number: int) -> tuple[int, bytes]:
+    """The broken file of that number, and which of the good ones it was."""
+    draw = random.Random(f"{seed} {kind.name} {number}")
+    one = number % len(kind.good)
+    return one, mutated(draw, kind.good[one], kind.good, kind.also)
+
+
+def check_good(kind: Kind, home: Path) -> None:
+    """RuntimeError where a file is refused before it was broken: then breaking it would try nothing."""
+    for number, data in enumerate(kind.good):
+        try:
+            came = kind.bring(number, data, home).what
+        except ValueError as error:
+            came = f"{REFUSED}: {error}"
+        if came.startswith(REFUSED):
+            raise RuntimeError(f"{kind.name}: good file {number} was not imported ({came})")
+
+
+def fed(kind: Kind, broken: tuple[int, bytes], home: Path, watch: Watch) -> dict[str, Any]:
+    """What became of one file, and what must not have."""
+    findings, said, what = list[str](), list[str](), REFUSED
+    begun = time.perf_counter()
+    try:
+        what, said = kind.bring(*broken, home)
+    except ValueError as error:
+        said = [" ".join(str(error).split())]
+        try:
+            check_wording(error)
+        except Exception as unworded:
+            findings.append(f"no refusal of ours: {unworded}")
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        findings.append(f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}: {error}"[:500])
+    seconds = time.perf_counter() - begun
+    findings += [f"cannot be printed: {text[:200]!r}" for text in said if not text.isprintable()]
+    findings += watch.taken()
+    return {"came": what, "seconds": round(seconds, 4), "bytes": len(broken[1]), "findings": findings}
+
+
+def peak(whose: int) -> float:
+    return round(resource.getrusage(whose).ru_maxrss / 1024, 1)
+
+
+def tell(what: Any) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    seed_, place_, start_, stop_, home_ = sys.argv[1:]
+    main(seed_, int(place_), int(start_), int(stop_), Path(home_))

@@ -1,0 +1,113 @@
+"""The good files that are broken: those that the tests write, small and quick to import."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+ROOT = Path(__file__).parents[1]
+sys.path += [str(ROOT / "tests" / "datasets"), str(ROOT / "tests")]
+
+import brought  # noqa: E402 (the small good files of the tests)
+import hostile_set  # noqa: E402
+import label_files  # noqa: E402
+import voc_tree  # noqa: E402
+
+from ranking import run_archive, worker  # noqa: E402
+from ranking.events import Report  # noqa: E402
+from ranking.run_settings import TrainSettings  # noqa: E402
+from ranking.store import Store  # noqa: E402
+
+__all__ = ["brought", "label_files"]
+
+Files = dict[str, bytes]
+WAYS = ("JPEG", "PNG", "WEBP")
+PAIRS = b"\n".join(b"%02d#1,%02d#1" % (number, number + 1) for number in range(19))
+IDS = tuple(f"{number:02}#1" for number in range(20))
+PROTOCOL = {
+    "set": "0" * 64,
+    "features": [["HOG", {}]],
+    "methods": [["SVM", {}], ["AP-SVM", {"tolerance": 0.01}]],
+    "queries": ["cat"],
+    "grids": {"C": [1.0, 10.0]},
+    "folds": 3,
+}
+
+
+def laid(some: Callable[[Path], Any]) -> Files:
+    """The files that one of the tests' own builders writes, images of one colour in place of those of noise, which take
+    several times as long to encode again."""
+    with tempfile.TemporaryDirectory() as root:
+        some(Path(root))
+        paths = sorted(path for path in Path(root).rglob("*") if path.is_file())
+        plain = {".jpg": plain_image("JPEG"), ".png": plain_image("PNG")}
+        read = {path: plain.get(path.suffix) or path.read_bytes() for path in paths}
+        return {path.relative_to(root).as_posix(): data for path, data in read.items()}
+
+
+def plain_image(kind: str) -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (40, 30), "#c08040").save(stream, kind)
+    return stream.getvalue()
+
+
+def voc(root: Path) -> None:
+    voc_tree.two_images(root)
+
+
+def as_parquet() -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {"filename": ["a.jpg", "b.jpg", "c.jpg"] * 20, "class": ["cat", "dog", None] * 20}
+    columns |= {"xmin": list(range(60)), "ymin": [0] * 60, "xmax": [40.0] * 60, "ymax": [30.0] * 60}
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), stream)
+    return stream.getvalue()
+
+
+def pictures(kind: str) -> list[bytes]:
+    """One image in several ways to keep it."""
+    ways: dict[str, list[dict[str, Any]]] = {
+        "JPEG": [{}, {"progressive": True}, {"subsampling": 0, "quality": 30}, {"exif": turned()}],
+        "PNG": [{}, {"optimize": True}, {"exif": turned()}],
+        "WEBP": [{}, {"lossless": True}, {"quality": 10, "method": 0}, {"exif": turned()}],
+    }
+    return [brought.photograph(kind=kind, seed=seed, **way) for seed, way in enumerate(ways[kind])]
+
+
+def turned() -> bytes:
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F] = 6, "a camera"
+    return exif.tobytes()
+
+
+def exported_training() -> Files:
+    """What is in a training that the laboratory exported; the set that it was trained on is not here."""
+    with tempfile.TemporaryDirectory() as folder:
+        images = hostile_set.fill(Path(folder) / "home", Path(folder) / "set")
+        store = Store(Path(folder) / "home")
+        asked = TrainSettings(images.key, (("Colour", {}),), hostile_set.CLASSES[0], "AP-SVM", {"C": 1.0})
+        run = store.create_run("train", asked.to_json())
+        store.end_run(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
+        return unzipped(run_archive.export_run(store, run.id))
+
+
+def zipped(files: Files, how: int = zipfile.ZIP_STORED) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", how) as file:
+        for name, content in files.items():
+            file.writestr(zipfile.ZipInfo(name), content, how)  # of a name alone it takes no empty one
+    return stream.getvalue()
+
+
+def unzipped(data: bytes) -> Files:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}

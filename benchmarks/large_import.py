@@ -1,0 +1,290 @@
+"""How long does a ZIP file of 10,000 photographs take from its path to a page that shows them, and at what cost?
+
+    python benchmarks/large_import.py [--images 10000] [--quick]
+
+A VOC ZIP file of noise and shapes, 500 x 375 pixels and about 100 kB each, is made first, which is not counted. A
+server of its own is started on a home that is deleted afterwards, and a tab without a browser (`streamlit_tab.py`)
+types the path on the page, looks at what was found, presses Import, and keeps it; the time is up when the page has
+answered that shows the set's first pictures. Meanwhile the memory of the server and of the worker is looked at every
+tenth of a second, and so is what the worker tells of its progress. Then the same is imported again and cancelled half
+way: how long until it has stopped, and until nothing of it is left, by the bytes in the home.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import io
+import os
+import tempfile
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import psutil
+from PIL import Image, ImageDraw
+from streamlit_tab import Tab
+from timing import machine, table
+
+from pages import Server, serving, stand_in_for_bundled_sets
+from ranking.run import ENDED, Run
+from ranking.store import Store
+
+SIZE = (500, 375)
+QUALITY, NOISE = 90, 21.0  # which come to about 100 kB
+CLASSES = ("car", "dog", "person", "ship", "tree")
+MUST = {"minutes": 4.0, "server": 500.0, "left": 0}
+LOOK_SECONDS = 0.1
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is imported
+# ---------------------------------------------------------------------------------------------------------
+
+
+def make_zip(place: Path, images: int) -> None:
+    """VOC of that many photographs, a third of them for the test."""
+    names = [f"{number:06}" for number in range(images)]
+    with ThreadPoolExecutor(2) as pool, zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as file:
+        for part, chosen in (
+            ("trainval", lambda number: number % 3),
+            ("test", lambda number: not number % 3),
+        ):
+            listed = "".join(f"{name}\n" for number, name in enumerate(names) if chosen(number))
+            file.writestr(f"VOCdevkit/VOC2007/ImageSets/Main/{part}.txt", listed)
+        for name, (picture, xml) in zip(names, pool.map(photograph, range(images), names), strict=True):
+            file.writestr(f"VOCdevkit/VOC2007/JPEGImages/{name}.jpg", picture)
+            file.writestr(f"VOCdevkit/VOC2007/Annotations/{name}.xml", xml, zipfile.ZIP_DEFLATED)
+
+
+def photograph(seed: int, name: str) -> tuple[bytes, str]:
+    """A picture with one to four things in it, and what VOC says of it."""
+    random = np.random.default_rng(seed)
+    picture = Image.linear_gradient("L").resize(SIZE).convert("RGB")
+    draw, objects = ImageDraw.Draw(picture), []
+    for _ in range(random.integers(1, 5)):
+        left, top = int(random.integers(0, 380)), int(random.integers(0, 270))
+        right, bottom = left + int(random.integers(40, 120)), top + int(random.integers(40, 105))
+        kind = int(random.integers(len(CLASSES)))
+        draw.ellipse((left, top, right, bottom), fill=tuple(random.integers(0, 256, 3).tolist()))
+        edges = f"<xmin>{left + 1}</xmin><ymin>{top + 1}</ymin><xmax>{right}</xmax><ymax>{bottom}</ymax>"
+        objects.append(f"<object><name>{CLASSES[kind]}</name><bndbox>{edges}</bndbox></object>")
+    noise = random.standard_normal((SIZE[1], SIZE[0], 1), np.float32) * NOISE
+    stream = io.BytesIO()
+    Image.fromarray(np.clip(np.asarray(picture) + noise, 0, 255).astype(np.uint8)).save(
+        stream, "JPEG", quality=QUALITY
+    )
+    size = "<size><width>{}</width><height>{}</height></size>".format(*SIZE)
+    return (
+        stream.getvalue(),
+        f"<annotation><filename>{name}.jpg</filename>{size}{''.join(objects)}</annotation>",
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is measured
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """Looks at server and workers every LOOK_SECONDS.
+
+    at_first, most: megabytes of the server; worker: of a worker at most. silence: the longest time between two signs of
+    progress of a worker, in seconds. busy: seconds that processors worked for each process, by its number.
+    """
+
+    def __init__(self, server: Server, store: Store) -> None:
+        self.server, self.store = server, store
+        self.at_first = self.most = server.memory()
+        self.worker = self.silence = 0.0
+        self._heard: dict[str, tuple[int, float]] = {}
+        self.busy: dict[int, float] = {}
+
+    def look(self) -> None:
+        self.most = max(self.most, self.server.memory())
+        self._clock(self.server.process.pid)
+        for run in self.store.own_runs("import"):
+            if run.state == "running" and run.pid is not None:
+                self.worker = max(self.worker, highest(run.pid))
+                self._clock(run.pid)
+                self._listen(run)
+
+    def _clock(self, pid: int) -> None:
+        with contextlib.suppress(psutil.Error):  # it has gone meanwhile
+            told = psutil.Process(pid).cpu_times()
+            self.busy[pid] = told.user + told.system
+
+    def _listen(self, run: Run) -> None:
+        now, size = time.monotonic(), run.events_file.stat().st_size if run.events_file.exists() else 0
+        before, since = self._heard.get(run.id, (-1, now))
+        self.silence = max(self.silence, now - since)
+        if size != before:
+            self._heard[run.id] = (size, now)
+
+
+def highest(pid: int) -> float:
+    """The most that a process has had resident, in megabytes; 0 of one that has gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    return next(
+        (int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0
+    )
+
+
+@contextlib.contextmanager
+def watching(watch: Watch) -> Iterator[Watch]:
+    done = threading.Event()
+
+    def go_on() -> None:
+        while not done.wait(LOOK_SECONDS):
+            watch.look()
+
+    thread = threading.Thread(target=go_on, daemon=True)
+    thread.start()
+    try:
+        yield watch
+    finally:
+        done.set()
+        thread.join()
+
+
+def size_of(home: Path) -> dict[str, int]:
+    """Every file of a home but its database, and its bytes."""
+    found = {}
+    for path in home.rglob("*"):
+        if path.is_file() and not path.name.startswith(("ranking.sqlite", "queue.sqlite")):
+            found[str(path)] = path.stat().st_size
+    return found
+
+
+class Person:
+    """Who types a path and imports what is there."""
+
+    def __init__(self, tab: Tab, store: Store, place: Path) -> None:
+        self.tab, self.store, self.place = tab, store, place
+
+    async def look(self) -> None:
+        await self.tab.open("image_sets")
+        await self.tab.type("widget brought path", str(self.place))
+        await self.tab.press("look at path")
+        await self.ended()
+        await self.tab.open("image_sets", **{"import": self.tab.query["import"]})
+
+    async def ended(self) -> Run:
+        while (run := self.store.run(self.tab.query["import"])).state not in ENDED:
+            await asyncio.sleep(LOOK_SECONDS)
+        return run
+
+    async def bring(self) -> list[list[str]]:
+        """From the path to the page with the first pictures."""
+        rows, begun = [], time.perf_counter()
+
+        def note(what: str, since: float) -> float:
+            now = time.perf_counter()
+            rows.append([what, f"{now - since:.1f}"])
+            return now
+
+        await self.look()
+        looked = note("looked at", begun)
+        await self.tab.press("import brought")
+        run = await self.ended()
+        if run.state != "finished":
+            raise RuntimeError(f"the import is {run.state}: {run.reason}")
+        imported = note(
+            f"imported: {run.result['images']:,} images, {run.result['samples']:,} samples", looked
+        )
+        await self.tab.open("image_sets", **{"import": run.id})
+        await self.tab.press("keep import")
+        await self.tab.open("image_sets", set=run.result["key"])
+        note("kept, and the page shows the first pictures", imported)
+        rows.append(["all of it", f"{time.perf_counter() - begun:.1f}"])
+        return rows
+
+    async def give_up(self, share: float) -> tuple[float, float, dict[str, int]]:
+        """Import once more and cancel after that share; seconds until it has stopped, until the home is as before, and
+        what is there that was not."""
+        before = size_of(self.store.home)
+        await self.look()
+        await self.tab.press("import brought")
+        run = self.store.run(self.tab.query["import"])
+        while not self._is_done(run, share):
+            await asyncio.sleep(LOOK_SECONDS)
+        begun = time.perf_counter()
+        await self.tab.press(f"cancel {run.id}")
+        stopped = await self.ended()
+        seconds, last = time.perf_counter() - begun, time.perf_counter() + 60
+        if stopped.state != "cancelled":
+            raise RuntimeError(f"the import is {stopped.state}, not cancelled")
+        while (after := size_of(self.store.home)) != before and time.perf_counter() < last:
+            await asyncio.sleep(0.02)
+        extra = {name: size for name, size in after.items() if before.get(name) != size}
+        return seconds, time.perf_counter() - begun, extra
+
+    def _is_done(self, run: Run, share: float) -> bool:
+        from ranking.events import last_events
+
+        told = [event for event in last_events(run) if event.get("what") == "Importing images"]
+        return bool(told) and told[-1]["done"] >= share * told[-1]["total"]
+
+
+async def measure(
+    server: Server, store: Store, place: Path
+) -> tuple[list[list[str]], tuple[float, float, dict[str, int]]]:
+    tab = Tab(server.url)
+    async with tab:
+        person = Person(tab, store, place)
+        rows = await person.bring()
+        given_up = await person.give_up(0.5)
+        if tab.exceptions:
+            raise RuntimeError(f"exceptions on pages: {tab.exceptions}")
+    return rows, given_up
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--images", type=int, default=10_000)
+    parser.add_argument("--quick", action="store_true", help="300 images")
+    parser.add_argument("--zip", type=Path, help="a file to import instead, as one that was made before")
+    options = parser.parse_args()
+    images = 300 if options.quick else options.images
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        place, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"
+        if not place.exists():
+            make_zip(place, images)
+        os.environ["RANKING_HOME"] = str(home)
+        stand_in_for_bundled_sets(Store(home))
+        with serving(home) as server, watching(Watch(server, Store(home))) as watch:
+            rows, (stopped, gone, left) = asyncio.run(measure(server, Store(home), place))
+        megabytes = place.stat().st_size / 1e6
+    print(f"{machine()}; {megabytes:,.0f} MB\n")
+    print(table(["step", "seconds"], rows))
+    print(
+        f"\nmemory: server {watch.at_first:.0f} MB at first, {watch.most:.0f} at most; "
+        f"workers {watch.worker:.0f} at most"
+    )
+    print(
+        f"processors worked {sum(watch.busy.values()):.0f} s for server and workers, until half of the second import; "
+        f"{os.getloadavg()[1]:.1f} processes wanted one in the last five minutes"
+    )
+    print(f"longest time without a sign of progress: {watch.silence:.1f} s")
+    print(
+        f"cancelled half way: stopped after {stopped:.2f} s; gone after {gone:.2f} s; bytes left {sum(left.values())}"
+    )
+    minutes = float(rows[-1][1]) / 60
+    if minutes > MUST["minutes"] or watch.most > MUST["server"] or left:
+        raise SystemExit(
+            f"more than {MUST['minutes']:g} minutes or {MUST['server']:g} MB, or something is left: {left}"
+        )
+
+
+if __name__ == "__main__":
+    main()

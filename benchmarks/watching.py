@@ -1,0 +1,117 @@
+"""What a process writes, reads and starts outside of what it was given, by Python's audit events."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# Events whose first argument, or first two, are paths that are made, moved or removed.
+ONE_PATH = (
+    "os.mkdir",
+    "os.remove",
+    "os.rmdir",
+    "os.truncate",
+    "os.chmod",
+    "os.chown",
+    "os.utime",
+    "os.mkfifo",
+    "sqlite3.connect",
+)
+TWO_PATHS = ("os.rename", "os.link", "os.symlink")
+STARTS = (
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.startfile",
+    "pty.spawn",
+)
+REACHES = (
+    "socket.connect",
+    "socket.bind",
+    "socket.sendto",
+    "socket.getaddrinfo",
+    "webbrowser.open",
+    "urllib.Request",
+)
+READ_BY_PYTHON = (
+    sys.prefix,
+    sys.base_prefix,
+    "/usr",
+    "/lib",
+    "/proc",
+    "/sys",
+    "/dev/null",
+    "/dev/urandom",
+    "/etc/mime",
+)
+
+
+class Watch:
+    """Notes in `noted` what happens outside of `home` until the process ends. Hooks cannot be taken back.
+
+    Programs of `programs` may be started, and their files be read.
+    """
+
+    def __init__(self, home: Path, programs: tuple[str, ...]) -> None:
+        self.home, self.programs, self.noted = os.path.realpath(home), programs, list[str]()
+        self._readable = (self.home, *READ_BY_PYTHON, str(Path(__file__).parents[1]))
+        sys.addaudithook(self._hear)
+
+    def taken(self) -> list[str]:
+        """What was noted since this was asked last."""
+        noted, self.noted = self.noted, []
+        return noted
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" or event in KNOWN:
+            self.noted += [f"{event}: {told}"[:300] for told in self._outside(event, arguments)]
+
+    def _outside(self, event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
+        if event == "open":
+            path, mode, flags = arguments
+            writes = bool(flags & WRITES) or any(letter in (mode or "") for letter in "wax+")
+            if not self._lies_in(path, (self.home,) if writes else self._readable):
+                yield f"{'written' if writes else 'read'} {path!r}"
+        elif event in (*ONE_PATH, *TWO_PATHS):
+            for path in arguments[: 2 if event in TWO_PATHS else 1]:
+                if not self._lies_in(path, (self.home,)):
+                    yield repr(path)
+        elif event == "subprocess.Popen":
+            if not any(program in map(str, arguments[1]) for program in self.programs):
+                yield repr(arguments[:2])
+        else:
+            yield repr(arguments)
+
+    def _lies_in(self, path: Any, folders: tuple[str, ...]) -> bool:
+        """Whether a path leads there. A file that is told by its number was opened before.
+
+        Names below an open folder, as `shutil.rmtree` has them, are taken for names below the working folder, which
+        is to be an empty one of the home.
+        """
+        if isinstance(path, int):
+            return True
+        try:
+            real = os.path.realpath(os.fsdecode(path))
+        except ValueError:  # a name with a zero in it: nothing is opened
+            return True
+        return any(real == folder or real.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+KNOWN = frozenset((*ONE_PATH, *TWO_PATHS, *STARTS, *REACHES, "subprocess.Popen"))
+
+
+def listing(folder: Path, without: Path) -> dict[str, tuple[int, int]]:
+    """Every file below `folder` but not below `without`, with what changes where it is written."""
+    found = {}
+    for path in folder.rglob("*"):
+        if not path.is_relative_to(without):
+            told = path.lstat()
+            found[str(path)] = (told.st_size if path.is_file() else 0, told.st_mtime_ns)
+    return found
