@@ -15,7 +15,6 @@ from typing import IO, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
 
 from ranking.settings import check_settings, setting, settings_dict, settings_of
 from ranking.types import Features, Floats, OnStep, check_features
@@ -69,6 +68,8 @@ class PCA:
         Exact, in double precision, and the same each time: of the two signs of a direction the one whose largest entry
         is positive. ValueError where these rows are all equal, or there are none.
         """
+        from scipy import linalg  # which pages that show a projection do without
+
         given = np.arange(len(features)) if rows is None else np.asarray(rows)
         chosen = np.flatnonzero(given) if given.dtype == np.bool_ else given
         if not len(chosen):
@@ -217,6 +218,8 @@ def _mean_and_length(features: Features, rows: npt.NDArray[Any]) -> tuple[Floats
 def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[Floats, Floats | None]:
     """The covariance S (d, d) of some rows; of far fewer rows than columns, n of them, Q'SQ (n, n) and Q (d, n), whose
     columns are of length 1, at right angles, and span the rows."""
+    from scipy import linalg  # as above
+
     n, d = len(rows), features.shape[1]
     if 2 * n <= d:  # where it is faster
         span, triangle = linalg.qr((features[rows] - mean).T, mode="economic", overwrite_a=True)

@@ -64,7 +64,7 @@ def network_name(settings: dict[str, Any]) -> str:
     """The name of a model with settings: equal ones have equal names.
 
     >>> short_network(network_name({"model": "x"}))
-    'net d801bea6'
+    'net 8392916a'
     """
     written = json.dumps(settings, sort_keys=True)
     return f"net-{hashlib.sha256(written.encode()).hexdigest()[:32]}"

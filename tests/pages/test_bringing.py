@@ -60,7 +60,7 @@ def plain(element) -> str:
 
 @pytest.mark.parametrize(("where", "name"), [(bringing, "look_at_upload"), (address, "put")])
 def test_a_dropped_file_is_looked_at_once_where_its_page_was_stopped_on_the_way(
-    started, open_page, tmp_path, monkeypatch, where, name
+    laboratory, started, open_page, tmp_path, monkeypatch, where, name
 ):
     monkeypatch.setattr(
         bringing, "_release", lambda _: None

@@ -9,6 +9,7 @@ import numpy as np
 from browsing import Page, Server, Visit, settle
 from test_bringing_browser import DROP
 
+from ranking.datasets import bundled_names
 from ranking.store import Store
 
 
@@ -31,7 +32,7 @@ def test_an_array_is_dropped_looked_at_kept_and_trained_with(visit: Visit, serve
     page.get_by_role("link", name="Bring features of your own").click()
     page.get_by_text("Drop features here").wait_for()
     store = Store(server.home)
-    [figures] = [row for row in store.image_sets() if row.source == "ready-made"]
+    [figures] = [row for row in store.image_sets() if row.source == bundled_names()[0]]
     images = store.image_set(figures.key)
     rows = np.hstack([np.random.default_rng(0).normal(size=(len(images), 16)), 6.0 * images.labels])
     stream = io.BytesIO()

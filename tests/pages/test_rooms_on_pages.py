@@ -65,9 +65,11 @@ def test_one_person_on_their_own_machine_sees_nothing_of_rooms(empty_home, start
     assert sorted(path.name for path in empty_home.home.iterdir() if path.is_dir()) == [
         "edges",
         "features",
+        "models",
         "runs",
         "sets",
         "trash",
+        "vectors",
     ]
 
 
