@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.archives import LONGEST_HEADER, check_array
+from ranking.archives import LONGEST_HEADER, check_array, check_text
 from ranking.intake import Limits, Unusable
 from ranking.intake.limits import variable
 from ranking.intake.zip_tree import ZipTree
@@ -180,8 +180,11 @@ def as_rows(array: Array) -> Array:
 
 
 def cells(array: Array) -> list[str]:
-    """
+    """What the entries of an array are called; ValueError where they are no text, though the array says so.
+
     >>> cells(np.array([3, 1])), cells(np.array(["a", "b"]))
     (['3', '1'], ['a', 'b'])
     """
+    if array.dtype.kind == "U":
+        check_text(array, "the ids")
     return [str(cell) for cell in array.tolist()]
