@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from functools import cache
 from queue import Empty, SimpleQueue
@@ -124,10 +125,14 @@ class _Round:
                 future = self._next()
                 if future is None:
                     continue
-                if future.cancelled():  # the material went with the last worker
-                    return
                 going, cell, _ = self._cells[future.key]
-                going.keep(cell, future.result())
+                try:
+                    trained = future.result()
+                except (
+                    CancelledError
+                ):  # the material went with the last worker, maybe on this cell's way here
+                    return
+                going.keep(cell, trained)
                 del self._cells[future.key]  # workers forget it as soon as no cell has to begin from it
         except KilledWorker as error:
             raise RuntimeError(
