@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from ranking.datasets import parquet_to_csv
 from ranking.datasets.parquet_to_csv import BROKEN
 from ranking.intake import FileTree, Limits, Unusable
+from ranking.intake.limits import variable
 from ranking.intake.tree import suffix
 from ranking.text import readable
 
@@ -52,7 +53,7 @@ def is_table(name: str) -> bool:
 
 def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
     """The table of that name in a tree; Unusable where it is none, or exceeds the limits."""
-    data = tree.read(name, limits.table_bytes, "a table")
+    data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
     return parquet_table(data, limits) if suffix(name) == ".parquet" else text_table(data, name)
 
 
@@ -92,7 +93,7 @@ def _mark(first: str, name: str) -> str:
 def parquet_table(data: bytes, limits: Limits) -> Table:
     """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
     most = (limits.table_bytes, MOST_COLUMNS, MOST_VALUES)
-    command = [sys.executable, "-I", parquet_to_csv.__file__, *map(str, most)]
+    command = [sys.executable, "-I", parquet_to_csv.__file__, *map(str, most), variable("table_bytes")]
     try:
         ended = subprocess.run(
             command,

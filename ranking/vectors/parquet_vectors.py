@@ -14,6 +14,7 @@ from ranking.datasets import parquet_to_numbers
 from ranking.datasets.parquet_to_csv import BROKEN
 from ranking.datasets.parquet_to_numbers import LISTS
 from ranking.intake import Limits, Unusable
+from ranking.intake.limits import variable
 from ranking.text import readable
 from ranking.types import Problem
 from ranking.vector_files import MOST_COLUMNS
@@ -96,6 +97,7 @@ class ParquetFile(ArrayFile):
             str(self._path),
             str(place),
             *map(str, most),
+            variable("vector_bytes"),
         ]
         try:
             ended = subprocess.run(

@@ -337,7 +337,10 @@ def test_a_table_that_breaks_off_keeps_what_came_before(tmp_path):
 
 def test_a_table_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_TABLE_BYTES", "100")
-    with pytest.raises(ValueError, match=r"expected a table of at most .* MB, got a larger file"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected a table of at most .* MB \(RANKING_INTAKE_TABLE_BYTES\), got a larger file",
+    ):
         len(of(tmp_path, "image,label\n" + "a.jpg,cat\n" * 20))
 
 
@@ -400,7 +403,10 @@ def test_many_texts_that_are_stored_once(tmp_path):
     data = as_parquet({"image": ["x" * 100_000] * 300}, dictionary_pagesize_limit=2**24)
     with pytest.raises(Unusable) as caught:
         table_file.parquet_table(data, Limits(table_bytes=2**20))
-    assert (caught.value.expected, caught.value.came) == ("a table of at most 1 MB", "a larger one")
+    assert (caught.value.expected, caught.value.came) == (
+        "a table of at most 1 MB (RANKING_INTAKE_TABLE_BYTES)",
+        "a larger one",
+    )
 
 
 @pytest.mark.parametrize("ends", ["os.abort()", "time.sleep(9)"])
