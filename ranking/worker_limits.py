@@ -6,14 +6,16 @@ import errno
 import os
 import re
 import resource
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
-IMPORT_MEMORY = (
-    4 * 2**30
-)  # that an import may have where the variable says nothing: strangers made what it reads
+# What an import, or a look at features, may have where the variable says nothing: strangers made what it reads.
+INTAKE_MEMORY = 4 * 2**30
 # By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
 # where trainings take all cores. What no page wants work has all the same.
 LESS_URGENT = 5
@@ -63,6 +65,31 @@ def lift_memory_limit() -> None:
     """Room to say what went wrong."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+class Overdue(BaseException):
+    """Raised where a worker is when its time is over. Whoever reads files of strangers makes rows of each Exception."""
+
+
+@contextmanager
+def limit_time(seconds: int, variable: str) -> Iterator[None]:
+    """ValueError out of what takes longer; it may stand in the midst of a long file, or wait for a program.
+
+    Of the main thread alone. What one call of a library written in C takes is waited for.
+    """
+
+    def ring(*_: object) -> None:
+        raise Overdue
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except Overdue as overdue:
+        raise ValueError(f"it took more than {seconds:,} seconds; bring less, or set {variable}") from overdue
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def reason_of(error: Exception, default: int | None = None) -> str:

@@ -14,7 +14,6 @@ Decided here, once for all sources:
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -29,7 +28,6 @@ from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.intake import Limits, Unusable
-from ranking.intake.limits import variable
 from ranking.text import counted, listed, readable
 from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 
@@ -60,16 +58,11 @@ def build_image_set(
     """
     problems: list[Problem] = []
     empty: list[str] = []
-    limits, started = Limits.from_environment(), time.monotonic()
+    limits = Limits.from_environment()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         for outcome in _outcomes(_once_each(source.records()), limits):
-            if time.monotonic() - started > limits.seconds:
-                raise ValueError(
-                    f"the import took more than {limits.seconds:,} seconds; bring fewer images, or set "
-                    f"{variable('seconds')}"
-                )
             problems += outcome.problems
             if outcome.image is not None:
                 writer.add(outcome.image)

@@ -34,7 +34,9 @@ class Limits:
     load_seconds: int = 60  # that loading it may take
     image_seconds: int = 20  # that it may take for one image
     network_seconds: int = 7_200  # for all images of a training together
-    seconds: int = 3_600  # that reading the source may take in all
+    seconds: int = (
+        3_600  # that a worker may take for an import, or a look at what is brought; so much for each
+    )
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -304,16 +304,6 @@ def test_a_file_is_encoded_anew_and_the_extension_tells_its_true_format(tmp_path
     assert Image.open(io.BytesIO(stored)).format == "JPEG"
 
 
-def test_an_import_that_takes_too_long_ends(tmp_path, monkeypatch):
-    monkeypatch.setenv("RANKING_INTAKE_SECONDS", "5")
-    clock = iter(range(0, 1000, 3))
-    monkeypatch.setattr(build.time, "monotonic", lambda: next(clock))
-    with pytest.raises(
-        ValueError, match="took more than 5 seconds; bring fewer images, or set RANKING_INTAKE_SEC"
-    ):
-        build_with(tmp_path)
-
-
 def test_a_folder_with_files_is_refused(tmp_path):
     (tmp_path / "mine.txt").write_text("keep me")
     with pytest.raises(ValueError, match=r"built in a new or empty folder; .* holds files already"):

@@ -13,8 +13,9 @@ from brought import build, lay, rows, some_table
 from pyarrow import parquet
 from zipped import zip_of
 
-from ranking.datasets import make_source, table_file
+from ranking.datasets import make_source, manifest, table_file
 from ranking.datasets.detection import detect
+from ranking.datasets.table_file import text_table
 from ranking.intake import Limits, Unusable, open_tree
 from ranking.types import Problem, SourceImage
 
@@ -333,6 +334,15 @@ def test_a_table_that_breaks_off_keeps_what_came_before(tmp_path):
     assert rows(problems) == [
         ("t.csv", "comma-separated values, line 402", "unexpected end of data", "the rest left out")
     ]
+
+
+def test_of_very_many_tables_only_some_are_looked_into(tmp_path, monkeypatch):
+    """Each Parquet file starts a program."""
+    read, files = [], {f"{number:03}.parquet": b"" for number in range(60)}
+    monkeypatch.setattr(manifest, "MOST_TABLES", 5)
+    monkeypatch.setattr(manifest, "read_table", lambda tree, name, _: read.append(name) or text_table(b"x,y"))
+    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == []
+    assert len(read) == 5
 
 
 def test_a_table_that_is_too_large(tmp_path, monkeypatch):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -16,11 +18,14 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
+from ranking import worker
 from ranking.datasets import build, build_image_set, make_source
 from ranking.intake import Limits, Unusable, open_tree
 from ranking.intake.limits import variable
 from ranking.networks import running
 from ranking.networks.files import checked_size
+from ranking.run import Kind
+from ranking.store import Store
 from ranking.types import Problem, SourceBox, SourceImage
 from ranking.vectors import look_at_vectors
 
@@ -159,12 +164,18 @@ def network_bytes(folder: Path) -> Iterator[str]:
 
 
 def seconds(folder: Path) -> Iterator[str]:
-    place = laid(folder / "x", {"cat/1.png": pixels(), "dog/1.png": pixels()})
-    clock = iter(range(0, 1000, 3))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(build.time, "monotonic", lambda: next(clock))
-        source = make_source("Class folders", folder=str(place))
-        yield told_by(lambda: build_image_set(source, folder / "set"))
+    store = Store(folder / "home")
+    works: dict[Kind, str] = {"import": "import_images", "features": "look_at_features"}
+    for kind, work in works.items():
+        run = store.create_run(kind, {})
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(worker, work, lambda *_: time.sleep(60))
+            patched.setattr(worker, "limit_memory", lambda *_: None)
+            patched.setattr(worker.faulthandler, "enable", lambda: None)
+            handler = signal.getsignal(signal.SIGTERM)
+            worker.main([str(store.home), run.id])
+            signal.signal(signal.SIGTERM, handler)
+        yield store.run(run.id).reason
 
 
 LOADED = "print('{}', flush=True); sys.stdin.buffer.readline()"
