@@ -69,18 +69,26 @@ def read(
     return names, batches()
 
 
-def check_claims(metadata: Any, most_bytes: int, most_columns: int, most_values: int, variable: str) -> None:
-    """Refused where the file says itself that it is too much. variable: of the environment, which sets the bytes."""
+def check_claims(
+    metadata: Any,
+    most_bytes: int,
+    most_columns: int,
+    most_values: int,
+    sets_bytes: str,
+    sets_values: str = "",
+) -> None:
+    """Refused where the file says itself that it is too much. sets_...: which variables do."""
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
     if metadata.num_columns > most_columns:
         raise Refused(f"at most {most_columns:,} columns", f"{metadata.num_columns:,}")
     if size > most_bytes:
-        expected = f"a table of at most {most_bytes / 2**20:g} MB ({variable})"
+        expected = f"a table of at most {most_bytes / 2**20:g} MB ({sets_bytes})"
         raise Refused(expected, f"one of {size / 2**20:,.0f} MB")
     values = sum(group.column(place).num_values for group in groups for place in range(group.num_columns))
     if metadata.num_rows + values > most_values:
-        raise Refused(f"a table of at most {most_values:,} values", f"{metadata.num_rows + values:,}")
+        expected = f"a table of at most {most_values:,} values" + (f" ({sets_values})" if sets_values else "")
+        raise Refused(expected, f"{metadata.num_rows + values:,}")
 
 
 def is_offered(field: Any, leaves: list[Any]) -> bool:
@@ -133,6 +141,7 @@ if __name__ == "__main__":
     }.items():
         limit(resource_, most_)
     try:
-        main(*map(int, sys.argv[1:4]), sys.argv[4])
+        bytes_, columns_, values_ = map(int, sys.argv[1:4])
+        main(bytes_, columns_, values_, sys.argv[4])
     except Refused as refused:
         sys.exit(json.dumps(refused.args))

@@ -37,7 +37,8 @@ def main(path: str, target: str, most_bytes: int, most_columns: int, variable: s
     asked = json.loads(sys.stdin.read())
     try:
         file = parquet.ParquetFile(path, pre_buffer=False)
-        check_claims(file.metadata, 2 * most_bytes, most_columns, most_bytes // 2, f"twice {variable}")
+        sets = (f"twice {variable}", f"half of {variable}")
+        check_claims(file.metadata, 2 * most_bytes, most_columns, most_bytes // 2, *sets)
         if "texts" in asked:
             write_texts(file, [asked["texts"]], target)
         elif "numbers" in asked:
@@ -176,6 +177,6 @@ if __name__ == "__main__":
     }.items():
         limit(resource_, most_)
     try:
-        main(*sys.argv[1:3], *map(int, sys.argv[3:5]), sys.argv[5])
+        main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
     except Refused as refused:
         sys.exit(json.dumps(refused.args))

@@ -13,7 +13,7 @@ from brought import build, lay, rows, some_table
 from pyarrow import parquet
 from zipped import zip_of
 
-from ranking.datasets import make_source, manifest, table_file
+from ranking.datasets import make_source, manifest, parquet_program, table_file
 from ranking.datasets.detection import detect
 from ranking.datasets.table_file import text_table
 from ranking.intake import Limits, Unusable, open_tree
@@ -424,7 +424,7 @@ def test_a_reader_that_does_not_end_well_ends_alone(tmp_path, monkeypatch, ends)
     script = tmp_path / "script.py"
     script.write_text(f"import os, time\n{ends}\n")
     monkeypatch.setattr(table_file.parquet_to_csv, "__file__", str(script))
-    monkeypatch.setattr(table_file, "SECONDS", 1)
+    monkeypatch.setattr(parquet_program, "SECONDS", 1)
     with pytest.raises(Unusable, match=r"one on which the reader broke off|nothing within 1 seconds"):
         table_file.parquet_table(b"", Limits())
 

@@ -28,6 +28,8 @@ from ranking.datasets import (
     source_class,
     source_names,
 )
+from ranking.datasets.detection import detect, tree_sources
+from ranking.intake import open_tree
 from ranking.settings import settings_of
 from ranking.types import Problem, SourceImage
 
@@ -80,6 +82,17 @@ def test_records_are_the_same_each_time(make):
     first, second = list(make().records()), list(make().records())
     assert first == second
     assert {type(item) for item in first} <= {SourceImage, Problem}
+
+
+def test_what_a_source_of_trees_reads_is_recognised_as_its_own_before_others(make):
+    source = make()
+    if source.name not in tree_sources():
+        pytest.skip("it reads no trees")
+    first, *others = detect(open_tree(source.folder))
+    assert first.source == source.name, "see `Recognised` for how sure a source should be"
+    assert all(0 < one.recognised.sure < first.recognised.sure <= 1 for one in others)
+    assert first.recognised.why.strip(". ")
+    assert len(make_source(source.name, folder=source.folder, **first.recognised.settings)) == len(source)
 
 
 def test_length_and_names(make):
