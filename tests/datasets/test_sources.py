@@ -29,6 +29,7 @@ from ranking.datasets import (
     source_names,
 )
 from ranking.datasets.detection import detect, tree_sources
+from ranking.datasets.tree_source import TreeSource
 from ranking.intake import open_tree
 from ranking.settings import settings_of
 from ranking.types import Problem, SourceImage
@@ -60,8 +61,13 @@ def make(request, voc, tmp_path_factory):
         "Public figures": lambda: {"file": str(some_pubfig(folder))},
         "SVMlight": lambda: {"file": str(some_svmlight(folder))},
         "Timeline cars": lambda: {"images": 50},
-    }.get(request.param, dict)()
-    return lambda **settings: make_source(request.param, **needed, **settings)
+    }
+    asked = [
+        item.name for item in settings_of(source_class(request.param)) if item.name in ("folder", "file")
+    ]
+    assert request.param in needed or not asked, f"name a small good example of {request.param} in `needed`"
+    given = needed.get(request.param, dict)()
+    return lambda **settings: make_source(request.param, **given, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +159,8 @@ def _changed(make):
         "Corel5k": {"least": 25},
         "Public figures": {"least": 11},
     }
-    if make().name in ("Class folders", "COCO", "CVAT", "Table of images", "YOLO"):
-        return {"split": "draw", "test_share": 0.5}
+    if isinstance(make(), TreeSource):
+        return {"split": "draw", "test_share": 0.75}
     return special.get(make().name, {"test_share": 0.9})
 
 
