@@ -56,9 +56,19 @@ def limit_memory(default: int | None = None) -> None:
     if wanted is not None:
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
 
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
+        _limit(resource.RLIMIT_AS, wanted)
+
+
+def limit_time(seconds: int) -> None:
+    """Have the system end this process where it keeps a processor busy longer, without a dump of its memory."""
+    _limit(resource.RLIMIT_CPU, seconds)
+    _limit(resource.RLIMIT_CORE, 0)
+
+
+def _limit(what: int, wanted: int) -> None:
+    """As much of a resource, or what is allowed where that is less."""
+    _, most = resource.getrlimit(what)
+    resource.setrlimit(what, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
 
 
 def lift_memory_limit() -> None:
