@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ranking.text import readable
-from ranking.worker_limits import IMPORT_MEMORY, limit_memory, limit_time, reason_of
+from ranking.worker_limits import INTAKE_MEMORY, limit_memory, limit_time, reason_of
 
 SECONDS = 60  # of a processor, and twice as many by the clock
 AT_ONCE = 2  # so many processes; who comes then waits
@@ -55,12 +55,12 @@ def ask_apart(program: str, arguments: list[str], data: bytes) -> dict[str, Any]
 
 def answer_apart(work: Callable[[list[str], bytes], dict[str, Any]]) -> None:
     """Be the process that is asked: `work` is given the arguments and what came; its ValueErrors are refusals."""
-    limit_memory(IMPORT_MEMORY)
+    limit_memory(INTAKE_MEMORY)
     limit_time(SECONDS)
     try:
         told = work(sys.argv[1:], sys.stdin.buffer.read())
     except (
         Exception
     ) as error:  # a stranger's bytes may fail their readers in any way; it is told to who asked
-        told = {"refused": reason_of(error, IMPORT_MEMORY)}
+        told = {"refused": reason_of(error, INTAKE_MEMORY)}
     print(json.dumps(told))

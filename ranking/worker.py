@@ -43,9 +43,9 @@ from ranking.worker_limits import (
     INTAKE_MEMORY,
     lift_memory_limit,
     limit_memory,
-    limit_time,
     reason_of,
     weigh_session,
+    within_time,
 )
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
@@ -144,7 +144,7 @@ def _limited_time(run: Run) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
     from ranking.intake.limits import Limits, variable
 
-    return limit_time(Limits.from_environment().seconds, variable("seconds"))
+    return within_time(Limits.from_environment().seconds, variable("seconds"))
 
 
 def _converged(result: Result) -> bool:

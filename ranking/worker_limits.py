@@ -14,7 +14,7 @@ from pathlib import Path
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
-# What an import, or a look at features, may have where the variable says nothing: strangers made what it reads.
+# What whatever reads files of strangers may have where the variable says nothing.
 INTAKE_MEMORY = 4 * 2**30
 # By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
 # where trainings take all cores. What no page wants work has all the same.
@@ -82,7 +82,7 @@ class Overdue(BaseException):
 
 
 @contextmanager
-def limit_time(seconds: int, variable: str) -> Iterator[None]:
+def within_time(seconds: int, variable: str) -> Iterator[None]:
     """ValueError out of what takes longer; it may stand in the midst of a long file, or wait for a program.
 
     Of the main thread alone. What one call of a library written in C takes is waited for.
