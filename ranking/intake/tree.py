@@ -11,6 +11,7 @@ from pathlib import Path
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
+DEEPEST = 32  # folders in folders
 PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
 
 
