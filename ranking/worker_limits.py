@@ -9,6 +9,8 @@ import resource
 import time
 from pathlib import Path
 
+from ranking.home import HomeError
+
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
 IMPORT_MEMORY = (
@@ -75,7 +77,7 @@ def reason_of(error: Exception, default: int | None = None) -> str:
         return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"
     if _lacks_space(error):
         return f"there is no space left on the disk of the home folder ({said}); free some, then start again"
-    return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
+    return said if isinstance(error, ValueError | HomeError) and said else f"{type(error).__name__}: {said}"
 
 
 def _lacks_space(error: Exception) -> bool:

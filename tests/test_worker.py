@@ -34,6 +34,7 @@ from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
 from ranking.order_studies import study_orders
 from ranking.order_training import drawn_for_test
+from ranking.rooms import Rooms
 from ranking.run import CALLED, ENDED, Kind, Run
 from ranking.run_settings import (
     AskingSettings,
@@ -345,6 +346,42 @@ def test_a_disk_without_room_for_an_upload_is_said_and_nothing_is_left(empty: St
     assert run.state == "failed"
     assert "No space left on device" in run.reason
     assert everything(empty) == before
+
+
+def test_an_import_ends_soon_after_it_has_filled_its_room(
+    tmp_path: Path, zoo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it may take is looked at while it grows, not when it is kept."""
+    monkeypatch.setattr(worker, "QUOTA_SECONDS", 0.0)
+    room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
+    before = everything(room)
+    monkeypatch.setenv("RANKING_ROOM_DISK", "400000")
+    settings = ImportSettings("Class folders", {"folder": str(zoo)}).to_json()
+    run = here(room, settings, "import")
+    assert run.state == "failed"
+    assert run.reason.startswith("this room is full: it takes 4")
+    assert everything(room) == before
+    monkeypatch.setenv("RANKING_ROOM_DISK", "100000000")
+    assert here(room, settings, "import").state == "finished"
+
+
+@pytest.mark.parametrize("kind", ["look", "import"])
+def test_an_import_that_hangs_ends_in_time(empty: Store, kind: str) -> None:
+    """Wherever it hangs, also in a look, which has no image to count."""
+    settings = LookSettings("x").to_json() if kind == "look" else CLASS_FOLDERS
+    run = empty.create_run("import", settings)
+    program = (
+        "import time; from ranking import worker; from ranking.store import Store\n"
+        f"worker.import_images = lambda *_: time.sleep(60)\nworker.main([{str(empty.home)!r}, {run.id!r}])"
+    )
+    environment = {**os.environ, "RANKING_INTAKE_SECONDS": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=50, capture_output=True)
+    assert done.returncode == 1, done.stderr
+    ended_so = empty.run(run.id)
+    assert ended_so.state == "failed"
+    assert ended_so.reason.startswith("the import took more than 1 seconds; bring fewer images, or set")
+    jobs.recover(empty)
+    assert not run.folder.exists()
 
 
 def test_an_upload_that_has_gone_is_said(empty: Store) -> None:
@@ -689,8 +726,10 @@ def test_an_import_has_a_memory_limit_also_where_none_is_set(
     limits: list[int | None] = []
     monkeypatch.setattr(worker, "limit_memory", limits.append)
     here(store, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
+    here(store, {"set": "0123456789", "place": str(zoo)}, "features")
     here(store, {})
-    assert limits == [4 * 2**30, None]
+    assert limits == [4 * 2**30, 4 * 2**30, None]
+    del limits[1]
     monkeypatch.setattr(worker_limits.resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY,) * 2)
     monkeypatch.setattr(worker_limits.resource, "setrlimit", lambda kind, pair: limits.append(pair[0]))
     worker_limits.limit_memory(limits[0])
