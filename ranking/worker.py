@@ -81,6 +81,8 @@ def main(arguments: Sequence[str]) -> int:
     store.update_run(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
+    if run.kind in INTAKES and state != "finished":
+        store.free(run)  # first: where it is what filled the disk, no row could be written
     with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
         report.state(state, reason)
     store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
@@ -124,7 +126,8 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", said_of_cancelled(store.run(run.id)), None
-        traceback.print_exc()
+        with contextlib.suppress(OSError):  # it goes to a file of the same disk
+            traceback.print_exc()
         reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
         if run.model_file.exists():
             reason = WEIGHTS_ALONE.format(reason)

@@ -27,6 +27,7 @@ from ranking.asking_simulation import simulate_asking
 from ranking.datasets.looking import Look
 from ranking.events import Report
 from ranking.features import load_features, make_feature
+from ranking.home import HomeError
 from ranking.jobs import take_lock
 from ranking.label_training import label_metrics, label_set_of
 from ranking.methods import METHODS
@@ -345,6 +346,65 @@ def test_a_disk_without_room_for_an_upload_is_said_and_nothing_is_left(empty: St
     run = jobs.start(empty, "import", LookSettings("", brought="zoo.zip").to_json(), copy)
     assert run.state == "failed"
     assert "No space left on device" in run.reason
+    assert everything(empty) == before
+
+
+@pytest.fixture
+def full_disk(empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row is read or written while an import fills the disk: SQLite needs some kilobytes even to read."""
+
+    def guarded(original: Any) -> Any:
+        def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
+            folder = store.home / "runs" / run_id
+            if (folder / "brought.zip").exists() or (folder / "draft").exists():
+                raise HomeError("disk I/O error")
+            return original(store, run_id, *arguments, **named)
+
+        return call
+
+    monkeypatch.setattr(Store, "end_run", guarded(Store.end_run))
+    monkeypatch.setattr(jobs, "poll", guarded(jobs.poll))
+
+
+def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(empty: Store, full_disk: None) -> None:
+    def copy(run: Run) -> None:
+        run.brought_file.write_bytes(b"as much as there was room for")
+        raise OSError(28, "No space left on device")
+
+    before = everything(empty)
+    run = jobs.start(empty, "import", LookSettings("", brought="zoo.zip").to_json(), copy)
+    assert (run.state, "No space left on device" in run.reason) == ("failed", True)
+    assert everything(empty) == before
+
+
+def test_an_import_that_fills_the_disk_gives_it_back_before_it_is_told(
+    empty: Store, full_disk: None, zoo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own standard error lies on that disk too."""
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ranking.datasets.folder.ImageSetWriter.finish", fail)
+    monkeypatch.setattr(worker.traceback, "print_exc", fail)
+    before = everything(empty)
+    run = here(empty, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
+    assert (run.state, "there is no space left on the disk" in run.reason) == ("failed", True)
+    assert everything(empty) == before
+
+
+def test_a_worker_that_dies_on_a_disk_that_it_has_filled_leaves_nothing(
+    empty: Store, full_disk: None
+) -> None:
+    before = everything(empty)
+    run = jobs.start(
+        empty, "import", {"source": "Action figures", "source_settings": {"images": 100_000}},
+        lambda run: run.brought_file.write_bytes(b"zip"),
+    )  # fmt: skip
+    heard(run, what="Importing images")
+    os.kill(empty.run(run.id).pid or 0, signal.SIGKILL)
+    gone(run.folder)
+    assert empty.run(run.id).state == "failed"
     assert everything(empty) == before
 
 
