@@ -322,7 +322,7 @@ def test_an_image_of_more_boxes_than_are_allowed_is_left_out(tmp_path, monkeypat
 def test_a_set_of_more_samples_than_are_allowed_ends(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_SAMPLES", "5")
     build_with(tmp_path, image("three", *[WHOLE] * 3))
-    with pytest.raises(ValueError, match="may have 5 boxes, more came; .* or set RANKING_INTAKE_SAMPLES"):
+    with pytest.raises(ValueError, match=r"may have 5 boxes, more came; .* or set RANKING_INTAKE_SAMPLES"):
         build_image_set(Told([*GOOD, image("four", *[WHOLE] * 4)]), tmp_path / "other")
 
 
