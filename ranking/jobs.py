@@ -101,14 +101,14 @@ def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill:
                 fill(run)  # outside of any transaction: if we die here, the lock goes, and the run is settled
             child = _children[run.id] = _spawn(store, run, locks[0])
         except OSError as error:
+            _clear(store, run)  # first: where it was its upload that filled the disk, no row could be written
             store.end_run(run.id, "failed", f"the system could not start a worker: {error}")
-            _clear(store, run)
             return store.run(run.id)
         store.update_run(run.id, pid=child.pid)
     finally:
         for lock in locks:  # the worker has its own hold on it by now
             os.close(lock)
-    threading.Thread(target=_await_end, args=(store, run.id, child), daemon=True).start()
+    threading.Thread(target=_await_end, args=(store, run, child), daemon=True).start()
     return store.run(run.id)
 
 
@@ -127,14 +127,20 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
     return child
 
 
-def _await_end(store: Store, run_id: str, child: subprocess.Popen[bytes]) -> None:
+def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     """Reap a worker and have its run settled, also when no browser is looking."""
-    child.wait()
+    code = child.wait()
     with contextlib.suppress(
         HomeError
     ):  # whoever looks when the home is back settles it, and how it died is kept
-        run = poll(store, run_id)
-        _children.pop(run_id, None)  # of one that settled itself
+        try:
+            run = poll(store, run.id)
+        except HomeError:
+            if code == 0 or run.kind not in INTAKES:
+                raise
+            store.free(run)  # of a disk that it has filled no row can be read, either
+            run = poll(store, run.id)
+        _children.pop(run.id, None)  # of one that settled itself
         if run.state in ("failed", "cancelled"):
             _clear(store, run)  # once more: the worker may have died before it did
 
@@ -171,6 +177,8 @@ def poll(store: Store, run_id: str) -> Run:
     run = store.run(run_id)  # the worker may have settled it, or been cancelled, since it was read
     if run.state in ENDED:
         return run
+    if run.kind in INTAKES:
+        store.free(run)  # first: where it is what filled the disk, no row could be written
     if run.cancelled is not None:
         said = WEIGHTS_ALONE.format("cancelled") if run.model_file.exists() else said_of_cancelled(run)
         store.end_run(run_id, "cancelled", with_last_gap(run, said))

@@ -55,7 +55,7 @@ def check_jobs(home: Path, importing: bool, live: int) -> None:
 
 def check_count(rooms: int) -> None:
     """NoRoomError where a server with so many rooms of visitors may have no more."""
-    most = _number(COUNT, DEFAULT_COUNT, "rooms")
+    most = most_rooms()
     if rooms >= most:
         raise NoRoomError(
             f"this server has {counted(rooms, 'room')}, as many as it may have; enter one that is there by its "
@@ -72,6 +72,11 @@ def most_disk() -> int:
 def most_jobs() -> int:
     """How many trainings of a room may work at once: $RANKING_ROOM_JOBS."""
     return _number(JOBS, DEFAULT_JOBS, "trainings at once")
+
+
+def most_rooms() -> int:
+    """How many rooms of visitors a server may have: $RANKING_ROOM_COUNT."""
+    return _number(COUNT, DEFAULT_COUNT, "rooms")
 
 
 def bytes_of(folder: Path) -> int:

@@ -17,11 +17,14 @@ from pathlib import Path
 
 from ranking.home import Home, home_folder
 from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, has_quotas, is_room
-from ranking.room_quotas import bytes_of, check_count
+from ranking.room_quotas import bytes_of, check_count, most_rooms
 from ranking.run import LOCK, is_held
 from ranking.store import Store
 
 LETTERS = string.ascii_lowercase + string.digits
+EMPTY_SECONDS = (
+    3600  # since the last visit to a room in which there is nothing, after which it may be removed
+)
 DRAWN = 26  # characters of a name that is drawn: 134 bits
 
 
@@ -66,8 +69,10 @@ class Rooms:
 
     def make(self, name: str) -> Path:
         """The home of the room of that name, which is there from now on. NoRoomError where the server has as many as
-        it may have and this is not one of them; the one that the host has named always has its place."""
+        it may have and this is not one of them; the one that the host has named always has its place, and one that was
+        left empty gives its own up."""
         if self.find(name) is None and name != os.environ.get(CLASS_ROOM):
+            self._make_place()
             check_count(sum(1 for _ in self._homes()))
         return self._made(checked_room(name))
 
@@ -101,6 +106,15 @@ class Rooms:
         server.throw_away(room)
         server.empty_trash()
 
+    def _make_place(self) -> None:
+        """Where there are as many rooms as there may be, remove those that were only looked into: each visit without a
+        name in the address begins one."""
+        homes = list(self._homes())
+        if len(homes) >= most_rooms():
+            for home in homes:
+                if time.time() - (home / MARK).stat().st_mtime > EMPTY_SECONDS and _is_empty(home):
+                    self.remove(home.name)
+
     def _homes(self) -> Iterator[Path]:
         """The homes of all rooms of visitors."""
         return (
@@ -127,3 +141,13 @@ class Rooms:
         if not is_room(home):
             (home / MARK).touch()
         return home
+
+
+def _is_empty(home: Path) -> bool:
+    """Whether nothing was ever imported, trained, answered or brought there."""
+    opened = Home(home)
+    with opened.read() as database:
+        tables = ("run", "image_set", "answer")
+        rows = any(database.execute(f"select 1 from {table} limit 1").fetchone() for table in tables)
+    folders = (opened.edges, opened.vectors, opened.models, opened.sets, opened.runs)
+    return not rows and not any(any(folder.iterdir()) for folder in folders)

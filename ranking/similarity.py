@@ -22,6 +22,7 @@ from ranking.text import readable
 from ranking.types import Features, Floats, Ints, SimilarityGraph, is_real
 
 BLOCK = 1 << 21  # numbers that are worked on at once
+LONGEST_LINE = 100_000  # bytes: columns of no pair may stand in it too
 MOST_OTHER_LINES = (
     100_000  # of a CSV whose pairs are limited: empty ones, and those that a quoted cell goes on in
 )
@@ -167,6 +168,10 @@ def _decoded(stream: IO[bytes], most: int | None) -> Iterator[str]:
             raise ValueError(
                 f"line {number}: expected at most {most:,} pairs and {MOST_OTHER_LINES:,} other lines, got more; "
                 "remove empty lines, and line breaks within cells"
+            )
+        if len(line) > LONGEST_LINE:
+            raise ValueError(
+                f"line {number}: expected at most {LONGEST_LINE:,} bytes, got {len(line):,}; leave other columns out"
             )
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")

@@ -390,6 +390,15 @@ class Store(RunStore):
             self._decide(database, run, "discarded")
         self.clear(run)
 
+    def free(self, run: Run) -> None:
+        """Remove what takes space of an import that will not finish, and leave what tells how it ended. It changes no
+        row, which on a full disk nothing could do before."""
+        for folder in (run.draft, run.scratch):
+            self._home.throw_away(folder)
+        for file in (run.brought_file, run.draft_vectors):
+            file.unlink(missing_ok=True)
+        self._home.empty_trash()
+
     def clear(self, run: Run) -> None:
         """Remove all files of an import: what was uploaded, what it has built and what it has said."""
         self._home.throw_away(run.folder)

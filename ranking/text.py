@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+# Letters that may become one when they are composed, and room. Putting marks on letters in order takes time that grows
+# with the square of how many follow each other: no more of a stranger's text is composed than is shown.
+COMPOSED = 16
 
 
 def readable(text: str, limit: int = 80) -> str:
@@ -13,11 +18,27 @@ def readable(text: str, limit: int = 80) -> str:
     >>> readable(" a\\n b ")
     'a b'
     """
-    one_line = " ".join(unicodedata.normalize("NFC", text).split())
+    one_line = unicodedata.normalize("NFC", on_one_line(text, COMPOSED * limit))
     printable = "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in one_line
     )
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
+
+
+def on_one_line(text: str, most: int) -> str:
+    """The first `most` characters of `text` when all blanks between words are one space; a text of any length is read
+    no further than that takes.
+
+    >>> on_one_line(" a\\n b ", 10), on_one_line("a" * 9, 3)
+    ('a b', 'aaa')
+    """
+    found, length = [], 0
+    for word in re.finditer(r"\S+", text):
+        found.append(word[0][:most])
+        length += len(found[-1]) + 1
+        if length > most:
+            break
+    return " ".join(found)[:most]
 
 
 def listed(names: list[str], shown: int = 3) -> str:

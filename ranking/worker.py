@@ -14,16 +14,18 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
-from ranking.room_layout import check_source
+from ranking.room_layout import check_source, unnamed
+from ranking.room_quotas import check_disk
 from ranking.run import ENDED, INTAKES, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
@@ -45,7 +47,6 @@ from ranking.worker_limits import (
     limit_memory,
     reason_of,
     weigh_session,
-    within_time,
 )
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
@@ -58,6 +59,7 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
     from ranking.types import ImageSet
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
+QUOTA_SECONDS = 2.0  # how often at most an import looks how much its room takes
 TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
 # How often a queued training looks whether it is its turn, for each that is before it, and how often at least.
 TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
@@ -85,6 +87,8 @@ def main(arguments: Sequence[str]) -> int:
     store.update_run(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
+    if run.kind in INTAKES and state != "finished":
+        store.free(run)  # first: where it is what filled the disk, no row could be written
     with contextlib.suppress(OSError):  # on a full disk the row may still find room, and is what counts
         report.state(state, reason)
     store.end_run(run.id, state, reason, result)  # last: who reads it finds all events and files written
@@ -120,7 +124,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
     memory = INTAKE_MEMORY if run.kind in INTAKES else None
     try:
         limit_memory(memory)
-        with _limited_time(run):
+        with _in_time(store, run) if run.kind in INTAKES else contextlib.nullcontext():
             result = works[run.kind](store, run, report)
     except Exception as error:
         lift_memory_limit()
@@ -128,8 +132,9 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", said_of_cancelled(store.run(run.id)), None
-        traceback.print_exc()
-        reason = _as_called(run, reason_of(error, memory))
+        with contextlib.suppress(OSError):  # it goes to a file of the same disk
+            traceback.print_exc()
+        reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
         if run.model_file.exists():
             reason = WEIGHTS_ALONE.format(reason)
         return "failed", with_last_gap(run, reason), None
@@ -138,13 +143,26 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
     return "finished", "", result
 
 
-def _limited_time(run: Run) -> contextlib.AbstractContextManager[None]:
-    """What looks at files that a person brought may take so long; how long a training takes is for them to say."""
-    if run.kind not in INTAKES:
-        return contextlib.nullcontext()
-    from ranking.intake.limits import Limits, variable
+@contextlib.contextmanager
+def _in_time(store: Store, run: Run) -> Iterator[None]:
+    """End an import, or a look at what was brought, that takes longer than its limit, wherever in it time is spent."""
+    from ranking.intake import Limits
 
-    return within_time(Limits.from_environment().seconds, variable("seconds"))
+    limits = Limits.from_environment()
+
+    def end() -> None:
+        try:
+            store.end_run(run.id, "failed", limits.too_slow)
+        finally:
+            os._exit(1)  # whoever sees it end removes its files
+
+    timer = threading.Timer(min(limits.seconds, threading.TIMEOUT_MAX), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _converged(result: Result) -> bool:
@@ -158,13 +176,28 @@ def _converged(result: Result) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 
 
+def _within_quota(store: Store, report: Report) -> Callable[[str, float, int], None]:
+    """`report.progress` that ends what fills the room of a visitor beyond what it may take."""
+    looked = -math.inf
+
+    def progress(what: str, done: float, total: int) -> None:
+        nonlocal looked
+        if time.monotonic() - looked >= QUOTA_SECONDS:
+            looked = time.monotonic()
+            check_disk(store.home)
+        report.progress(what, done, total)
+
+    return progress
+
+
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
     if run.looks:
         return look(store, run, report)
     settings = ImportSettings.from_json(run.settings)
     check_source(store.home, _texts(settings.source_settings))
-    report.progress("Reading the source", 0, 1)
+    progress = _within_quota(store, report)
+    progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
 
     source_settings = dict(settings.source_settings)
@@ -172,7 +205,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
         source_settings["folder"] = _uploaded(run, settings.brought)
     source = make_source(settings.source, **source_settings)
     image_set, problems = build_image_set(
-        source, run.draft, lambda done, total: report.progress("Importing images", done, total)
+        source, run.draft, lambda done, total: progress("Importing images", done, total)
     )
     report.flush()
     written = json.dumps([asdict(problem) for problem in problems])
@@ -193,13 +226,12 @@ def look(store: Store, run: Run, report: Report) -> Result:
     """See what a person brought, as `ranking.datasets.looking` does; the person decides whether to import it."""
     settings = LookSettings.from_json(run.settings)
     check_source(store.home, [settings.look, *_texts(settings.source_settings)])
-    report.progress("Reading what was brought", 0, 1)
+    progress = _within_quota(store, report)
+    progress("Reading what was brought", 0, 1)
     from ranking.datasets.looking import look_at
 
     place = settings.look if settings.brought is None else _uploaded(run, settings.brought)
-    found = look_at(
-        place, settings.source, settings.source_settings, lambda what: report.progress(what, 0, 1)
-    )
+    found = look_at(place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1))
     report.flush()
     written = json.dumps(replace(found, refused=_as_called(run, found.refused)).to_json())
     _write_whole(run.look_file, lambda path: path.write_text(written))
@@ -211,7 +243,8 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
     be kept; the person decides whether it is."""
     settings = FeaturesSettings.from_json(run.settings)
     check_source(store.home, [settings.place])
-    report.progress("Reading the image set", 0, 1)
+    progress = _within_quota(store, report)
+    progress("Reading the image set", 0, 1)
     from ranking.intake.typed_path import typed_file
     from ranking.vectors import look_at_vectors
     from ranking.vectors.network_looking import is_network
@@ -224,7 +257,7 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
     if is_network(path):
         return _look_at_network(run, settings, path, images, report)
     found = look_at_vectors(
-        path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, report.progress
+        path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
     report.flush()
     _write_whole(run.look_file, lambda path: path.write_text(json.dumps(found.to_json())))

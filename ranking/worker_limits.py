@@ -6,11 +6,10 @@ import errno
 import os
 import re
 import resource
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from ranking.home import HomeError
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
@@ -77,31 +76,6 @@ def lift_memory_limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-class Overdue(BaseException):
-    """Raised where a worker is when its time is over. Whoever reads files of strangers makes rows of each Exception."""
-
-
-@contextmanager
-def within_time(seconds: int, variable: str) -> Iterator[None]:
-    """ValueError out of what takes longer; it may stand in the midst of a long file, or wait for a program.
-
-    Of the main thread alone. What one call of a library written in C takes is waited for.
-    """
-
-    def ring(*_: object) -> None:
-        raise Overdue
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    except Overdue as overdue:
-        raise ValueError(f"it took more than {seconds:,} seconds; bring less, or set {variable}") from overdue
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def reason_of(error: Exception, default: int | None = None) -> str:
     """An error in one line, for a person; `default` as `limit_memory` was told it."""
     said = " ".join(str(error).split())[:500]
@@ -112,7 +86,7 @@ def reason_of(error: Exception, default: int | None = None) -> str:
         return f"the worker ran out of memory{allowed}{details}; choose fewer features or a smaller image set"
     if _lacks_space(error):
         return f"there is no space left on the disk of the home folder ({said}); free some, then start again"
-    return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
+    return said if isinstance(error, ValueError | HomeError) and said else f"{type(error).__name__}: {said}"
 
 
 def _lacks_space(error: Exception) -> bool:

@@ -22,7 +22,8 @@ LAYERS: tuple[set[str], ...] = (
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
     | {"study_bench", "own_image"},
-    {"rooms"},
+    {"rooms", "apart"},
+    {"worker_limits"},
     {
         "store",
         "run_store",
@@ -49,8 +50,8 @@ LAYERS: tuple[set[str], ...] = (
         "vector_files",
         "networks",
     }
-    | {"subsequences", "pair_chains", "intake", "apart"},
-    {"worker_limits", "registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
+    | {"subsequences", "pair_chains", "intake"},
+    {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
 )
 
 # The only imports between parts of one layer.

@@ -15,7 +15,7 @@ from ranking.answers import AnswerEvent, AnswerStore
 from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
 from ranking.features import load_features
 from ranking.home import HomeError
-from ranking.room_layout import CLASS_ROOM, check_source, checked_room, is_room, server_of
+from ranking.room_layout import CLASS_ROOM, MARK, check_source, checked_room, is_room, server_of
 from ranking.room_quotas import (
     COUNT,
     DISK,
@@ -240,6 +240,17 @@ def test_no_message_tells_the_name_of_the_class_room(rooms: Rooms, class_room: S
     assert "of-the-teacher" not in str(told.value)
 
 
+def test_what_fails_in_a_lent_file_does_not_tell_it_either(rooms: Rooms, class_room: Store) -> None:
+    room, key = Store(rooms.make("room-of-anna")), class_room.image_sets()[0].key
+    (class_room.home / "sets" / key / "columns.npz").write_bytes(b"damaged")
+    settings = {"set": key, "features": [["Colour", {}]], "query": "day", "method": "AP-SVM"}
+    run = jobs.start(room, "train", settings)
+    while jobs.poll(room, run.id).state in ("queued", "running"):
+        threading.Event().wait(0.05)
+    assert (room.run(run.id).state, "the class workspace" in room.run(run.id).reason) == ("failed", True)
+    assert "of-the-teacher" not in room.run(run.id).reason
+
+
 def test_features_that_are_lent_are_neither_computed_nor_copied_again(
     rooms: Rooms, class_room: Store
 ) -> None:
@@ -279,7 +290,9 @@ def test_an_experiment_of_the_class_room_is_whole_in_every_room(rooms: Rooms, cl
     assert content(class_room.home) == before
 
 
-def test_nobody_imports_the_rooms_of_others(rooms: Rooms, pictures: Path, tmp_path: Path) -> None:
+def test_nobody_imports_the_rooms_of_others(
+    rooms: Rooms, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     room, other = Store(rooms.make("room-of-anna")), Store(rooms.make("room-of-bert"))
     key = other.adopt(pictures, "Patches")
     (tmp_path / "link").symlink_to(rooms.home)
@@ -301,6 +314,8 @@ def test_nobody_imports_the_rooms_of_others(rooms: Rooms, pictures: Path, tmp_pa
         room.home, ["", "no path", str(pictures), "~nobody-there/x", "nul\0", str(tmp_path / "none")]
     )
     check_source(rooms.home, [str(rooms.home)])
+    monkeypatch.chdir(tmp_path)
+    check_source(room.home, ["", " "])  # what is left empty is not the folder that the server was started in
     run = jobs.start(room, "import", {"source": "PASCAL VOC", "source_settings": {"folder": str(other.home)}})
     while jobs.poll(room, run.id).state in ("queued", "running"):
         threading.Event().wait(0.05)
@@ -395,6 +410,31 @@ def test_a_server_has_so_many_rooms_and_says_so(rooms: Rooms, monkeypatch: pytes
     rooms.remove("room-of-anna")
     rooms.remove("room-of-bert")
     rooms.make("room-of-carl")
+
+
+def test_rooms_in_which_there_is_nothing_make_place_for_others(
+    rooms: Rooms, pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each visit to the bare address begins one; an hour after the last one it is worth nothing."""
+    monkeypatch.setenv(COUNT, "4")
+    kept = ("room-with-set", "room-with-run", "room-with-answer")
+    Store(rooms.make(kept[0])).adopt(pictures, "Patches")
+    run = Store(rooms.make(kept[1])).create_run("train", {"set": "0123456789"})
+    AnswerStore(rooms.make(kept[2])).append(
+        [AnswerEvent(SHA, 1, "k" * 8, "one", "day", "yes", run.id, "random", None, None, 0, 1.0)]
+    )
+    rooms.make("only-looked-into")
+    for name in (*kept, "only-looked-into"):
+        os.utime(rooms.home / "rooms" / name / MARK, (0, 0))
+    rooms.visit("only-looked-into")
+    with pytest.raises(NoRoomError):
+        rooms.make("room-of-carl")
+    os.utime(rooms.home / "rooms" / "only-looked-into" / MARK, (0, 0))
+    rooms.make("room-of-carl")
+    assert sorted(row.name for row in rooms.all()) == sorted([*kept, "room-of-carl"])
+    assert Store(rooms.make(kept[1])).run(run.id).state == "queued"
+    with pytest.raises(NoRoomError):
+        rooms.make("room-of-dora")
 
 
 def test_a_set_that_is_lent_stays_while_other_rooms_have_runs_on_it(rooms: Rooms, class_room: Store) -> None:

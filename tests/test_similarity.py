@@ -161,6 +161,15 @@ def test_lines_without_a_pair_are_not_read_on_for_ever(monkeypatch: pytest.Monke
     assert len(edges_from_csv(start + 9 * "\n", IDS)) == 1
 
 
+def test_a_line_of_any_length_is_not_taken_apart() -> None:
+    wide = "i,j," + "," * 200_000
+    with pytest.raises(
+        ValueError, match="line 1: expected at most 100,000 bytes, got 200,005; leave other columns"
+    ):
+        edges_from_csv(wide + "\n7,cat#1\n", IDS)
+    assert len(edges_from_csv("i,j,note\n7,cat#1," + "x" * 90_000 + "\n", IDS)) == 1
+
+
 def test_ids_may_be_written_as_a_spreadsheet_is_given_them() -> None:
     ids = ["=a#0", "'b#0", "c#0"]
     for spelled in (ids, [guarded(name) for name in ids]):

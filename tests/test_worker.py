@@ -27,6 +27,7 @@ from ranking.asking_simulation import simulate_asking
 from ranking.datasets.looking import Look
 from ranking.events import Report
 from ranking.features import load_features, make_feature
+from ranking.home import HomeError
 from ranking.jobs import take_lock
 from ranking.label_training import label_metrics, label_set_of
 from ranking.methods import METHODS
@@ -34,6 +35,7 @@ from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
 from ranking.order_studies import study_orders
 from ranking.order_training import drawn_for_test
+from ranking.rooms import Rooms
 from ranking.run import CALLED, ENDED, Kind, Run
 from ranking.run_settings import (
     AskingSettings,
@@ -346,6 +348,101 @@ def test_a_disk_without_room_for_an_upload_is_said_and_nothing_is_left(empty: St
     assert run.state == "failed"
     assert "No space left on device" in run.reason
     assert everything(empty) == before
+
+
+@pytest.fixture
+def full_disk(empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row is read or written while an import fills the disk: SQLite needs some kilobytes even to read."""
+
+    def guarded(original: Any) -> Any:
+        def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
+            folder = store.home / "runs" / run_id
+            if (folder / "brought.zip").exists() or (folder / "draft").exists():
+                raise HomeError("disk I/O error")
+            return original(store, run_id, *arguments, **named)
+
+        return call
+
+    monkeypatch.setattr(Store, "end_run", guarded(Store.end_run))
+    monkeypatch.setattr(jobs, "poll", guarded(jobs.poll))
+
+
+def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(empty: Store, full_disk: None) -> None:
+    def copy(run: Run) -> None:
+        run.brought_file.write_bytes(b"as much as there was room for")
+        raise OSError(28, "No space left on device")
+
+    before = everything(empty)
+    run = jobs.start(empty, "import", LookSettings("", brought="zoo.zip").to_json(), copy)
+    assert (run.state, "No space left on device" in run.reason) == ("failed", True)
+    assert everything(empty) == before
+
+
+def test_an_import_that_fills_the_disk_gives_it_back_before_it_is_told(
+    empty: Store, full_disk: None, zoo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own standard error lies on that disk too."""
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ranking.datasets.folder.ImageSetWriter.finish", fail)
+    monkeypatch.setattr(worker.traceback, "print_exc", fail)
+    before = everything(empty)
+    run = here(empty, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
+    assert (run.state, "there is no space left on the disk" in run.reason) == ("failed", True)
+    assert everything(empty) == before
+
+
+def test_a_worker_that_dies_on_a_disk_that_it_has_filled_leaves_nothing(
+    empty: Store, full_disk: None
+) -> None:
+    before = everything(empty)
+    run = jobs.start(
+        empty, "import", {"source": "Action figures", "source_settings": {"images": 100_000}},
+        lambda run: run.brought_file.write_bytes(b"zip"),
+    )  # fmt: skip
+    heard(run, what="Importing images")
+    os.kill(empty.run(run.id).pid or 0, signal.SIGKILL)
+    gone(run.folder)
+    assert empty.run(run.id).state == "failed"
+    assert everything(empty) == before
+
+
+def test_an_import_ends_soon_after_it_has_filled_its_room(
+    tmp_path: Path, zoo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it may take is looked at while it grows, not when it is kept."""
+    monkeypatch.setattr(worker, "QUOTA_SECONDS", 0.0)
+    room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
+    before = everything(room)
+    monkeypatch.setenv("RANKING_ROOM_DISK", "400000")
+    settings = ImportSettings("Class folders", {"folder": str(zoo)}).to_json()
+    run = here(room, settings, "import")
+    assert run.state == "failed"
+    assert run.reason.startswith("this room is full: it takes 4")
+    assert everything(room) == before
+    monkeypatch.setenv("RANKING_ROOM_DISK", "100000000")
+    assert here(room, settings, "import").state == "finished"
+
+
+@pytest.mark.parametrize("kind", ["look", "import"])
+def test_an_import_that_hangs_ends_in_time(empty: Store, kind: str) -> None:
+    """Wherever it hangs, also in a look, which has no image to count."""
+    settings = LookSettings("x").to_json() if kind == "look" else CLASS_FOLDERS
+    run = empty.create_run("import", settings)
+    program = (
+        "import time; from ranking import worker; from ranking.store import Store\n"
+        f"worker.import_images = lambda *_: time.sleep(60)\nworker.main([{str(empty.home)!r}, {run.id!r}])"
+    )
+    environment = {**os.environ, "RANKING_INTAKE_SECONDS": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=50, capture_output=True)
+    assert done.returncode == 1, done.stderr
+    ended_so = empty.run(run.id)
+    assert ended_so.state == "failed"
+    assert ended_so.reason.startswith("the import took more than 1 seconds; bring fewer images, or set")
+    jobs.recover(empty)
+    assert not run.folder.exists()
 
 
 def test_an_upload_that_has_gone_is_said(empty: Store) -> None:
@@ -702,36 +799,6 @@ def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_
     assert reason.startswith(
         "the worker ran out of memory (it may use 4.29 GB, set by RANKING_WORKER_MEMORY)"
     )
-
-
-@pytest.mark.parametrize(
-    ("kind", "work"), [("import", "import_images"), ("features", "look_at_features"), ("train", "train")]
-)
-def test_what_looks_at_files_of_strangers_ends_in_time(
-    empty: Store, monkeypatch: pytest.MonkeyPatch, kind: Kind, work: str
-) -> None:
-    """Also where it makes rows of all that goes wrong. A training may take as long as it takes."""
-    monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
-    before, left = signal.getsignal(signal.SIGALRM), list[float]()
-
-    def dawdle(*_: object) -> Any:
-        left.append(signal.getitimer(signal.ITIMER_REAL)[0])
-        until = time.monotonic() + (60 if left[0] else 0)
-        while time.monotonic() < until:
-            with contextlib.suppress(Exception):
-                time.sleep(0.01)
-        raise ValueError("nothing was limited")
-
-    monkeypatch.setattr(worker, work, dawdle)
-    run = here(empty, {}, kind)
-    told = (
-        "nothing was limited"
-        if kind == "train"
-        else "it took more than 1 seconds; bring less, or set RANKING_"
-    )
-    assert (run.state, run.reason[: len(told)]) == ("failed", told)
-    assert 0 < left[0] <= 1 or kind == "train"
-    assert (signal.getitimer(signal.ITIMER_REAL)[0], signal.getsignal(signal.SIGALRM)) == (0.0, before)
 
 
 def test_calls_that_name_no_run_are_refused(

@@ -24,6 +24,7 @@ LIKE, SMALL, PAPER = "The one above", "A minute or two", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000
 SMALL_GRIDS = {"C": (1.0, 10.0, 100.0), "eta": (0.01, 1.0, 100.0)}
 OFFERED = tuple(10.0**power for power in range(-5, 7))
+MOST_MEGABYTES = 1  # of a protocol: those of the paper have some hundred bytes
 METHODS = [name for name, _ in PAPER_METHODS]
 # Processor seconds of a training on the 291 training samples of the bundled action figures, the mean over the grids
 # of the small scale and of the paper: without neighbours, and with them.
@@ -194,8 +195,16 @@ def _values_shown(values: list[float]) -> str:
 
 def from_file(here: list[ImageSetRow]) -> None:
     """Start an experiment from the protocol that another one gave."""
-    file = st.file_uploader("A protocol as JSON, as reports hold it", type="json", key="protocol file")
+    file = st.file_uploader(
+        "A protocol as JSON, as reports hold it",
+        type="json",
+        key="protocol file",
+        max_upload_size=MOST_MEGABYTES,
+    )
     if file is None:
+        return
+    if file.size > MOST_MEGABYTES * 2**20:  # browsers are asked to keep to it, others need not
+        st.error(f"A protocol has at most {MOST_MEGABYTES} MB.", icon=":material/error:")
         return
     try:
         told: Any = json.loads(file.getvalue())

@@ -26,8 +26,10 @@ from PIL import Image
 
 from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
+from ranking.datasets.problem_rows import ProblemRows
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.intake import Limits, Unusable
+from ranking.intake.limits import variable
 from ranking.text import counted, listed, readable
 from ranking.types import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 
@@ -56,16 +58,21 @@ def build_image_set(
     ValueError where nothing usable is left (it counts the reasons), where no box has a class or a number, or where
     the source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
     """
-    problems: list[Problem] = []
+    problems = ProblemRows()
     empty: list[str] = []
     limits = Limits.from_environment()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         for outcome in _outcomes(_once_each(source.records()), limits):
-            problems += outcome.problems
+            problems.add(outcome.problems)
             if outcome.image is not None:
                 writer.add(outcome.image)
+            if writer.samples > limits.samples:
+                raise ValueError(
+                    f"an image set may have {limits.samples:,} boxes, more came; bring a part of the images, or set "
+                    f"{variable('samples')}"
+                )
             if outcome.name is not None:
                 done += 1
                 empty += [outcome.name] if outcome.empty else []
@@ -73,11 +80,12 @@ def build_image_set(
                     on_progress(min(done, total), total)
     if empty:
         came = f"none in {listed(empty)}"
-        problems.append(Problem(counted(len(empty), "image"), "at least one usable box", came, LEFT_OUT))
-    image_set = _finish(writer, source.title(), problems)
+        problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, LEFT_OUT)])
+    told = problems.all()
+    image_set = _finish(writer, source.title(), told)
     if on_progress is not None:
         on_progress(total, total)
-    return image_set, problems
+    return image_set, told
 
 
 def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> ImageSet:
@@ -130,6 +138,7 @@ def check(told: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outco
         return Outcome([], name=told.name, empty=True)
     file = _file(told)
     try:
+        _check_count(told, limits)
         _check_features(told)
         decoded = decode(told, limits)
         picture = decoded.picture
@@ -158,6 +167,12 @@ def _file(record: SourceImage) -> str:
     if isinstance(data, bytes):
         return readable(record.name)
     return readable(data.name) if isinstance(data, Path) else data.shown
+
+
+def _check_count(told: SourceImage, limits: Limits) -> None:
+    if len(told.boxes) > limits.boxes:
+        expected = f"an image with at most {limits.boxes:,} boxes ({variable('boxes')} says how many)"
+        raise Unusable(expected, counted(len(told.boxes), "box"))
 
 
 def _check_features(told: SourceImage) -> None:

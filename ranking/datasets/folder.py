@@ -29,6 +29,8 @@ FORMAT = 1
 MAX_CLASSES = 1_000
 MAX_CRITERIA = 100
 MAX_NUMBERS = 100_000_000  # of features that come with a set: 400 MB
+MAX_LABELS = 200_000_000  # samples times classes: a byte each, which every page that shows the set reads
+MAX_LETTERS = 50_000_000  # samples times the longest name of one: four bytes each
 Columns = dict[str, npt.NDArray[Any]]
 Pixels = tuple[int, int, int, int]
 
@@ -72,6 +74,7 @@ class ImageSetWriter:
         self._hashes: list[str] = []
         self._records: list[tuple[str, bool, tuple[int, int]]] = []
         self._features: list[npt.NDArray[np.float32]] = []
+        self._longest = 0  # letters of the id of a sample
 
     def __enter__(self) -> Self:
         (self.folder / "images").mkdir()
@@ -112,6 +115,17 @@ class ImageSetWriter:
                 f"an image set may have {MAX_CLASSES:,} classes, more came by image {image.record.name!r}; "
                 "check that the annotations name classes, not single objects"
             )
+        ids = (len(f"{image.record.name}#{box.number}") for box, _ in image.boxes)
+        self._longest = max(self._longest, max(ids, default=0))
+        for what, number, most in (
+            ("classes", len(self.classes), MAX_LABELS),
+            ("letters of the longest name of one", self._longest, MAX_LETTERS),
+        ):
+            if len(self._rows) * number > most:
+                raise ValueError(
+                    f"samples times {what} may be {most:,}, got {len(self._rows):,} times {number:,}; bring a part of "
+                    "the images"
+                )
         if len(self.criteria) > MAX_CRITERIA:
             raise ValueError(
                 f"an image set may have {MAX_CRITERIA:,} criteria, more came by image {image.record.name!r}; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ranking.datasets.tree_source import bare, is_image, part_of
 from ranking.intake import FileTree, Unusable
@@ -21,6 +21,7 @@ class ImageNames:
         for name in filter(is_image, tree.names):
             self._by_base.setdefault(image_name(base(name)), []).append(name)
             self._by_stem.setdefault(image_name(base(bare(name))), []).append(name)
+        self._alike: dict[tuple[str, bool], Alike] = {}
 
     def knows(self, told: str) -> bool:
         """Whether there is an image, or several, whose name ends as `told` does."""
@@ -36,23 +37,41 @@ class ImageNames:
         """
         parts = [image_name(one) for one in told.replace("\\", "/").split("/") if one not in ("", ".", "..")]
         last = parts[-1] if parts else ""
-        found = self._by_base.get(last, [])
-        ranks = {name: _fit(name, parts, beside, part) for name in found}
-        if not found:
-            found = self._by_stem.get(last, [])
-            ranks = {name: _fit(bare(name), parts, beside, part) for name in found}
-        best = [name for name in found if ranks[name] == max(ranks.values())]
-        if len(best) != 1:
-            raise Unusable(NO_IMAGE, f"{told or 'no name'}: {f'{len(best)} of them' if best else 'none'}")
-        return best[0]
+        whole = last in self._by_base
+        found = self._by_base[last] if whole else self._by_stem.get(last, [])
+        if len(found) > 1:
+            if (last, whole) not in self._alike:
+                self._alike[last, whole] = Alike(found, whole)
+            found = self._alike[last, whole].nearest(parts, beside, part)
+        if len(found) != 1:
+            raise Unusable(NO_IMAGE, f"{told or 'no name'}: {f'{len(found)} of them' if found else 'none'}")
+        return found[0]
 
 
-def _fit(name: str, parts: list[str], beside: str, part: str | None) -> tuple[int, bool, bool]:
-    folders: Iterable[str] = reversed([image_name(one) for one in name.split("/")])
-    equal = 0
-    for one, other in zip(folders, reversed(parts), strict=False):
-        if one != other:
-            break
-        equal += 1
+class Alike:
+    """Images with the same last part, as frames of many videos have it: by all ends of their names, so that one is
+    found among any number of them at once. whole: with their endings."""
+
+    def __init__(self, names: Sequence[str], whole: bool) -> None:
+        self._by_end: dict[tuple[str, ...], list[str]] = {}
+        for name in names:
+            parts = [image_name(one) for one in (name if whole else bare(name)).split("/")]
+            for start in range(len(parts)):
+                self._by_end.setdefault(tuple(parts[start:]), []).append(name)
+        self._found: dict[tuple[tuple[str, ...], str, str | None], list[str]] = {}
+
+    def nearest(self, parts: Sequence[str], beside: str, part: str | None) -> list[str]:
+        """Those that fit best what `ImageNames.find` is asked for."""
+        end = next(
+            end for start in range(len(parts)) if (end := tuple(parts[start:])) in self._by_end
+        )  # the last part is one
+        if (end, beside, part) not in self._found:
+            fits = {name: _fit(name, beside, part) for name in self._by_end[end]}
+            best = max(fits.values())
+            self._found[end, beside, part] = [name for name in fits if fits[name] == best]
+        return self._found[end, beside, part]
+
+
+def _fit(name: str, beside: str, part: str | None) -> tuple[bool, bool]:
     inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
-    return equal, part is not None and part_of(name) == part, inside
+    return part is not None and part_of(name) == part, inside

@@ -119,7 +119,8 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
     if years:
         chosen = years[year or max(years)]
         return _voc_folder(tree, chosen, found)
-    nearest = [folder for folder in found if _nearness(folder)[0] == min(_nearness(one)[0] for one in found)]
+    depth = min((_nearness(folder)[0] for folder in found), default=0)
+    nearest = [folder for folder in found if _nearness(folder)[0] == depth]
     if len(nearest) == 1:
         return _voc_folder(tree, nearest[0], found)
     if nearest:

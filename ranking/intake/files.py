@@ -7,8 +7,11 @@ import stat
 import unicodedata
 from pathlib import Path
 
+from ranking.text import on_one_line
+
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")  # of what can be decoded, the likeliest first
 MAX_NAME = 255
+LONGEST_PATH = 4096  # of Linux
 NOTHING = "no such file"
 LEADS_OUT = "a link to nothing or out of it"
 INSIDE = "a regular file inside the chosen folder"
@@ -31,18 +34,22 @@ def refusal(path: Path, boundary: Path) -> str:
 def image_name(text: str) -> str:
     """The form in which names of files, lists and samples are compared: composed Unicode, printable.
 
-    Letters that cannot be printed keep their codes and long names a hash, so that no two names become one.
+    Letters that cannot be printed keep their codes and long names a hash, so that no two names become one. What is
+    longer than any path is no name of a file: it is composed no further than it is shown.
 
     >>> image_name("a\\udcff") == image_name("a\\udcfe")
     False
     """
-    one_line = " ".join(unicodedata.normalize("NFC", text).split())
+    one_line = on_one_line(text, LONGEST_PATH + 1)
+    whole = len(one_line) <= LONGEST_PATH
     name = "".join(
-        letter if _is_plain(letter) else f"\N{REPLACEMENT CHARACTER}{ord(letter):06x}" for letter in one_line
+        letter if _is_plain(letter) else f"\N{REPLACEMENT CHARACTER}{ord(letter):06x}"
+        for letter in unicodedata.normalize("NFC", one_line[:LONGEST_PATH])
     )
-    if len(name) <= MAX_NAME:
+    if whole and len(name) <= MAX_NAME:
         return name
-    return f"{name[: MAX_NAME - 9]}…{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    told = name.encode() if whole else text.encode(errors="surrogatepass")
+    return f"{name[: MAX_NAME - 9]}…{hashlib.sha256(told).hexdigest()[:8]}"
 
 
 def _is_plain(letter: str) -> bool:

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from ranking.intake.files import INSIDE, NOTHING, plain, refusal
 from ranking.intake.limits import Limits, variable
-from ranking.intake.tree import FileTree, Unusable, is_left_over, packed_again
+from ranking.intake.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again
 from ranking.text import readable
-
-DEEPEST = 32
 
 
 class FolderTree(FileTree):

@@ -24,6 +24,8 @@ class Limits:
     name_length: int = 1_000  # characters of a file's whole name in the tree
     image_bytes: int = 50 * 2**20  # of one image file
     pixels: int = 50_000_000  # of one image, by its header; Pillow itself refuses more than 89 million
+    boxes: int = 10_000  # of one image: each is cut out and kept as a small picture
+    samples: int = 1_000_000  # of one set; COCO's largest part has 860,000 boxes
     json_bytes: int = 64 * 2**20  # of one file of annotations, which takes up to fifteen times that in memory
     table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, as it is and as it claims to expand to
     vector_bytes: int = (
@@ -34,15 +36,18 @@ class Limits:
     load_seconds: int = 60  # that loading it may take
     image_seconds: int = 20  # that it may take for one image
     network_seconds: int = 7_200  # for all images of a training together
-    seconds: int = (
-        3_600  # that a worker may take for an import, or a look at what is brought; so much for each
-    )
+    seconds: int = 3_600  # that an import, or a look at what was brought, may take in all
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{item.name} must be a whole number, 1 at least, got {value!r:.40}")
+
+    @property
+    def too_slow(self) -> str:
+        """What is said of work that took longer than `seconds`."""
+        return f"the import took more than {self.seconds:,} seconds; bring fewer images, or set {variable('seconds')}"
 
     @classmethod
     def from_environment(cls) -> Self:

@@ -12,6 +12,7 @@ from ranking.intake.limits import megabytes
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
+DEEPEST = 32  # folders in folders
 PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
 
 

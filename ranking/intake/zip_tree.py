@@ -21,7 +21,7 @@ from typing import IO, BinaryIO
 from ranking.archives import check_apart, check_expansion, is_unusual
 from ranking.intake.files import INSIDE, NOTHING, plain
 from ranking.intake.limits import Limits, variable
-from ranking.intake.tree import FileTree, Unusable, is_left_over, packed_again, parent, stem
+from ranking.intake.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
@@ -168,8 +168,10 @@ def _refusal(name: str, entry: zipfile.ZipInfo, longest: int) -> str:
     """What was expected of an entry that is no file or folder of the tree, or ""."""
     if len(name) > longest:
         return f"names of at most {longest:,} characters ({variable('name_length')})"
-    parts = name.split("/")
-    if name.startswith("/") or ".." in parts or parts[0].endswith(":"):
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if len(parts) > DEEPEST + 1:
+        return f"folders at most {DEEPEST} deep"
+    if name.startswith("/") or ".." in parts or "".join(parts[:1]).endswith(":"):
         return "names that lead nowhere else"
     kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where it was packed on Windows
     return "" if kind in (0, stat.S_IFREG, stat.S_IFDIR) else "files, no links or devices"

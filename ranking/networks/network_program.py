@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import resource
 import sys
+import threading
+import time
 from typing import Any
 
+LOOK_SECONDS = 0.5  # between two looks whether anybody still asks
 MOST_OUTPUT = 4_000_000  # numbers of one answer
 MOST_QUESTION = 64 * 2**20  # bytes of one input
 
@@ -24,6 +28,17 @@ def limit(what: int, most: int) -> None:
     _, allowed = resource.getrlimit(what)
     most = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
     resource.setrlimit(what, (most, most))
+
+
+def end_with(parent: int) -> None:
+    """End soon after the process that asks, also where that was killed: what it asked for may go on for hours."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def session_of(path: str, threads: int) -> Any:
@@ -78,6 +93,7 @@ def main(path: str, threads: int) -> None:
 
 if __name__ == "__main__":
     threads_, memory, seconds = map(int, sys.argv[2:])
+    end_with(os.getppid())
     for resource_, most_ in {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_CPU: seconds,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ranking.datasets import Thumbnails, build, build_image_set, folder, load_image_set
+from ranking.datasets import Thumbnails, build, build_image_set, folder, load_image_set, problem_rows
 from ranking.datasets.webp import webp_size
 from ranking.types import Problem, SourceBox, SourceImage
 
@@ -302,6 +302,47 @@ def test_a_file_is_encoded_anew_and_the_extension_tells_its_true_format(tmp_path
     stored = (image_set.folder / "images/000003.jpg").read_bytes()
     assert stored != data
     assert Image.open(io.BytesIO(stored)).format == "JPEG"
+
+
+def test_an_image_of_more_boxes_than_are_allowed_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKING_INTAKE_BOXES", "3")
+    image_set, problems = build_with(tmp_path, image("three", *[WHOLE] * 3), image("four", *[WHOLE] * 4))
+    assert list(image_set.image_names) == ["train", "test", "three"]
+    [row] = problems
+    assert row.expected == "an image with at most 3 boxes (RANKING_INTAKE_BOXES says how many)"
+    assert (row.came, row.done) == ("4 boxes", "image left out")
+
+
+def test_a_set_of_more_samples_than_are_allowed_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKING_INTAKE_SAMPLES", "5")
+    build_with(tmp_path, image("three", *[WHOLE] * 3))
+    with pytest.raises(ValueError, match=r"may have 5 boxes, more came; .* or set RANKING_INTAKE_SAMPLES"):
+        build_image_set(Told([*GOOD, image("four", *[WHOLE] * 4)]), tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ("MAX_LABELS", "samples times classes may be 6, got 4 times 2"),
+        ("MAX_LETTERS", "samples times letters of the longest name of one may be 6, got 1 times 7"),
+    ],
+)
+def test_what_every_page_would_read_of_a_set_has_limits(tmp_path, monkeypatch, limit, told):
+    monkeypatch.setattr(folder, limit, 6)
+    boxes = [SourceBox((0, 0, 40, 30), (name,)) for name in ("cat", "dog")]
+    with pytest.raises(ValueError, match=told):
+        build_with(tmp_path, image("two", *boxes))
+
+
+def test_of_very_many_problems_the_first_are_told_and_the_rest_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(problem_rows, "MOST_ROWS", 4)
+    outside, inverted = SourceBox((50, 50, 60, 60), ("cat",)), SourceBox((9, 9, 3, 3), ("cat",))
+    _, problems = build_with(tmp_path, image("bad", WHOLE, *[outside] * 3, *[inverted] * 5, outside))
+    assert [row.file for row in problems] == ["bad"] * 4 + ["4 more rows", "1 more row"]
+    assert [(row.expected, row.came) for row in problems[4:]] == [
+        ("a box with left < right and top < bottom", "the like"),
+        ("a box inside the image, 40 x 30", "the like"),
+    ]
 
 
 def test_a_folder_with_files_is_refused(tmp_path):

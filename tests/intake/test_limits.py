@@ -90,6 +90,17 @@ def image(folder: Path) -> Iterator[str]:
     yield row.expected
 
 
+def boxes(folder: Path) -> Iterator[str]:
+    [row] = build.check(
+        SourceImage("a", pixels(), (SourceBox(None, ("cat",)),) * 2), Limits.from_environment()
+    ).problems
+    yield row.expected
+
+
+def samples(folder: Path) -> Iterator[str]:
+    yield told_by(lambda: built(folder))
+
+
 def annotations(source: str, name: str, content: bytes) -> Beyond:
     def beyond(folder: Path) -> Iterator[str]:
         place = laid(folder / "x", {name: content, "1.jpg": b""})
@@ -169,7 +180,8 @@ def seconds(folder: Path) -> Iterator[str]:
     for kind, work in works.items():
         run = store.create_run(kind, {})
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(worker, work, lambda *_: time.sleep(60))
+            patched.setattr(worker, work, lambda *_: time.sleep(1.5))
+            patched.setattr(worker.os, "_exit", lambda _: None)  # which would end this process too
             patched.setattr(worker, "limit_memory", lambda *_: None)
             patched.setattr(worker.faulthandler, "enable", lambda: None)
             handler = signal.getsignal(signal.SIGTERM)
@@ -186,6 +198,8 @@ BEYOND: dict[str, Beyond] = {
     "name_length": name_length,
     "image_bytes": image,
     "pixels": image,
+    "boxes": boxes,
+    "samples": samples,
     "json_bytes": each(
         annotations("COCO", "a.json", json.dumps({"images": []}).encode()),
         annotations("CVAT", "a.xml", b"<annotations></annotations>"),

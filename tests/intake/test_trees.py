@@ -377,6 +377,16 @@ def test_fifty_thousand_entries(tmp_path, monkeypatch):
     assert "more than 1,999 entries" in refused(path, entries=1_999)
 
 
+def test_folders_that_lie_deeper_than_any_set_has_them_are_told_in_one_row(tmp_path):
+    """A folder of each of thousands of long names would be a name of its own."""
+    deep, deepest = "a/" * 33 + "x.jpg", "a/" * 32 + "y.jpg"
+    tree = ZipTree(zipped(tmp_path / "x.zip", {deep: b"", deepest: b"", "./" * 40 + "z.jpg": b""}))
+    assert tree.names == (deepest, "z.jpg")
+    assert len(tree.folders) == 33
+    [row] = tree.problems
+    assert (row.file, row.expected, row.done) == ("1 name", "folders at most 32 deep", "left out")
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Limits
 # ---------------------------------------------------------------------------------------------------------

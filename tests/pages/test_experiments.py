@@ -269,6 +269,15 @@ def test_a_protocol_file_starts_its_experiment(here, open_page, started):
         assert "start from file" not in [button.key for button in app.button]
 
 
+def test_a_file_that_is_too_large_for_a_protocol_is_not_read(here, open_page, started):
+    app = open_page("experiments", experiment=here.run)
+    [place] = [one for one in app.file_uploader if one.label.startswith("A protocol as JSON")]
+    assert place.proto.max_upload_size_mb == 1, "the browser asks no server either"
+    app = place.set_value(("protocol.json", b"[" * (2**20 + 1), "application/json")).run()
+    assert not app.exception
+    assert [error.value for error in app.error] == ["A protocol has at most 1 MB."]
+
+
 def test_a_protocol_file_does_not_choose_who_trains(here, open_page, started):
     settings = here.store.run(here.run).settings
     app = open_page("experiments", experiment=here.run)

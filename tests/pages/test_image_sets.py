@@ -1,16 +1,23 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from filled_home import import_here
+from PIL import Image
 from shapes import HOSTILE, write_shapes
 
 from pages.parts import cache
+from pages.parts.cache import image_sets
 from ranking.store import Store
 
 
@@ -327,3 +334,23 @@ def test_the_legend_stands_where_the_tools_of_the_chart_do_not(laboratory, open_
         "bottom",
     )
     assert layout["margin"]["t"] >= 30, "the tools have the upper edge for themselves"
+
+
+@pytest.mark.parametrize(("large", "at_once"), [(100, 1), (10**6, 2)])
+def test_large_images_are_decoded_one_after_the_other(monkeypatch, large, at_once):
+    """One of fifty million pixels takes most of a gigabyte for a moment, and a class looks at thirty."""
+    monkeypatch.setattr(image_sets, "LARGE", large)
+    meeting, seen, most = threading.Barrier(2), [], []
+
+    def open_image(number: int) -> Image.Image:
+        seen.append(number)
+        most.append(len(seen))
+        with contextlib.suppress(threading.BrokenBarrierError):
+            meeting.wait(timeout=0.5)
+        seen.remove(number)
+        return Image.new("RGB", (20, 20))
+
+    images = SimpleNamespace(image_sizes=np.array([[20, 20], [20, 20]]), open_image=open_image)
+    with ThreadPoolExecutor(2) as pool:
+        assert len(list(pool.map(lambda number: cache.shrunk(images, number), range(2)))) == 2
+    assert max(most) == at_once

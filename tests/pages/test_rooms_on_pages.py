@@ -282,6 +282,19 @@ def test_trainings_of_the_class_room_are_looked_at_and_not_touched(teacher, serv
     assert Store(teacher.home).runs() == before
 
 
+@pytest.mark.parametrize("file", ["columns.npz", "images/000001.webp", "crops.npy"])
+def test_a_damaged_file_of_the_class_room_does_not_tell_its_name(teacher, server, started, open_page, file):
+    """The file of an image, of the set, of its thumbnails: each error names the file, for the host."""
+    server.make(BERT)
+    damaged = teacher.home / "sets" / teacher.figures / file
+    damaged.unlink()
+    damaged.write_bytes(b"damaged")
+    app = open_page("image_sets", room=BERT, set=teacher.figures)
+    assert not app.exception
+    assert app.error, "it is said"
+    assert TEACHER not in " ".join(error.value.replace("\\", "") for error in app.error)
+
+
 def test_the_teacher_can_still_change_the_class_room(teacher, server, started, open_page):
     app = open_page("train", room=TEACHER, run=teacher.finished)
     next(button for button in app.button if button.label == "Star").click().run()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -260,6 +263,27 @@ def test_a_model_that_takes_too_long_is_ended(runtime, brought):
         network.ask(np.zeros((1, 3, 512, 512), np.float32), "features")
     assert time.monotonic() - began < 10
     assert network._process.poll() is not None
+
+
+def test_a_model_at_work_ends_with_the_worker_that_is_killed(runtime, brought):
+    """Whoever cancels a look at it kills a worker that waits for an answer."""
+    program = (
+        "import numpy as np; from ranking.networks.running import Network; from pathlib import Path\n"
+        f"network = Network(Path({str(brought(heavy(3000)))!r}))\n"
+        "print(network._process.pid, flush=True)\n"
+        "network.ask(np.zeros((1, 3, 512, 512), np.float32), 'features')"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as worker:
+        child = int(worker.stdout.readline())
+        time.sleep(1)  # it is at work
+        worker.kill()
+    until = time.monotonic() + 20
+    while Path(f"/proc/{child}").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    ended = not Path(f"/proc/{child}").exists()
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    assert ended
 
 
 def test_a_model_that_takes_too_much_memory_fails_alone(runtime, brought):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from zipfile import BadZipFile
 
 import streamlit as st
 
 from pages.parts import rooms
 from ranking import jobs
+from ranking.room_layout import unnamed
 from ranking.store import Store
 
 EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
@@ -50,7 +52,13 @@ def or_gone() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise Gone(str(error)) from error
+        raise Gone(_unnamed(str(error))) from error
+
+
+def _unnamed(told: str) -> str:
+    """What is told without the name of the class room, where a file that it lends is damaged."""
+    home = rooms.here()
+    return told if home is None else unnamed(Path(home), told)
 
 
 @st.cache_resource(show_spinner=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
@@ -16,6 +18,10 @@ from ranking.types import ImageSet
 
 TINY = 80  # longest side of an image of which every pixel counts
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole
+LARGE = 12_000_000  # pixels; decoding one takes fifteen bytes each for a moment, so larger ones go one after the other
+
+
+_one_large = threading.Lock()
 
 
 def image_set(key: str) -> ImageSet:
@@ -93,8 +99,10 @@ def _whole_image(home: str, key: str, image: int) -> str:
 
 def shrunk(images: ImageSet, image: int) -> str:
     """Image number `image` of a set as a data URL, its longest side at most WHOLE_SIDE."""
-    picture = images.open_image(image)
-    picture.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
+    width, height = (int(side) for side in images.image_sizes[image])
+    with _one_large if width * height > LARGE else nullcontext():
+        picture = images.open_image(image)
+        picture.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
     stream = io.BytesIO()
     if max(picture.size) <= TINY:
         picture.save(stream, "WEBP", lossless=True)

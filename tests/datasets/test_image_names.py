@@ -1,0 +1,79 @@
+"""Which image of a tree a file of annotations means, against the definition written out."""
+
+from __future__ import annotations
+
+import random
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ranking.datasets.image_names import ImageNames
+from ranking.datasets.tree_source import bare, is_image, part_of
+from ranking.intake import Unusable
+from ranking.intake.files import image_name
+from ranking.intake.tree import base, parent
+
+
+def tree_of(names: list[str]) -> Any:
+    return SimpleNamespace(names=tuple(sorted(names)))
+
+
+def one_by_one(names: list[str], told: str, beside: str, part: str | None) -> list[str]:
+    """The images that fit best, each compared with what is told."""
+    parts = [image_name(one) for one in told.split("/") if one not in ("", ".", "..")]
+    images = [name for name in names if is_image(name)]
+    found = [name for name in images if parts and base(name) == parts[-1]]
+    whole = bool(found)
+    if not whole:
+        found = [name for name in images if parts and base(bare(name)) == parts[-1]]
+
+    def fit(name: str) -> tuple[int, bool, bool]:
+        equal = 0
+        for one, other in zip(
+            reversed((name if whole else bare(name)).split("/")), reversed(parts), strict=False
+        ):
+            if one != other:
+                break
+            equal += 1
+        inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
+        return equal, part is not None and part_of(name) == part, inside
+
+    best = max(map(fit, found), default=None)
+    return [name for name in found if fit(name) == best]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_image_is_the_one_that_fits_best(seed: int) -> None:
+    draw = random.Random(seed)
+
+    def folders() -> str:
+        return "".join(draw.choice(["a", "b", "train", "val"]) + "/" for _ in range(draw.randint(0, 3)))
+
+    endings = [".jpg", ".png", ""]
+    names = sorted(
+        {folders() + draw.choice("xyz") + draw.choice(endings) for _ in range(draw.randint(1, 25))}
+    )
+    index = ImageNames(tree_of(names))
+    for _ in range(60):
+        told = folders() + draw.choice(["x", "y", "z", ""]) + draw.choice(endings)
+        beside, part = folders().rstrip("/"), draw.choice([None, "train", "val"])
+        expected = one_by_one(names, told, beside, part)
+        if len(expected) == 1:
+            assert index.find(told, beside, part) == expected[0]
+        else:
+            with pytest.raises(Unusable) as caught:
+                index.find(told, beside, part)
+            assert caught.value.came.endswith(f"{len(expected)} of them" if expected else "none")
+
+
+def test_frames_of_many_videos_are_found_at_once() -> None:
+    """Each with all others compared would take hours."""
+    names = [f"video {number:05}/frame_000001.jpg" for number in range(10_000)]
+    index, begun = ImageNames(tree_of(names)), time.perf_counter()
+    assert [index.find(name, "", None) for name in names] == names
+    for number in range(10_000):
+        with pytest.raises(Unusable, match="10000 of them"):
+            index.find(f"clip {number}/frame_000001.jpg", "", None)
+    assert time.perf_counter() - begun < 20

@@ -1,0 +1,64 @@
+"""Text of strangers: made fit to show, in a time that does not grow with what is not shown."""
+
+from __future__ import annotations
+
+import random
+import time
+import unicodedata
+
+import pytest
+
+from ranking.intake.files import image_name
+from ranking.text import on_one_line, readable
+
+MARKS = "\u0301" * 60_000 + "\u0323" * 60_000  # in an order that composing has to change, one mark at a time
+LETTERS = [
+    "a",
+    "e\u0301",
+    "é",
+    "\u0323\u0301",
+    "\u1100\u1161\u11a8",
+    " ",
+    "\n",
+    "\u2003",
+    "\x00",
+    "\ud800",
+    "中",
+    "x" * 7,
+]
+
+
+def shown_whole(text: str, limit: int) -> str:
+    """`readable` as it is defined: all of the text is composed before it is cut."""
+    one_line = " ".join(unicodedata.normalize("NFC", text).split())
+    printable = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in one_line
+    )
+    return printable if len(printable) <= limit else printable[: limit - 1] + "…"
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_what_is_shown_is_what_all_of_the_text_would_show(seed: int) -> None:
+    draw = random.Random(seed)
+    text = "".join(draw.choices(LETTERS, k=draw.randint(0, 300)))
+    limit = draw.choice([4, 20, 80, 255])
+    assert readable(text, limit) == shown_whole(text, limit)
+    whole = " ".join(text.split())
+    assert on_one_line(text, 10_000) == whole
+    assert on_one_line(text, limit) == whole[:limit]
+
+
+def test_marks_that_have_to_be_put_in_order_take_no_time() -> None:
+    """All of them would take a minute, in which no other thread of the process goes on."""
+    begun = time.perf_counter()
+    assert len(readable("a" + MARKS)) == 80
+    one, other = image_name("a" + MARKS), image_name("b" + MARKS)
+    assert time.perf_counter() - begun < 5
+    assert len(one) == len(other) == 255
+    assert one != other
+
+
+def test_names_that_differ_beyond_any_path_differ() -> None:
+    long = "a" * 10_000
+    assert len({image_name(long + end) for end in ("b", "c", "\udcff", "\udcfe")}) == 4
+    assert image_name("e\u0301" * 300) == image_name("é" * 300)
