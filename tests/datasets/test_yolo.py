@@ -145,6 +145,13 @@ def test_labels_that_cannot_be_read(tmp_path):
         ("# x\nnames:\n# y\n\n  0: cat\n  '2': \"a: b\"\nnc: 2\n  3: no", {0: "cat", 2: "a: b"}),
         ("names: {0: cat, 4: 'd, e'}", {0: "cat", 4: "d, e"}),
         ("names: ['a', \"b\",\n  dog's bed]  # c\nnc: 3", {0: "a", 1: "b", 2: "dog's bed"}),
+        ("names: ['driver''s licence', b]", {0: "driver's licence", 1: "b"}),
+        ('names:\n- "\\xDCbung"\n- "\\u732B"\n', {0: "Übung", 1: "猫"}),  # as PyYAML writes what is not ASCII
+        (
+            r'names: ["say \"a, b\"", "\ud83d\ude00", "c\\"]',
+            {0: 'say "a, b"', 1: "😀", 2: "c\\"},
+        ),  # as JSON does
+        (r'names: ["\U7fffffff", "\ud83d"]', {0: "\ufffd", 1: "\ufffd"}),
         ("names: [a, b", {}),
         ("names: !!python/object:os.system [ls]", {}),
         ("nc: 3", {}),
@@ -152,6 +159,11 @@ def test_labels_that_cannot_be_read(tmp_path):
 )
 def test_names_in_yaml(text, names):
     assert yaml_names(text) == names
+
+
+def test_a_line_without_a_name_has_its_number_all_the_same(tmp_path):
+    files = {"classes.txt": "\ncat\n\n", "1.jpg": None, "1.txt": "1 .5 .5 1 1"}
+    assert build("YOLO", lay(tmp_path / "x", files))[0].classes == ("cat",)
 
 
 def test_hostile_yaml_takes_no_time():
