@@ -49,7 +49,12 @@ class Lists:
 
 
 def main_lists(folder: VocFolder, annotated: Iterable[str]) -> Lists:
-    """ImageSets/Main: an image name a row; the 1 or -1 of per-class lists may follow and is not needed."""
+    """ImageSets/Main: an image name a row; the 1 or -1 of per-class lists may follow and is not needed.
+
+    Where parts have folders of their own, each is a list, and trainval what is not of the test.
+    """
+    if parts := folder.parts():
+        return Lists({**parts, "trainval": parts.get("train", []) + parts.get("val", [])}, None)
     known = set(annotated)
 
     def name(line: str) -> str:
