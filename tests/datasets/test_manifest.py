@@ -153,9 +153,19 @@ def test_a_column_for_each_label(tmp_path):
 
 
 def test_rows_about_the_whole_of_one_image_are_one(tmp_path):
-    images, problems = told(of(tmp_path, "image,label,year\na.jpg,sea,?\na.jpg,sun,1957\na.jpg,sea,3\n"))
+    images, problems = told(of(tmp_path, "image,label,year\na.jpg,sea,?\na.jpg,sun,1957\na.jpg,sea,1957\n"))
     (box,) = images["a"].boxes
     assert (box.box, box.classes, box.numbers, problems) == (None, ("sea", "sun"), {"year": 1957}, [])
+
+
+def test_rows_about_one_image_that_say_different_things_are_told(tmp_path):
+    table = "image,label,year,film\na.jpg,sea,1957,f\na.jpg,sun,3,f\na.jpg,sky,,g\na.jpg,sand,1957,f\nb.jpg,sea,1,f\n"
+    images, problems = told(of(tmp_path, table, group_column="film"))
+    (box,) = images["a"].boxes
+    assert (box.classes, box.group, box.numbers) == (("sea", "sand"), "f", {"year": 1957})
+    expected = "rows of one image with one group, and one number of a kind"
+    came = "2 times: line 3: another year; line 4: another group"
+    assert ("t.csv", expected, came, "row left out") in rows(problems)
 
 
 def test_tables_of_the_parts(tmp_path):
