@@ -11,6 +11,7 @@ from numbered_set import cards, unit, vectors_of
 from pyarrow import parquet
 
 from ranking.intake import Limits
+from ranking.types import Problem
 from ranking.vector_files import vectors_name
 from ranking.vectors import VectorsLook, look_at_vectors
 from ranking.vectors.matching import BY_ORDER
@@ -123,6 +124,23 @@ def test_whole_numbers_may_be_ids(tmp_path):
     found = desk.npz(x=vectors_of(images), id=np.arange(4))
     assert found.ids == BY_ORDER, "0 is not 000: what names no sample is not taken for ids"
     assert found.known == {"id": 0}
+    expected, done = (
+        "ids of samples or images of the set",
+        "not used: rows are taken in the order of the samples",
+    )
+    assert found.problems == [Problem("array id", expected, "none of them", done)]
+    assert desk.npz(x=vectors_of(images), label=np.arange(4)).problems == [], "nobody called that ids"
+    assert desk.look("my.npz", ids=BY_ORDER).problems == [], "a person has said so"
+
+
+def test_names_with_points_are_told_apart(tmp_path):
+    images = cards(tmp_path / "set", [1] * 3, [f"photo.{number}" for number in range(3)])
+    desk, rows = Desk(tmp_path, images), vectors_of(images)
+    for ending in (".jpg", ".PNG", ""):
+        ids = np.array([f"x/photo.{number}{ending}" for number in (2, 0, 1)])
+        found = desk.npz(x=rows[[2, 0, 1]], id=ids)
+        assert found.matched == "by image without folder and ending in “id”"
+        assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
 def test_rows_of_other_samples_are_left_out_and_told(desk):
