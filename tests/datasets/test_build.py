@@ -179,6 +179,8 @@ def test_a_pipe_is_never_opened(tmp_path):
     [
         ((0, 0, 40, 30), (0, 0, 40, 30), None, None),
         ((0.4, 0.6, 39.6, 30.4), (0, 1, 40, 30), None, None),
+        ((1.5, 2.5, 2.5, 3.5), (2, 3, 3, 4), None, None),  # a pixel
+        ((-0.5, 0.5, 0.5, 1.5), (0, 1, 1, 2), None, None),
         ((-5, 2, 10, 99), (0, 2, 10, 30), "a box inside the image, 40 x 30", "partly outside"),
         ((40, 0, 50, 10), None, "a box inside the image, 40 x 30", "wholly outside"),
         ((-1e300, -9, 0, 10), None, "a box inside the image, 40 x 30", "wholly outside"),
