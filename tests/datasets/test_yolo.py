@@ -21,7 +21,7 @@ def test_parts(tmp_path):
     assert image_set.title == "pets"
     assert image_set.classes == ("cat", "dog")
     assert image_set.ids.tolist() == ["train/a#1", "train/a#2", "train/b#1", "val/a#1"]
-    assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 0, 20, 15], [0, 0, 20, 30], [10, 8, 30, 22]]
+    assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 0, 20, 15], [0, 0, 20, 30], [10, 8, 30, 23]]
     assert image_set.test.tolist() == [False, False, False, True]
 
 
@@ -219,6 +219,13 @@ def test_recognised(tmp_path, files, why):
 
 def test_captions_are_not_yolo(tmp_path):
     assert detect(open_tree(lay(tmp_path / "x", {"1.jpg": None, "1.txt": "a cat on a bed"}))) == []
+
+
+@pytest.mark.parametrize(("good", "known"), [(4, ["YOLO"]), (2, ["YOLO"]), (1, [])])
+def test_a_bad_row_among_good_files_does_not_hide_what_they_are(tmp_path, good, known):
+    files = {f"{number}.jpg": None for number in range(good + 1)} | {"0.txt": "0 .5 .5 1 1\n0 .5 .5 one 1"}
+    files |= {f"{number}.txt": "0 .5 .5 1 1" for number in range(1, good + 1)}
+    assert [one.source for one in detect(open_tree(lay(tmp_path / "x", files)))] == known
 
 
 def test_random_labels(tmp_path):
