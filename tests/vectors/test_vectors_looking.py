@@ -89,6 +89,14 @@ def test_arrays_in_fortran_order_and_with_trailing_ones_are_the_same(desk):
     assert desk.npy(rows[:, :, None, None]).name == name
 
 
+def test_equal_numbers_have_one_name(desk):
+    rows = vectors_of(desk.images)
+    rows[1:4, 2] = 0.0
+    name = desk.npy(rows).name
+    rows[1:4, 2] = -0.0
+    assert desk.npy(rows).name == name
+
+
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_rows_are_matched_by_ids_in_any_order(desk, save):
     rows, order = vectors_of(desk.images), np.random.default_rng(1).permutation(9)
