@@ -2,8 +2,8 @@
 
 Decided here, once for all sources:
 
-- A box is rounded to whole pixels, halves up. Partly outside its image: clipped and reported. Not finite, inverted, less
-  than a pixel or wholly outside: left out and reported.
+- A box is rounded to whole pixels, halves up. Partly outside its image: clipped and reported. Not finite, inverted,
+  less than a pixel or wholly outside: left out and reported.
 - An image whose annotation claims another size is left out: its boxes were drawn on something else.
 - An image without a usable box has no sample and is left out; one row counts all of these.
 - What is decoded, how an image is turned, and what is stored of it: see decoding.py.

@@ -110,6 +110,19 @@ def test_boxes_in_several_conventions(tmp_path, names, cells, box):
     assert not images["a"].boxes[0].relative
 
 
+def test_names_with_commas_do_not_part_cells(tmp_path):
+    images, problems = told(of(tmp_path, 'image;label;"year, day";size, cm\na.jpg;cat;7;9\n'))
+    assert (images["a"].boxes[0].numbers, problems) == ({"year, day": 7, "size, cm": 9}, [])
+
+
+def test_numbers_apart_by_underscores_are_names(tmp_path):
+    files = {"t.csv": "scan,score\n0012_3,1\n0012_4,2\n", "0012_3.jpg": None, "0012_4.jpg": None}
+    images, _ = told(make_source("Table of images", folder=str(lay(tmp_path / "x", files))))
+    assert [image.boxes[0].numbers for image in images.values()] == [{"score": 1}, {"score": 2}]
+    _, problems = told(of(tmp_path / "y", "image,year\na.jpg,19_57\n", number_columns="year"))
+    assert "19_57" in problems[0].came
+
+
 def test_shares_of_the_image(tmp_path):
     table = (
         "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded\na,human,cat,1,0.25,0.5,0,1,0\n"
