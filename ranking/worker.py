@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
 from ranking.room_layout import check_source
+from ranking.room_quotas import DiskWatch
 from ranking.run import ENDED, INTAKES, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
@@ -153,10 +154,13 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
     source_settings = dict(settings.source_settings)
     if settings.brought is not None:
         source_settings["folder"] = _uploaded(run, settings.brought)
-    source = make_source(settings.source, **source_settings)
-    image_set, problems = build_image_set(
-        source, run.draft, lambda done, total: report.progress("Importing images", done, total)
-    )
+    source, watch = make_source(settings.source, **source_settings), DiskWatch(store.home)
+
+    def on_image(done: int, total: int) -> None:
+        watch()
+        report.progress("Importing images", done, total)
+
+    image_set, problems = build_image_set(source, run.draft, on_image)
     report.flush()
     written = json.dumps([asdict(problem) for problem in problems])
     _write_whole(run.problems_file, lambda path: path.write_text(written))

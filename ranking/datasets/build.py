@@ -73,6 +73,11 @@ def build_image_set(
             problems += outcome.problems
             if outcome.image is not None:
                 writer.add(outcome.image)
+            if writer.bytes > limits.stored_bytes:
+                raise ValueError(
+                    f"the import writes more than {limits.stored_bytes:,} bytes, by image {outcome.name!r}; bring "
+                    f"fewer images or boxes, or set {variable('stored_bytes')}"
+                )
             if outcome.name is not None:
                 done += 1
                 empty += [outcome.name] if outcome.empty else []

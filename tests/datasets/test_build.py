@@ -312,6 +312,17 @@ def test_an_import_that_takes_too_long_ends(tmp_path, monkeypatch):
         build_with(tmp_path)
 
 
+def test_an_import_that_writes_too_much_ends(tmp_path, monkeypatch):
+    boxes = [SourceBox((0, 0, 40, 30), ("cat",))] * 100
+    monkeypatch.setenv("RANKING_INTAKE_STORED_BYTES", "100000")
+    with pytest.raises(
+        ValueError,
+        match="writes more than 100,000 bytes, by image 'x'; bring fewer images or boxes, or set RANKING_",
+    ):
+        build_with(tmp_path, image("x", *boxes))
+    build_with(tmp_path, image("x", *boxes[:2]))
+
+
 def test_a_folder_with_files_is_refused(tmp_path):
     (tmp_path / "mine.txt").write_text("keep me")
     with pytest.raises(ValueError, match=r"built in a new or empty folder; .* holds files already"):
