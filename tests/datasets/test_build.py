@@ -345,6 +345,14 @@ def test_every_column_and_the_pixels_change_the_key(tmp_path):
     assert len({first.key, *keys}) == 1 + len(others)
 
 
+def test_the_last_of_many_numbers_changes_the_key():
+    column = np.zeros(100_000, np.int32)
+    first = folder.content_key("x", ["a"], {"boxes": column})
+    column[-1] = 1
+    assert folder.content_key("x", ["a"], {"boxes": column}) != first
+    assert folder.content_key("x", ["a"], {"boxes": column[:-1]}) != first
+
+
 def test_load_says_what_is_wrong(tmp_path):
     with pytest.raises(ValueError, match=r"manifest.json is missing; import the image set again"):
         load_image_set(tmp_path)

@@ -208,6 +208,8 @@ def test_all_samples_are_written_some_at_a_time(desk, monkeypatch):
     monkeypatch.setattr("ranking.vector_files.ROWS_BYTES", 40)
     assert desk.npy(rows).name == whole
     assert desk.npz(x=rows[order], id=desk.images.ids[order]).name == whole
+    rows[:, 3] = np.arange(9) // 2  # the same for the two rows of each block, and no constant column
+    assert desk.npy(rows).size == rows.shape[1]
 
 
 # ------------------------------------------------------------------------------------------- what is refused
