@@ -11,6 +11,7 @@ from numbered_set import cards, unit, vectors_of
 from pyarrow import parquet
 
 from ranking.intake import Limits
+from ranking.spreadsheets import guarded
 from ranking.types import Problem
 from ranking.vector_files import vectors_name
 from ranking.vectors import VectorsLook, look_at_vectors
@@ -149,6 +150,17 @@ def test_names_with_points_are_told_apart(tmp_path):
         found = desk.npz(x=rows[[2, 0, 1]], id=ids)
         assert found.matched == "by image without folder and ending in “id”"
         assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
+
+
+def test_ids_may_be_as_the_list_of_samples_writes_them(tmp_path):
+    """An apostrophe stands before what a spreadsheet would take for a formula."""
+    images = cards(tmp_path / "set", [1] * 3, ["=1+1", "@x", "c"])
+    desk, rows = Desk(tmp_path, images), vectors_of(images)
+    ids = [guarded(name) for name in images.ids.tolist()]
+    assert ids[:2] == ["'=1+1#1", "'@x#1"]
+    found = desk.npz(x=rows[[2, 0, 1]], id=np.array(ids)[[2, 0, 1]])
+    assert found.matched == "by sample in “id”"
+    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
 def test_rows_of_other_samples_are_left_out_and_told(desk):
