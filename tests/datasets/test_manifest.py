@@ -123,6 +123,22 @@ def test_numbers_apart_by_underscores_are_names(tmp_path):
     assert "19_57" in problems[0].came
 
 
+@pytest.mark.parametrize(
+    ("names", "cells", "box"),
+    [
+        ("x,y,w,h", "2,3,8,6", (2, 3, 10, 9)),
+        ("cx,cy,w,h", "6,6,8,6", (2, 3, 10, 9)),
+        ("x,y,h,w", "2,3,6,8", (2, 3, 10, 9)),
+    ],
+)
+@pytest.mark.parametrize("first", ["width,height,", ""])
+def test_the_width_of_the_image_is_not_that_of_the_box(tmp_path, names, cells, box, first):
+    last, sizes = ("", ("40,30,", "")) if first else (",height,width", ("", ",30,40"))
+    table = f"image,{first}label,{names}{last}\na.jpg,{sizes[0]}cat,{cells}{sizes[1]}\n"
+    images, problems = told(of(tmp_path, table))
+    assert (images["a"].boxes[0].box, images["a"].size, problems) == (box, (40, 30), [])
+
+
 def test_shares_of_the_image(tmp_path):
     table = (
         "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded\na,human,cat,1,0.25,0.5,0,1,0\n"
