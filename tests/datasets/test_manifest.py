@@ -94,6 +94,7 @@ FORMS = [
     ("left,top,right,bottom", "2,3,10,9", (2, 3, 10, 9)),
     ("bbox_x,bbox_y,bbox_width,bbox_height", "2,3,8,6", (2, 3, 10, 9)),
     ("left,top,width,height", "2,3,8,6", (2, 3, 10, 9)),
+    ("left,top,right,bottom", "0,0,1,2", (0, 0, 1, 2)),  # pixels, few as they are
     ("x,y,w,h", "2,3,8,6", (2, 3, 10, 9)),
     ("x_center,y_center,width,height", "6,6,8,6", (2, 3, 10, 9)),
     ("bbox", '"[20, 13, 8.0, 6]"', (20, 13, 28, 19)),
