@@ -197,6 +197,22 @@ def test_lists(four, lists, settings, train, test):
     assert [row.came for row in problems] == ([f"in none of them: {', '.join(left)}"] if left else [])
 
 
+@pytest.mark.parametrize(
+    ("lists", "test"),
+    [
+        ({"Train": "ab", "Test": "c", "Validation": "d"}, "c"),
+        ({"Train": "abc", "Validation": "d"}, "d"),
+        ({"Train": "abc", "val": "d", "Validation": "a"}, "a"),
+    ],
+)
+def test_lists_as_cvat_calls_them(four, lists, test):
+    for name, images in lists.items():
+        four.list(name, *images)
+    image_set, problems = four.build()
+    assert image_set.image_names[image_set.image_test].tolist() == [test]
+    assert "40%" not in str(problems)
+
+
 def test_a_test_list_without_annotations_is_passed_over(four):
     for name, images in {"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}.items():
         four.list(name, *images)
