@@ -10,6 +10,7 @@ import csv
 import io
 import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ TABLES = (".csv", ".tsv", ".parquet")
 MOST_COLUMNS = 1_002
 MOST_VALUES = 20_000_000  # in the columns of a Parquet file, together
 SECONDS = 120  # that reading Parquet may take
+DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
 Rows = Iterator[tuple[int, list[str]]]
 
 
@@ -58,6 +60,7 @@ def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
 
 def text_table(data: bytes, name: str = "") -> Table:
     """The CSV or TSV in `data`. Cells are apart by commas, ; or tabs: by what makes the most cells of the first line.
+    Where that is ; numbers may have a decimal comma, as spreadsheets write them where ; stands between cells.
 
     >>> text_table(b"image;year\\na.jpg;1957").first(1)
     [['a.jpg', '1957']]
@@ -72,7 +75,7 @@ def text_table(data: bytes, name: str = "") -> Table:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
         try:
             for cells in reader:
-                yield reader.line_num, cells
+                yield reader.line_num, [_with_point(cell) for cell in cells] if mark == ";" else cells
         except csv.Error as error:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 
@@ -82,6 +85,14 @@ def text_table(data: bytes, name: str = "") -> Table:
     return Table(
         tuple(map(readable, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
     )
+
+
+def _with_point(cell: str) -> str:
+    """
+    >>> _with_point(" -1,5"), _with_point("1,5 km")
+    (' -1.5', '1,5 km')
+    """
+    return cell.replace(",", ".") if DECIMAL.fullmatch(cell) else cell
 
 
 def _mark(first: str, name: str) -> str:
