@@ -116,6 +116,21 @@ def test_names_with_commas_do_not_part_cells(tmp_path):
     assert (images["a"].boxes[0].numbers, problems) == ({"year, day": 7, "size, cm": 9}, [])
 
 
+def test_decimal_commas(tmp_path):
+    table = "image;label;xmin;ymin;xmax;ymax;score\na.jpg;a,5;1,5;2;9,25;8;-,5\n"
+    images, problems = told(of(tmp_path, table))
+    (box,) = images["a"].boxes
+    assert (box.box, box.classes, box.numbers, problems) == ((1.5, 2, 9.25, 8), ("a,5",), {"score": -0.5}, [])
+
+
+def test_a_group_that_is_named_for_both_sides_is_told(tmp_path):
+    table = "image,label,split,patient\na.jpg,cat,train,p1\nb.jpg,dog,test,p1\nc.jpg,dog,test,p2\n"
+    images, problems = told(of(tmp_path, table))
+    assert [image.test for image in images.values()] == [False, True, True]
+    done = "kept as named; the setting Split can draw"
+    assert rows(problems) == [("groups", "a group on one side of the split", "1 group on both: p1", done)]
+
+
 def test_numbers_apart_by_underscores_are_names(tmp_path):
     files = {"t.csv": "scan,score\n0012_3,1\n0012_4,2\n", "0012_3.jpg": None, "0012_4.jpg": None}
     images, _ = told(make_source("Table of images", folder=str(lay(tmp_path / "x", files))))
