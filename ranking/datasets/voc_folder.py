@@ -13,7 +13,7 @@ from ranking.datasets.tree_source import bare
 from ranking.datasets.voc_layouts import VOC, Layout, voc_folders
 from ranking.intake import FileTree, Recognised, Unusable
 from ranking.intake.files import IMAGE_SUFFIXES, image_name
-from ranking.intake.tree import base, parent, stem, suffix
+from ranking.intake.tree import base, parent, suffix
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
@@ -59,6 +59,12 @@ class VocFolder:
         told = self._by_name
         return {part: list(told([folder], (".xml",))[0]) for part, folder in self.layout.parts}
 
+    def _inside(self, directory: str) -> list[str]:
+        """The files of a folder; of one that holds nothing else, as CVAT fills it, those of the folders in it too."""
+        if self.layout.beside:
+            return self.tree.children(directory)
+        return [name for name in self.tree.names if name.startswith(directory + "/")]
+
     def _folders(self, directory: str) -> list[str]:
         return [folder for _, folder in self.layout.parts] or [directory]
 
@@ -75,17 +81,17 @@ class VocFolder:
     def _by_name(
         self, directories: Sequence[str], suffixes: tuple[str, ...]
     ) -> tuple[dict[str, str], list[Problem]]:
-        """Of images in folders of parts the names begin with these."""
+        """Names tell the folders inside of `directories`, and those of parts."""
         for folder in (*directories, *map(parent, directories)):
             if folder in self.tree.closed:
                 raise ValueError(self.tree.closed[folder])
-        there = [name for directory in directories for name in self.tree.children(directory)]
+        there = [name for directory in directories for name in self._inside(directory)]
         wanted = [name for name in there if suffix(name) in suffixes]
-        called = bare if self.layout.parts else stem
+        start = 0 if self.layout.beside else len(directories[0]) + 1
         found: dict[str, str] = {}
         problems = []
         for name in sorted(wanted, key=lambda name: _preference(name, suffixes)):
-            image, file = image_name(called(name)), readable(base(name))
+            image, file = image_name(bare(name)[start:]), readable(base(name))
             if image in found:
                 done = f"{readable(base(found[image]))} is used"
                 expected = f"one file for each name in {parent(name) or 'a folder'}"

@@ -746,6 +746,22 @@ def test_an_export_of_label_studio(tmp_path):
     assert image_set.boxes.tolist() == [[0, 0, 20, 15]] * 2
 
 
+def test_folders_inside_those_of_annotations_and_images(tmp_path):
+    """CVAT keeps the folders that its images were in."""
+    files = {f"Annotations/{name}.xml": xml_of(voc_object()) for name in ("x/a", "y/a", "b")}
+    files |= {f"JPEGImages/{name}.jpg": None for name in ("x/a", "y/a", "b")}
+    files |= {"ImageSets/Main/Train.txt": "x/a\nb\n", "ImageSets/Main/Test.txt": "y/a\n"}
+    folder = lay(tmp_path / "x", files)
+    assert next(one.source for one in detect(open_tree(folder))) == "PASCAL VOC"
+    image_set, problems = build("PASCAL VOC", folder)
+    assert problems == []
+    assert dict(zip(image_set.image_names.tolist(), image_set.image_test.tolist(), strict=True)) == {
+        "b": False,
+        "x/a": False,
+        "y/a": True,
+    }
+
+
 @pytest.mark.parametrize("annotations", ["Annotations", "annotations"])
 def test_other_names_of_folders(tmp_path, annotations):
     names = [f"{annotations}/{name}.xml" for name in "ab"]
