@@ -36,8 +36,8 @@ from ranking.experiments.material import Bench, Material
 from ranking.experiments.on_cluster import on_cluster
 from ranking.experiments.plan import Path as CellPath
 from ranking.experiments.plan import Plan, plan_of
-from ranking.experiments.running import Check, Workers, on_this_computer, run_experiment
-from ranking.experiments.walking import OnCell, walk
+from ranking.experiments.running import Work, Workers, on_this_computer, run_experiment
+from ranking.experiments.walking import walk
 from ranking.methods.on_shards import fit_on_shards
 from ranking.optimise.shards import ShardedFeatures
 from ranking.run_settings import Protocol
@@ -75,21 +75,14 @@ def walked(bench: Bench, path: CellPath, missing: Collection[str]) -> list[tuple
     return keeper.cells
 
 
-def by_processes(
-    material: Material,
-    paths: Sequence[CellPath],
-    missing: Collection[str],
-    store: CellStore,
-    on_cell: OnCell,
-    check: Check,
-) -> None:
+def by_processes(work: Work) -> None:
     """joblib with two processes, which share the features as files of memory; paths are kept when they are done."""
-    bench = Bench(material)
-    tasks = (delayed(walked)(bench, path, missing) for path in paths)
+    bench = Bench(work.material)
+    tasks = (delayed(walked)(bench, path, work.missing) for path in work.paths)
     for cells in Parallel(n_jobs=2, return_as="generator_unordered")(tasks):
         for cell, trained in cells:
-            store.keep(cell, trained)
-            on_cell(cell, trained.outcome)
+            work.store.keep(cell, trained)
+            work.on_cell(cell, trained.outcome)
 
 
 def numbers(store: CellStore) -> dict[str, tuple[object, bytes]]:

@@ -19,13 +19,14 @@ from good_files import IDS, ROOT, Files, zipped
 
 from ranking import run_archive
 from ranking.datasets import build_image_set, make_source
-from ranking.datasets.build import check
 from ranking.datasets.looking import look_at
 from ranking.edge_files import MOST_PAIRS, checked_edges
+from ranking.own_image import describe
 from ranking.run_settings import ExperimentSettings
 from ranking.similarity import edges_from_csv
 from ranking.store import Store
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.types import ImageSet, Problem
+from ranking.vectors import look_at_vectors
 
 IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"
 
@@ -121,15 +122,31 @@ def typed(files: Files, aimed: Sequence[str], source: str, **settings: Any) -> B
 
 
 def into_a_page(read: Callable[[bytes, Path], list[str]]) -> Bring:
-    """What the web process reads itself."""
+    """What a page takes as it comes."""
     return lambda number, data, home: Came(IMPORTED, read(data, home))
 
 
 def own_image(data: bytes, home: Path) -> list[str]:
-    outcome = check(SourceImage("own", data, (SourceBox(None, ("?",)),), test=True))
-    if outcome.image is None:
-        raise ValueError(outcome.problems[0].came)
-    return texts_of(outcome.problems)
+    folder = home / "own"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    describe(Store(home / "store"), data, [("Colour", {})], folder)
+    return []
+
+
+def vectors(suffix: str, images: ImageSet) -> Bring:
+    """Features of one's own for a set, whose path is typed."""
+
+    def bring(number: int, data: bytes, home: Path) -> Came:
+        folder = home / "vectors"
+        folder.mkdir(exist_ok=True)
+        place = folder / f"x{suffix}"
+        place.write_bytes(data)
+        look = look_at_vectors(place, place.name, images, folder / "draft.npy")
+        what = REFUSED if look.refused else WITH_PROBLEMS if look.problems else IMPORTED
+        return Came(what, [json.dumps(look.to_json()), look.refused, *texts_of(look.problems)])
+
+    return bring
 
 
 def pairs(data: bytes, home: Path) -> list[str]:

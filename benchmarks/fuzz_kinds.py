@@ -22,6 +22,7 @@ from fuzz_bringing import (
     protocol,
     training,
     typed,
+    vectors,
 )  # fmt: skip
 from good_files import (
     PAIRS,
@@ -33,8 +34,10 @@ from good_files import (
     exported_training,
     label_files,
     laid,
+    numbered_images,
     pictures,
     plain_image,
+    some_vectors,
     unzipped,
     voc,
     zipped,
@@ -165,12 +168,17 @@ def mat_files() -> Kind:
     return Kind(".mat of public figures", 2, good, typed({"x.mat": b""}, ["x.mat"] * 3, "Public figures"))
 
 
+def own_vectors(suffix: str, share: float, also: tuple[Mutation, ...] = ()) -> Kind:
+    images = numbered_images()
+    return Kind(f"vectors as {suffix}", share, some_vectors(images)[suffix], vectors(suffix, images), also)
+
+
 KINDS: tuple[Callable[[], Kind], ...] = (
     zip_files,
     names,
-    lambda: text_in_a_tree("XML of PASCAL VOC", 13, voc, ".xml", "PASCAL VOC"),
+    lambda: text_in_a_tree("XML of PASCAL VOC", 11, voc, ".xml", "PASCAL VOC"),
     lambda: text_in_a_tree("XML of CVAT", 8, brought.some_cvat, ".xml", "CVAT"),
-    lambda: text_in_a_tree("JSON of COCO", 9, brought.some_coco, ".json", "COCO"),
+    lambda: text_in_a_tree("JSON of COCO", 7.8, brought.some_coco, ".json", "COCO"),
     lambda: text_in_a_tree("JSON of Label Studio", 7.7, brought.some_label_studio, ".json", "Label Studio"),
     tables,
     parquet_files,
@@ -185,7 +193,9 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     lambda: typed_files("SVMlight", 0.5, label_files.some_svmlight, (".train",), "SVMlight"),
     lambda: typed_files("CSV of labels", 0.5, label_files.some_csv, (".csv",), "Multi-label CSV"),
     lambda: typed_files("CSV of numbers", 0.5, label_files.some_numbers_csv, (".csv",), "Numbers CSV"),
-    # Vectors of one's own (.npy, .npz): Kind("vectors", 2, [...], typed({"x.npy": b""}, ["x.npy"], ...)), a line here.
+    lambda: own_vectors(".npy", 2),
+    lambda: own_vectors(".npz", 1, ZIP),
+    lambda: own_vectors(".parquet", 0.2),
     trainings,
     lambda: Kind(
         "an image of one's own", 1, [one for kind in WAYS for one in pictures(kind)], into_a_page(own_image)

@@ -10,20 +10,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-sys.path += [str(ROOT / "tests" / "datasets"), str(ROOT / "tests")]
+sys.path += [str(ROOT / "tests" / part) for part in ("datasets", "vectors", "")]
 
 import brought  # noqa: E402 (the small good files of the tests)
 import hostile_set  # noqa: E402
 import label_files  # noqa: E402
+import numbered_set  # noqa: E402
 import voc_tree  # noqa: E402
 
 from ranking import run_archive, worker  # noqa: E402
 from ranking.events import Report  # noqa: E402
 from ranking.run_settings import TrainSettings  # noqa: E402
 from ranking.store import Store  # noqa: E402
+from ranking.types import ImageSet  # noqa: E402
 
 __all__ = ["brought", "label_files"]
 
@@ -71,6 +74,30 @@ def as_parquet() -> bytes:
     stream = io.BytesIO()
     parquet.write_table(pyarrow.table(columns), stream)
     return stream.getvalue()
+
+
+def numbered_images() -> ImageSet:
+    """A set of samples to bring vectors for."""
+    with tempfile.TemporaryDirectory() as folder:
+        return numbered_set.cards(Path(folder) / "set", [1] * 12)
+
+
+def some_vectors(images: ImageSet) -> dict[str, list[bytes]]:
+    """Vectors for it, by the suffix of their file."""
+    import pyarrow
+    from pyarrow import parquet
+
+    rows, ids = numbered_set.vectors_of(images), images.ids.astype(str)
+    streams = [io.BytesIO() for _ in range(6)]
+    np.save(streams[0], rows.astype(np.float32))
+    np.save(streams[1], rows)
+    np.save(streams[2], np.asfortranarray(rows))
+    np.savez(streams[3], features=rows, ids=ids)
+    np.savez_compressed(streams[4], features=rows, ids=ids)
+    columns = {"id": ids.tolist(), **{f"f{place}": column for place, column in enumerate(rows.T)}}
+    parquet.write_table(pyarrow.table(columns), streams[5])
+    whole = [stream.getvalue() for stream in streams]
+    return {".npy": whole[:3], ".npz": whole[3:5], ".parquet": whole[5:]}
 
 
 def pictures(kind: str) -> list[bytes]:

@@ -24,7 +24,8 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ from timing import machine, medians, table
 from ranking import SequenceSet, make_method, method_class
 from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
+from ranking.methods.boosted import Boosted
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 from ranking.sequences import Drawing, draw_sequences
 from ranking.types import Query
@@ -177,11 +179,24 @@ def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, flo
     """The value of the method's grid that puts most pairs of the left-out samples in order, beside `settings`."""
     setting, values = method_class(name).grid
 
-    def reached(value: float) -> float:
-        method = make_method(name, **settings, **{setting: value})
-        return statistics.fmean(accuracy(method.fit(train), test) for train, test in splits)
+    def fitted(value: float, train: SequenceSet) -> Any:
+        return make_method(name, **settings, **{setting: value}).fit(train)
 
-    return {setting: max(values, key=reached)}
+    if issubclass(method_class(name), Boosted):
+        reached = [after_rounds(fitted(max(values), train), test, values) for train, test in splits]
+    else:
+        reached = [[accuracy(fitted(value, train), test) for value in values] for train, test in splits]
+    return {setting: values[int(np.argmax(np.mean(reached, axis=0)))]}
+
+
+def after_rounds(boosted: Boosted, test: SequenceSet, values: Sequence[float]) -> list[float]:
+    """The accuracy after each number of rounds: more of them go on from fewer, so that one training has them all."""
+    whole, outputs = boosted.forest, boosted.forest.outputs.max() + 1
+    found = []
+    for trees in (int(value) * outputs for value in values):
+        boosted.forest = replace(whole, roots=whole.roots[:trees], outputs=whole.outputs[:trees])
+        found.append(accuracy(boosted, test))
+    return found
 
 
 def public_figures(count: int, tests: int, names: tuple[str, ...]) -> None:

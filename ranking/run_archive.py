@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from ranking import make_method, method_class
+from ranking.apart import answer_apart, ask_apart
 from ranking.archives import check_array, open_zip, read_entry
 from ranking.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name, keep_edges
 from ranking.events import certificate_numbers
@@ -136,6 +137,11 @@ def import_run(store: Store, data: bytes) -> Run:
         raise ValueError(
             f"this file cannot be imported: {said}. Expected a training that a ranking laboratory has exported"
         ) from error
+
+
+def import_run_apart(store: Store, data: bytes) -> Run:
+    """`import_run` by a process of its own, for a server that has others to serve."""
+    return store.run(ask_apart("ranking.run_archive", [str(store.home)], data)["id"])
 
 
 def _import_run(store: Store, data: bytes) -> Run:
@@ -363,3 +369,7 @@ def _check_scores(method: Method, told: Floats, query: Query) -> None:
             f"{SCORES} gives sample {row} the score {told[row]:g}, {MODEL} gives it {found[row]:g} "
             "with the features that are here"
         )
+
+
+if __name__ == "__main__":
+    answer_apart(lambda arguments, data: {"id": import_run(Store(Path(arguments[0])), data).id})

@@ -40,7 +40,14 @@ from ranking.run_settings import (
 )
 from ranking.store import Store
 from ranking.types import Floats, Method, StopTraining
-from ranking.worker_limits import IMPORT_MEMORY, lift_memory_limit, limit_memory, reason_of, weigh_session
+from ranking.worker_limits import (
+    INTAKE_MEMORY,
+    lift_memory_limit,
+    limit_memory,
+    reason_of,
+    weigh_session,
+    within_time,
+)
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
     from ranking.features.projection import Projection
@@ -111,10 +118,11 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         "timing": time_inference,
         "experiment": run_experiment,
     }
-    memory = IMPORT_MEMORY if run.kind == "import" else None
+    memory = INTAKE_MEMORY if run.kind in INTAKES else None
     try:
         limit_memory(memory)
-        result = works[run.kind](store, run, report)
+        with _limited_time(run):
+            result = works[run.kind](store, run, report)
     except Exception as error:
         lift_memory_limit()
         with contextlib.suppress(OSError):  # the first error is the one to tell
@@ -129,6 +137,15 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
     if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, "cancelled; the best weights so far were kept"), result
     return "finished", "", result
+
+
+def _limited_time(run: Run) -> contextlib.AbstractContextManager[None]:
+    """What looks at files that a person brought may take so long; how long a training takes is for them to say."""
+    if run.kind not in INTAKES:
+        return contextlib.nullcontext()
+    from ranking.intake.limits import Limits, variable
+
+    return within_time(Limits.from_environment().seconds, variable("seconds"))
 
 
 def _converged(result: Result) -> bool:

@@ -6,14 +6,16 @@ import errno
 import os
 import re
 import resource
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told
-IMPORT_MEMORY = (
-    4 * 2**30
-)  # that an import may have where the variable says nothing: strangers made what it reads
+# What whatever reads files of strangers may have where the variable says nothing.
+INTAKE_MEMORY = 4 * 2**30
 # By how much less urgent than pages work is. A page needs a tenth of a second now and then, for which it would wait
 # where trainings take all cores. What no page wants work has all the same.
 LESS_URGENT = 5
@@ -54,15 +56,50 @@ def limit_memory(default: int | None = None) -> None:
     if wanted is not None:
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
 
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
+        _limit(resource.RLIMIT_AS, wanted)
+
+
+def limit_time(seconds: int) -> None:
+    """Have the system end this process where it keeps a processor busy longer, without a dump of its memory."""
+    _limit(resource.RLIMIT_CPU, seconds)
+    _limit(resource.RLIMIT_CORE, 0)
+
+
+def _limit(what: int, wanted: int) -> None:
+    """As much of a resource, or what is allowed where that is less."""
+    _, most = resource.getrlimit(what)
+    resource.setrlimit(what, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
 
 
 def lift_memory_limit() -> None:
     """Room to say what went wrong."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+class Overdue(BaseException):
+    """Raised where a worker is when its time is over. Whoever reads files of strangers makes rows of each Exception."""
+
+
+@contextmanager
+def within_time(seconds: int, variable: str) -> Iterator[None]:
+    """ValueError out of what takes longer; it may stand in the midst of a long file, or wait for a program.
+
+    Of the main thread alone. What one call of a library written in C takes is waited for.
+    """
+
+    def ring(*_: object) -> None:
+        raise Overdue
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except Overdue as overdue:
+        raise ValueError(f"it took more than {seconds:,} seconds; bring less, or set {variable}") from overdue
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def reason_of(error: Exception, default: int | None = None) -> str:

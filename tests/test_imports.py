@@ -21,7 +21,7 @@ LAYERS: tuple[set[str], ...] = (
     {"reports"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
-    | {"study_bench", "worker_limits"},
+    | {"study_bench", "own_image"},
     {"rooms"},
     {
         "store",
@@ -49,8 +49,8 @@ LAYERS: tuple[set[str], ...] = (
         "vector_files",
         "networks",
     }
-    | {"subsequences", "pair_chains", "intake"},
-    {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
+    | {"subsequences", "pair_chains", "intake", "apart"},
+    {"worker_limits", "registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
 )
 
 # The only imports between parts of one layer.
@@ -66,8 +66,6 @@ SIDEWAYS = {
     ("order_studies", "order_training"),
     ("order_studies", "study_bench"),
     ("study_bench", "order_training"),
-    ("worker", "worker_limits"),
-    ("jobs", "worker_limits"),
     ("worker", "experiments"),
     ("experiments", "events"),
     ("asking_simulation", "label_training"),

@@ -37,6 +37,7 @@ from ranking.order_training import drawn_for_test
 from ranking.run import CALLED, ENDED, Kind, Run
 from ranking.run_settings import (
     AskingSettings,
+    FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
     LookSettings,
@@ -681,7 +682,7 @@ def test_the_memory_limit_stays_below_the_system_s_own(
     assert limits == [(expected, most), (most, most)]
 
 
-def test_an_import_has_a_memory_limit_also_where_none_is_set(
+def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_set(
     store: Store, monkeypatch: pytest.MonkeyPatch, zoo: Path
 ) -> None:
     """A training has none: how much it takes is for whoever starts it to say."""
@@ -689,17 +690,48 @@ def test_an_import_has_a_memory_limit_also_where_none_is_set(
     limits: list[int | None] = []
     monkeypatch.setattr(worker, "limit_memory", limits.append)
     here(store, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
+    here(store, FeaturesSettings("0" * 64, str(zoo)).to_json(), "features")
     here(store, {})
-    assert limits == [4 * 2**30, None]
+    assert limits == [4 * 2**30, 4 * 2**30, None]
     monkeypatch.setattr(worker_limits.resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY,) * 2)
     monkeypatch.setattr(worker_limits.resource, "setrlimit", lambda kind, pair: limits.append(pair[0]))
     worker_limits.limit_memory(limits[0])
     worker_limits.limit_memory(None)
-    assert limits[2:] == [4 * 2**30]
+    assert limits[3:] == [4 * 2**30]
     reason = worker_limits.reason_of(MemoryError(), limits[0])
     assert reason.startswith(
         "the worker ran out of memory (it may use 4.29 GB, set by RANKING_WORKER_MEMORY)"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "work"), [("import", "import_images"), ("features", "look_at_features"), ("train", "train")]
+)
+def test_what_looks_at_files_of_strangers_ends_in_time(
+    empty: Store, monkeypatch: pytest.MonkeyPatch, kind: Kind, work: str
+) -> None:
+    """Also where it makes rows of all that goes wrong. A training may take as long as it takes."""
+    monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
+    before, left = signal.getsignal(signal.SIGALRM), list[float]()
+
+    def dawdle(*_: object) -> Any:
+        left.append(signal.getitimer(signal.ITIMER_REAL)[0])
+        until = time.monotonic() + (60 if left[0] else 0)
+        while time.monotonic() < until:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+        raise ValueError("nothing was limited")
+
+    monkeypatch.setattr(worker, work, dawdle)
+    run = here(empty, {}, kind)
+    told = (
+        "nothing was limited"
+        if kind == "train"
+        else "it took more than 1 seconds; bring less, or set RANKING_"
+    )
+    assert (run.state, run.reason[: len(told)]) == ("failed", told)
+    assert 0 < left[0] <= 1 or kind == "train"
+    assert (signal.getitimer(signal.ITIMER_REAL)[0], signal.getsignal(signal.SIGALRM)) == (0.0, before)
 
 
 def test_calls_that_name_no_run_are_refused(

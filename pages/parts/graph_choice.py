@@ -7,11 +7,10 @@ from typing import IO
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, export, frame, keys
+from pages.parts import address, cache, dropped, export, frame, keys
 from pages.parts.frame import escaped
 from ranking import method_class
 from ranking.edge_files import MOST_PAIRS, is_edges_name, kept_edges, short_name
-from ranking.home import HomeError
 from ranking.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.similarity import edges_from_csv
 from ranking.spreadsheets import guarded
@@ -26,6 +25,7 @@ def choose(images: ImageSet, method: str) -> str | None:
     """The name of the graph, asked where the method uses one; None where it does not."""
     if not getattr(method_class(method), "uses_graph", False):
         return None
+    refused = _take_up(images)
     brought = kept_edges(cache.store().edges, images.key)
     by: str = st.selectbox(
         "Who leans on whom?",
@@ -36,7 +36,7 @@ def choose(images: ImageSet, method: str) -> str | None:
     with frame.in_place(), cache.or_gone():
         edges = cache.store().edges_of(images.key, by)
         st.caption(f"{SAME_IMAGE if edges is None else told_of(images, edges)} {LEAN}")
-    bring(images)
+    _offer(images, refused)
     return by
 
 
@@ -77,13 +77,29 @@ def counted(pairs: int) -> str:
     return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
 
 
-def bring(images: ImageSet) -> None:
-    """Where a CSV of pairs comes in. It is read as soon as it is here, and on the disk before it can be chosen."""
-    # A key of its own for each set and each CSV, so that what was brought does not stay in the next one's place.
-    key = keys.widget(f"edges {images.key} {st.session_state.get(keys.EDGES_BROUGHT, 0)}")
-    of, refused = st.session_state.get(keys.EDGES_REFUSED, (key, None))
-    if of != key or st.session_state.get(key) is None:  # of a file that is not here any more
-        refused = None
+def _uploader(images: ImageSet) -> str:
+    """The key of the widget: one for each set and each CSV, so that what was brought does not stay in the next one's
+    place."""
+    return keys.widget(f"edges {images.key} {st.session_state.get(keys.EDGES_BROUGHT, 0)}")
+
+
+def _take_up(images: ImageSet) -> str | None:
+    """Keep the pairs of the CSV that was dropped, on the disk before they can be chosen, and choose them; why not,
+    where they are refused."""
+    file = st.session_state.get(_uploader(images))
+    if file is None:
+        return None
+    kept, refused = dropped.once(
+        file, lambda file: cache.store().keep_edges(images.key, read(images, file, file.name, file.size))
+    )
+    if kept is not None:
+        address.put(**{keys.GRAPH: kept})
+        st.session_state[keys.EDGES_BROUGHT] = st.session_state.get(keys.EDGES_BROUGHT, 0) + 1
+    return refused
+
+
+def _offer(images: ImageSet, refused: str | None) -> None:
+    """Where a CSV of pairs comes in, and why the one that is there was `refused`."""
     with st.expander("Bring pairs of your own as CSV", icon=":material/hub:", expanded=refused is not None):
         first = [guarded(str(name)) for name in images.ids[:2]]
         st.caption("A line for each pair: in the columns i and j two ids of the list of samples.")
@@ -96,32 +112,9 @@ def bring(images: ImageSet) -> None:
             icon=":material/list:",
             on_click="ignore",
         )
-        st.file_uploader(
-            "CSV of pairs",
-            "csv",
-            key=key,
-            max_upload_size=MOST_MEGABYTES,
-            on_change=_bring,
-            args=(images, key),
-        )
+        st.file_uploader("CSV of pairs", "csv", key=_uploader(images), max_upload_size=MOST_MEGABYTES)
         if refused is not None:
             st.error(escaped(refused), icon=":material/error:")
-
-
-def _bring(images: ImageSet, key: str) -> None:
-    """Keep the pairs of the file in the uploader `key` and choose them, or have `bring` say why not."""
-    st.session_state[keys.EDGES_REFUSED] = (key, None)
-    file = st.session_state[key]
-    if file is None:
-        return
-    try:
-        name = cache.store().keep_edges(images.key, read(images, file, file.name, file.size))
-    except (ValueError, HomeError) as error:
-        frame.note(error)
-        st.session_state[keys.EDGES_REFUSED] = (key, str(error))
-        return
-    st.session_state[keys.EDGES_BROUGHT] = st.session_state.get(keys.EDGES_BROUGHT, 0) + 1
-    address.put(**{keys.GRAPH: name})
 
 
 def read(images: ImageSet, file: IO[bytes], name: str, size: int) -> Ints:

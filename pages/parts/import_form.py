@@ -8,12 +8,11 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
-from pages.parts import address, bringing, cache, forms, frame, jobs_panel, keys
+from pages.parts import address, bringing, cache, dropped, forms, frame, jobs_panel, keys
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import source_class, source_names
 from ranking.datasets.detection import tree_sources
-from ranking.home import HomeError
 from ranking.run import Run
 from ranking.run_settings import ImportSettings
 from ranking.settings import Setting, settings_of
@@ -76,23 +75,13 @@ def _bring(again: Run | None, ended: str) -> None:
 
 
 def _upload(file: UploadedFile | DeletedFile | None) -> None:
-    """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten.
-
-    A callback would be stopped for good where it is called as a part of the page looks how far a worker is, and the
-    page's own run follows. What is in the widget stays there until this has come to its end, once for each file.
-    """
+    """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten."""
     if file is None:
         return
-    begun: dict[str, str | None] = st.session_state.setdefault(keys.UPLOADED, {})
-    if file.file_id not in begun and isinstance(file, UploadedFile):
-        st.session_state[keys.NOT_BROUGHT] = None
-        try:
-            begun[file.file_id] = bringing.look_at_upload(file).id
-        except HomeError as error:
-            frame.note(error)
-            begun[file.file_id] = None
-            st.session_state[keys.NOT_BROUGHT] = str(error)
-    address.put(**{keys.IMPORT: begun.get(file.file_id)})
+    look, st.session_state[keys.NOT_BROUGHT] = dropped.once(
+        file, lambda file: bringing.look_at_upload(file).id
+    )
+    address.put(**{keys.IMPORT: look})
     st.session_state[keys.UPLOADS] = st.session_state.get(keys.UPLOADS, 0) + 1
     st.rerun()
 

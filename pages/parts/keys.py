@@ -212,13 +212,12 @@ K_RAISED = "k was raised beside the question"  # whether
 LABEL_STARTED = "training of labels that was just begun"  # id
 NOT_DONE = "what could not be done to trainings"  # messages
 NOT_BROUGHT = "why nothing was brought"  # message or None
-UPLOADED = "looks at what was uploaded"  # id of each file: id of the run, None where nothing was brought
+UPLOADED = "what came of what was uploaded"  # id of each file: dropped.TakenUp
 UPLOADS = "uploads so far"  # how many: each has a widget of its own, so that none keeps the last one's bytes
 JUST_KEPT = "image set that was just kept"  # its key
 JUST_TAKEN_AWAY = "image set that was just taken away"  # its key
 OWN_UPLOADS = "features of one's own so far"  # how many: see UPLOADS
 OWN_REFUSED = "why no features were brought"  # (key of their widget, message or None)
-EDGES_REFUSED = "why a CSV of pairs was refused"  # (key of its widget, message or None)
 EDGES_BROUGHT = "CSVs of pairs that were brought"  # how many
 
 

@@ -166,13 +166,5 @@ def _show_problems(run: Run, look: Look, seen: Preview) -> None:
     if not seen.problems:
         st.success("Nothing was wrong up to here.", icon=":material/check_circle:")
         return
-    first = (
-        f"The first {len(seen.problems):,} of {look.problems:,} problems: "
-        if look.problems > len(seen.problems)
-        else ""
-    )
-    problem_table.show(
-        [{name: str(text) for name, text in vars(row).items()} for row in seen.problems],
-        f"{first}what was not as expected on the way to these samples, and what an import would do about it.",
-        f"look-{run.id}.csv",
-    )
+    said = "what was not as expected on the way to these samples, and what an import would do about it."
+    problem_table.show_first(seen.problems, look.problems, said, f"look-{run.id}.csv")

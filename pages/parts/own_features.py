@@ -12,6 +12,7 @@ from pages.parts import (
     address,
     bringing,
     cache,
+    dropped,
     export,
     feature_choice,
     frame,
@@ -22,7 +23,6 @@ from pages.parts import (
     problem_table,
 )
 from pages.parts.frame import escaped
-from ranking.home import HomeError
 from ranking.networks.files import KeptNetwork
 from ranking.room_quotas import told_bytes
 from ranking.run import ENDED, Run
@@ -111,19 +111,12 @@ def _offer(images: ImageSet, again: Run | None) -> None:
 
 
 def _upload(set_key: str, file: UploadedFile | DeletedFile | None) -> None:
-    """Have a worker look at what was dropped, once for each file, as `import_form` does. The widget's next key is
-    another: this one's bytes are forgotten."""
+    """Have a worker look at what was dropped. The widget's next key is another: this one's bytes are forgotten."""
     if file is None:
         return
-    begun: dict[str, str | None] = st.session_state.setdefault(keys.UPLOADED, {})
-    if file.file_id not in begun and isinstance(file, UploadedFile):
-        st.session_state[keys.OWN_REFUSED] = (set_key, None)
-        try:
-            begun[file.file_id] = bringing.look_at_features(file, set_key).id
-        except HomeError as error:
-            begun[file.file_id] = None
-            st.session_state[keys.OWN_REFUSED] = (set_key, str(error))
-    address.put(**{keys.OWN: begun.get(file.file_id) or feature_choice.NEW})
+    look, refused = dropped.once(file, lambda file: bringing.look_at_features(file, set_key).id)
+    st.session_state[keys.OWN_REFUSED] = (set_key, refused)
+    address.put(**{keys.OWN: look or feature_choice.NEW})
     st.session_state[keys.OWN_UPLOADS] = st.session_state.get(keys.OWN_UPLOADS, 0) + 1
     st.rerun()
 
@@ -280,16 +273,8 @@ def _keep(run: Run, images: ImageSet, title: str) -> None:
 
 def _show_problems(run: Run, found: VectorsLook) -> None:
     if found.problems:
-        first = (
-            f"The first {len(found.problems):,} of {found.count:,}. "
-            if found.count > len(found.problems)
-            else ""
-        )
-        problem_table.show(
-            [{name: str(text) for name, text in vars(row).items()} for row in found.problems],
-            f"{first}What was not as expected, and what is done about it.",
-            f"features-{run.id}.csv",
-        )
+        said = "what was not as expected, and what is done about it."
+        problem_table.show_first(found.problems, found.count, said, f"features-{run.id}.csv")
 
 
 def _list_arrays(found: VectorsLook) -> None:

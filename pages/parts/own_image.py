@@ -1,11 +1,9 @@
-"""An image of a person's own, to rank its labels: checked as imports are, described, and not kept."""
+"""An image of a person's own, to rank its labels: described by another process, and not kept."""
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,14 +11,11 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import cache
-from ranking.datasets import build_image_set
-from ranking.datasets.build import check
-from ranking.features import load_features
-from ranking.features.onnx_model import OnnxModel
 from ranking.features.projection import projected
+from ranking.own_image import describe_apart
 from ranking.run import Run
 from ranking.store import Store
-from ranking.types import LabelSet, SourceBox, SourceImage
+from ranking.types import LabelSet
 
 LARGEST = 50  # megabytes, as of an image of an import
 
@@ -32,23 +27,6 @@ class Brought(NamedTuple):
     row: int
     source: str
     size: tuple[int, int]
-
-
-@dataclass(frozen=True)
-class OneImage:
-    """A source of one image. Imports need a class; this one says nothing of the image, and nobody looks at it."""
-
-    name: str
-    data: bytes
-
-    def title(self) -> str:
-        return "This file"
-
-    def __len__(self) -> int:
-        return 1
-
-    def records(self) -> Iterator[SourceImage]:
-        yield SourceImage(self.name, self.data, (SourceBox(None, ("?",)),), test=True)
 
 
 def choose(run: Run) -> Brought | None:
@@ -69,21 +47,14 @@ def choose(run: Run) -> Brought | None:
 
 @st.cache_resource(show_spinner="Describing your image …", max_entries=4)
 def _described(home: str, run_id: str, data: bytes) -> Brought:
-    run = Store(home).run(run_id)
+    store = Store(home)
+    run = store.run(run_id)
     method, _ = cache.label_ranker(run)
-    name = f"own-{hashlib.sha256(data).hexdigest()[:16]}"
-    source = OneImage(name, data)
-    outcome = check(next(source.records()))
-    if outcome.image is None:
-        wrong = outcome.problems[0]
-        raise ValueError(f"this file cannot be ranked: expected {wrong.expected}, came: {wrong.came}")
     with tempfile.TemporaryDirectory() as folder:
-        images, _ = build_image_set(source, Path(folder) / "set")
-        if OnnxModel.name in dict(run.settings["features"]):
-            Store(home).place_brought(Path(folder))
-        features = load_features(images, run.settings["features"], Path(folder))
+        images, features = describe_apart(store, data, run.settings["features"], Path(folder))
         seen = projected(cache.projection(run), features)
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])
     labels = np.zeros((1, len(method.names)), np.bool_)
+    name = f"own-{hashlib.sha256(data).hexdigest()[:16]}"
     return Brought(LabelSet(seen, labels, method.names, ids=np.array([name])), 0, picture, (width, height))

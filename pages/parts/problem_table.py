@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ranking.spreadsheets import guarded
+from ranking.types import Problem
 
 COLUMNS = ("file", "expected", "came", "done")  # those of ranking.types.Problem
 Row = dict[str, str]
@@ -26,6 +27,13 @@ def show(problems: Sequence[Row], said: str, file_name: str) -> None:
         icon=":material/table_view:",
         on_click="ignore",
     )
+
+
+def show_first(problems: Sequence[Problem], count: int, said: str, file_name: str) -> None:
+    """The same of the first problems of `count`; `said` begins with a small letter."""
+    first = f"The first {len(problems):,} of {count:,} problems: " if count > len(problems) else ""
+    rows = [{name: str(text) for name, text in vars(row).items()} for row in problems]
+    show(rows, f"{first}{said}" if first else f"{said[0].upper()}{said[1:]}", file_name)
 
 
 def as_csv(problems: Sequence[Row]) -> str:

@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts import address, cache, export, frame, keys, rooms, runs
 from pages.parts.frame import escaped
 from ranking.run import ENDED, Kind, Run
-from ranking.run_archive import import_run
+from ranking.run_archive import import_run_apart
 from ranking.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
@@ -282,7 +282,8 @@ def bring_in() -> None:
                 st.error("Choose a file first.", icon=":material/error:")
                 return
             try:
-                run = import_run(cache.store(), file.getvalue())
+                with st.spinner("Reading and checking it …"):
+                    run = import_run_apart(cache.store(), file.getvalue())
             except ValueError as error:
                 st.error(escaped(str(error)), icon=":material/error:")
                 return

@@ -16,7 +16,7 @@ from ranking.datasets.cards import LabelTable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
-from ranking.datasets.voc_annotation import MAX_XML_BYTES, parse_xml
+from ranking.datasets.xml_file import MAX_XML_BYTES, parse_xml
 from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
 from ranking.text import listed, readable

@@ -14,7 +14,6 @@ Decided here, once for all sources:
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -60,16 +59,11 @@ def build_image_set(
     """
     problems: list[Problem] = []
     empty: list[str] = []
-    limits, started = Limits.from_environment(), time.monotonic()
+    limits = Limits.from_environment()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         for outcome in _outcomes(_once_each(source.records()), limits):
-            if time.monotonic() - started > limits.seconds:
-                raise ValueError(
-                    f"the import took more than {limits.seconds:,} seconds; bring fewer images, or set "
-                    f"{variable('seconds')}"
-                )
             problems += outcome.problems
             if outcome.image is not None:
                 writer.add(outcome.image)

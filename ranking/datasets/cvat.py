@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ranking.datasets.annotated_tree import AnnotatedTree, Listed
-from ranking.datasets.cvat_file import Drawings, Drawn, Key, read_cvat, read_xml
+from ranking.datasets.cvat_file import Drawings, Drawn, Key, read_cvat
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.tree_source import PARTS, beginning, part_told
+from ranking.datasets.xml_file import read_xml
 from ranking.intake import FileTree, Limits
 from ranking.types import Problem
 
@@ -42,7 +43,7 @@ class Cvat(AnnotatedTree):
         told = Drawings()
 
         def read(name: str, limits: Limits) -> None:
-            read_cvat(name, read_xml(self._tree, name, limits), told)
+            read_cvat(name, read_xml(self._tree, name, limits, "annotations"), told)
 
         self._each(files, told.problems, read)
         return [_listed(key, drawn) for key, drawn in told.images.items()], list(told.problems.rows())

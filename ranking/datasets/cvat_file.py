@@ -7,16 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
-from xml.parsers import expat
 
 from ranking.datasets.outlines import Box, around, turned
 from ranking.datasets.tree_source import Grouped
-from ranking.datasets.voc_annotation import NUMBER, Refused, parse_xml
-from ranking.intake import FileTree, Limits, Unusable
+from ranking.datasets.xml_file import NUMBER
+from ranking.intake import Unusable
 from ranking.text import readable
 from ranking.types import SourceBox
 
-MOST_TAGS = 2_000_000  # in one file: each element takes many times the bytes that it is written in
 LEFT_OUT = "annotation left out"
 SIDE = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
 FRAME = re.compile(r"\d{1,9}", re.ASCII)
@@ -56,23 +54,6 @@ class Drawings:
 
     images: dict[Key, Drawn] = field(default_factory=dict)
     problems: Grouped = field(default_factory=Grouped)
-
-
-def read_xml(tree: FileTree, name: str, limits: Limits) -> Element:
-    """The `<annotations>` of a file; Unusable where it is too large, has declarations of its own or cannot be read."""
-    data = tree.read(name, limits.json_bytes, "XML")
-    tags = data.count(b"<")
-    if tags > MOST_TAGS:
-        raise Unusable(f"XML of at most {MOST_TAGS:,} tags", f"{tags:,}")
-    try:
-        root = parse_xml(data)
-    except Refused as error:
-        raise Unusable("XML without declarations of its own", str(error)) from error
-    except (expat.ExpatError, LookupError, ValueError) as error:
-        raise Unusable("XML that can be read", str(error)) from error
-    if root.tag != "annotations":
-        raise Unusable("an <annotations> element at the top", f"<{root.tag}>")
-    return root
 
 
 def read_cvat(file: str, root: Element, told: Drawings) -> None:

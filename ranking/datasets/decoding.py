@@ -26,6 +26,7 @@ from PIL import Image, UnidentifiedImageError
 
 from ranking.datasets.webp import is_animated, is_lossless, webp_size
 from ranking.intake import Limits, Unusable
+from ranking.intake.limits import megabytes, variable
 from ranking.types import LateFile, SourceImage
 
 EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
@@ -71,8 +72,8 @@ def decode(told: SourceImage, limits: Limits) -> Decoded:
 
 def _read(data: Path | bytes | LateFile, most: int) -> bytes:
     if not isinstance(data, bytes | Path):
-        return data.read(most, IMAGE_FILE)
-    expected = f"{IMAGE_FILE} of at most {most / 2**20:g} MB"
+        return data.read(most, IMAGE_FILE, "image_bytes")
+    expected = f"{IMAGE_FILE} of at most {megabytes(most, 'image_bytes')}"
     if isinstance(data, Path):
         try:
             if not data.is_file():  # also keeps pipes and devices from being opened
@@ -105,7 +106,7 @@ def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
     except UnidentifiedImageError as error:
         raise Unusable(expected, "another kind of file" if data else "an empty file") from error
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise Unusable(f"an image of at most {most:,} pixels", str(error).partition(",")[0]) from error
+        raise Unusable(_few_pixels(most), str(error).partition(",")[0]) from error
     except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
         raise Unusable(expected, f"{type(error).__name__}: {error}") from error
 
@@ -113,7 +114,11 @@ def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
 def _check_pixels(size: tuple[int, int], most: int) -> None:
     width, height = size
     if width * height > most:
-        raise Unusable(f"an image of at most {most:,} pixels", f"{width} x {height} pixels")
+        raise Unusable(_few_pixels(most), f"{width} x {height} pixels")
+
+
+def _few_pixels(most: int) -> str:
+    return f"an image of at most {most:,} pixels ({variable('pixels')})"
 
 
 def _orientation(picture: Image.Image) -> int:

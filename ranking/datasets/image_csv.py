@@ -12,9 +12,8 @@ from typing import ClassVar, NamedTuple
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn
 from ranking.datasets.table_file import text_table
-from ranking.datasets.tree_source import IMAGES
 from ranking.intake import FileInTree, FileTree, FolderTree, Unusable
-from ranking.intake.files import INSIDE, image_name
+from ranking.intake.files import IMAGE_SUFFIXES, INSIDE, image_name
 from ranking.intake.tree import base
 from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
@@ -22,7 +21,7 @@ from ranking.text import readable
 from ranking.types import Problem, SourceBox, SourceImage
 
 MAX_BYTES = 64 * 2**20
-ENDINGS = ("", *IMAGES)
+ENDINGS = ("", *IMAGE_SUFFIXES)
 IMAGE_COLUMNS = ("image", "image_name", "file", "filename", "file_name", "name", "path")
 SPLITS = {"train": False, "val": False, "valid": False, "validation": False, "test": True}
 LEFT_OUT = "image left out"

@@ -19,7 +19,7 @@ def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = Non
     goes. NaN and
     Infinity are numbers, as many tools write them.
     """
-    data = tree.read(name, limits.json_bytes, "JSON")
+    data = tree.read(name, limits.json_bytes, "JSON", "json_bytes")
     parts = data.count(b"[") + data.count(b"{")
     if parts > MOST_PARTS:
         raise Unusable(f"JSON of at most {MOST_PARTS:,} lists and objects", f"{parts:,}")

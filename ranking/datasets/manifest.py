@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,7 +85,7 @@ class Manifest(TreeSource):
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """A table with a column that names images of the tree, and one that tells something of them."""
         source, index, limits = cls(), ImageNames(tree), Limits.from_environment()
-        for name in filter(is_table, tree.names):
+        for name in itertools.islice(filter(is_table, tree.names), MOST_TABLES):
             try:
                 columns = source._columns(read_table(tree, name, limits), index)
             except Unusable:  # reading it in earnest tells why; here it is only not recognised

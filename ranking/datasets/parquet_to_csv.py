@@ -1,9 +1,9 @@
 """A program of its own: Parquet on standard input, the same table as CSV on standard output.
 
-`python -I parquet_to_csv.py BYTES COLUMNS VALUES` exits with 0, or with 1 and what was expected and what came as JSON
-on standard error. Arrow aborts its process on some damaged files, so that it must not be anybody else's; it imports
-nothing of ours, to start soon. What a file claims of itself is looked at before any of it is expanded, and a text that
-stands in many rows is looked at where it is stored, once.
+`python -I parquet_to_csv.py BYTES COLUMNS VALUES VARIABLE`, where VARIABLE sets BYTES, exits with 0, or with 1 and what
+was expected and what came as JSON on standard error. Arrow aborts its process on some damaged files, so that it must
+not be anybody else's; it imports nothing of ours, to start soon. What a file claims of itself is looked at before any
+of it is expanded, and a text that stands in many rows is looked at where it is stored, once.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class Refused(Exception):
     """What was expected of the file, and what came."""
 
 
-def main(most_bytes: int, most_columns: int, most_values: int) -> None:
+def main(most_bytes: int, most_columns: int, most_values: int, variable: str) -> None:
     """Refused where the file is no table, or more than the numbers allow."""
     from pyarrow import ArrowException
 
     data, written = sys.stdin.buffer.read(), 0
     try:
-        names, batches = read(data, most_bytes, most_columns, most_values)
+        names, batches = read(data, most_bytes, most_columns, most_values, variable)
         for rows in itertools.chain([[names]], batches):
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows(rows)
             piece = text.getvalue().encode()
             written += len(piece)
             if written > most_bytes:
-                raise Refused(f"a table of at most {most_bytes / 2**20:g} MB", "a larger one")
+                raise Refused(f"a table of at most {most_bytes / 2**20:g} MB ({variable})", "a larger one")
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     except (ArrowException, OSError, ValueError, OverflowError, KeyError, MemoryError) as error:
@@ -50,13 +50,13 @@ def main(most_bytes: int, most_columns: int, most_values: int) -> None:
 
 
 def read(
-    data: bytes, most_bytes: int, most_columns: int, most_values: int
+    data: bytes, most_bytes: int, most_columns: int, most_values: int, variable: str
 ) -> tuple[list[str], Iterator[Any]]:
     """The names of the columns, and the rows as text, some at a time; of no numbers, texts or lists there are none."""
     from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(data))
-    check_claims(file.metadata, most_bytes, most_columns, most_values)
+    check_claims(file.metadata, most_bytes, most_columns, most_values, variable)
     leaves = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
     texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
     names = [field.name for field in file.schema_arrow if is_offered(field, leaves)]
@@ -69,17 +69,26 @@ def read(
     return names, batches()
 
 
-def check_claims(metadata: Any, most_bytes: int, most_columns: int, most_values: int) -> None:
-    """Refused where the file says itself that it is too much."""
+def check_claims(
+    metadata: Any,
+    most_bytes: int,
+    most_columns: int,
+    most_values: int,
+    sets_bytes: str,
+    sets_values: str = "",
+) -> None:
+    """Refused where the file says itself that it is too much. sets_...: which variables do."""
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
     if metadata.num_columns > most_columns:
         raise Refused(f"at most {most_columns:,} columns", f"{metadata.num_columns:,}")
     if size > most_bytes:
-        raise Refused(f"a table of at most {most_bytes / 2**20:g} MB", f"one of {size / 2**20:,.0f} MB")
+        expected = f"a table of at most {most_bytes / 2**20:g} MB ({sets_bytes})"
+        raise Refused(expected, f"one of {size / 2**20:,.0f} MB")
     values = sum(group.column(place).num_values for group in groups for place in range(group.num_columns))
     if metadata.num_rows + values > most_values:
-        raise Refused(f"a table of at most {most_values:,} values", f"{metadata.num_rows + values:,}")
+        expected = f"a table of at most {most_values:,} values" + (f" ({sets_values})" if sets_values else "")
+        raise Refused(expected, f"{metadata.num_rows + values:,}")
 
 
 def is_offered(field: Any, leaves: list[Any]) -> bool:
@@ -132,6 +141,7 @@ if __name__ == "__main__":
     }.items():
         limit(resource_, most_)
     try:
-        main(*map(int, sys.argv[1:]))
+        bytes_, columns_, values_ = map(int, sys.argv[1:4])
+        main(bytes_, columns_, values_, sys.argv[4])
     except Refused as refused:
         sys.exit(json.dumps(refused.args))

@@ -1,9 +1,10 @@
 """A program of its own: a Parquet file as a table of numbers, for who cannot trust the file.
 
-`python -I parquet_to_numbers.py FILE TARGET BYTES COLUMNS` reads from standard input, as JSON, what it shall do:
-{"ids": [names], "most": count}, then it tells the columns as JSON, and TARGET becomes the texts of those few that could
-name samples, by column, those called so first; {"texts": name}, then TARGET becomes the texts of that column;
-{"numbers": [names]}, then TARGET becomes an array (n, d) of float32 of NumPy, of columns of numbers or one of lists.
+`python -I parquet_to_numbers.py FILE TARGET BYTES COLUMNS VARIABLE`, where VARIABLE sets BYTES, reads from standard
+input, as JSON, what it shall do: {"ids": [names], "most": count}, then it tells the columns as JSON, and TARGET becomes
+the texts of those few that could name samples, by column, those called so first; {"texts": name}, then TARGET becomes
+the texts of that column; {"numbers": [names]}, then TARGET becomes an array (n, d) of float32 of NumPy, of columns of
+numbers or one of lists.
 It exits with 0, or with 1 and what was expected and what came as JSON on standard error. See `parquet_to_csv`.
 """
 
@@ -29,18 +30,19 @@ PLAIN = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE", "BYTE_ARRAY")
 LISTS = "lists of numbers"
 
 
-def main(path: str, target: str, most_bytes: int, most_columns: int) -> None:
+def main(path: str, target: str, most_bytes: int, most_columns: int, variable: str) -> None:
     """Refused where the file is no such table, or more than the numbers allow."""
     from pyarrow import ArrowException, parquet
 
     asked = json.loads(sys.stdin.read())
     try:
         file = parquet.ParquetFile(path, pre_buffer=False)
-        check_claims(file.metadata, 2 * most_bytes, most_columns, most_bytes // 2)
+        sets = (f"twice {variable}", f"half of {variable}")
+        check_claims(file.metadata, 2 * most_bytes, most_columns, most_bytes // 2, *sets)
         if "texts" in asked:
             write_texts(file, [asked["texts"]], target)
         elif "numbers" in asked:
-            write_numbers(file, asked["numbers"], target, most_bytes, most_columns)
+            write_numbers(file, asked["numbers"], target, most_bytes, most_columns, variable)
         else:
             columns = columns_of(file)
             write_texts(file, could_be_ids(columns, asked["ids"])[: asked["most"]], target)
@@ -113,7 +115,9 @@ def write_texts(file: Any, names: list[str], target: str) -> None:
         json.dump(told, stream)
 
 
-def write_numbers(file: Any, names: list[str], target: str, most_bytes: int, most_columns: int) -> None:
+def write_numbers(
+    file: Any, names: list[str], target: str, most_bytes: int, most_columns: int, variable: str
+) -> None:
     """Columns of numbers side by side, or one of lists of equal length."""
     import numpy as np
 
@@ -123,7 +127,8 @@ def write_numbers(file: Any, names: list[str], target: str, most_bytes: int, mos
     if width > most_columns:
         raise Refused(f"at most {most_columns:,} columns", f"{width:,}")
     if 4 * shape[0] * width > most_bytes:
-        raise Refused(f"a matrix of at most {most_bytes:,} bytes", f"one of {4 * shape[0] * width:,}")
+        expected = f"a matrix of at most {most_bytes:,} bytes ({variable})"
+        raise Refused(expected, f"one of {4 * shape[0] * width:,}")
     matrix = np.lib.format.open_memmap(target, "w+", np.float32, shape)
     start = 0
     lists = told[names[0]]["holds"] == LISTS
@@ -172,6 +177,6 @@ if __name__ == "__main__":
     }.items():
         limit(resource_, most_)
     try:
-        main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
+        main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
     except Refused as refused:
         sys.exit(json.dumps(refused.args))

@@ -9,9 +9,10 @@ from typing import ClassVar
 
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.voc_annotation import MAX_XML_BYTES, Annotation, VocObject, read_annotation
+from ranking.datasets.voc_annotation import Annotation, VocObject, read_annotation
 from ranking.datasets.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
 from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
+from ranking.datasets.xml_file import MAX_XML_BYTES
 from ranking.intake import FileInTree, FileTree, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES
 from ranking.intake.tree import base

@@ -9,23 +9,20 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ranking.datasets import parquet_to_csv
-from ranking.datasets.parquet_to_csv import BROKEN
+from ranking.datasets.parquet_program import answer_of
 from ranking.intake import FileTree, Limits, Unusable
+from ranking.intake.limits import variable
 from ranking.intake.tree import suffix
 from ranking.text import readable
 
 TABLES = (".csv", ".tsv", ".parquet")
 MOST_COLUMNS = 1_002
 MOST_VALUES = 20_000_000  # in the columns of a Parquet file, together
-SECONDS = 120  # that reading Parquet may take
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
 Rows = Iterator[tuple[int, list[str]]]
 
@@ -54,7 +51,7 @@ def is_table(name: str) -> bool:
 
 def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
     """The table of that name in a tree; Unusable where it is none, or exceeds the limits."""
-    data = tree.read(name, limits.table_bytes, "a table")
+    data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
     return parquet_table(data, limits) if suffix(name) == ".parquet" else text_table(data, name)
 
 
@@ -110,29 +107,8 @@ def _mark(first: str, name: str) -> str:
 def parquet_table(data: bytes, limits: Limits) -> Table:
     """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
     most = (limits.table_bytes, MOST_COLUMNS, MOST_VALUES)
-    command = [sys.executable, "-I", parquet_to_csv.__file__, *map(str, most)]
-    try:
-        ended = subprocess.run(
-            command,
-            input=data,
-            capture_output=True,
-            timeout=SECONDS,
-            env={"ARROW_DEFAULT_MEMORY_POOL": "system"},
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Unusable(BROKEN, f"nothing within {SECONDS} seconds") from error
-    if ended.returncode:
-        raise _reason(ended.stderr)
-    table = text_table(ended.stdout, "table.csv")
+    told = answer_of(parquet_to_csv.__file__, data, *most, variable("table_bytes"))
+    table = text_table(told, "table.csv")
     return Table(
         table.header, lambda: ((place, cells) for place, (_, cells) in enumerate(table.rows(), 1)), "row"
     )
-
-
-def _reason(said: bytes) -> Unusable:
-    """What the process refused; where it was ended before it could say so, that."""
-    try:
-        expected, came = json.loads(said)
-    except ValueError:
-        return Unusable(BROKEN, "one on which the reader broke off")
-    return Unusable(expected, readable(came))

@@ -20,7 +20,6 @@ from ranking.settings import setting
 from ranking.text import counted, listed, readable
 from ranking.types import Problem, SourceImage
 
-IMAGES = (*IMAGE_SUFFIXES, ".webp")
 PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
 PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
@@ -132,7 +131,7 @@ class Grouped:
 
 def is_image(name: str) -> bool:
     """Whether a file calls itself an image that can be decoded."""
-    return suffix(name) in IMAGES
+    return suffix(name) in IMAGE_SUFFIXES
 
 
 def called(names: Sequence[str]) -> dict[str, str]:

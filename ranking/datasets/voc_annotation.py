@@ -1,7 +1,6 @@
 """One PASCAL VOC annotation: a stranger's XML in, objects and the rows of a report out.
 
-A document type declaration is refused, and with it every entity, internal or external: nothing of VOC needs
-one. Elements that could name other files (`filename`, `path`, `folder`) are never read.
+Elements that could name other files (`filename`, `path`, `folder`) are never read.
 """
 
 from __future__ import annotations
@@ -9,17 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
+from ranking.datasets.xml_file import MAX_XML_BYTES, NUMBER, xml_root
+from ranking.intake import Unusable
+from ranking.intake.limits import megabytes
 from ranking.text import readable
 from ranking.types import Problem
 
-MAX_XML_BYTES = 4 * 2**20
-MAX_DEPTH = 32
-MAX_PROLOG_BYTES = 64 * 2**10  # up to the end of the first element's tag
-MAX_PROLOG_PIECES = 1_000
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 EDGES = ("xmin", "ymin", "xmax", "ymax")
 Box = tuple[float, float, float, float]
 Report = Callable[[str, str, str], None]  # expected, came, done
@@ -45,10 +41,6 @@ class Annotation:
     size: tuple[int, int] | None
 
 
-class Refused(ValueError):
-    """The document holds something that no annotation needs; the text says what came."""
-
-
 def read_annotation(data: bytes, file: str) -> tuple[Annotation | None, list[Problem]]:
     """The annotation in `data`, None where it cannot be read at all; and the report's rows about it."""
     problems: list[Problem] = []
@@ -65,65 +57,14 @@ def read_annotation(data: bytes, file: str) -> tuple[Annotation | None, list[Pro
     return Annotation(usable, len(elements), _size(root, report)), problems
 
 
-def parse_xml(data: bytes) -> Element:
-    """The root element, in linear time. Broken XML: ExpatError, LookupError, ValueError; hostile XML: Refused."""
-    builder, depth, started = TreeBuilder(), 0, False
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth, started
-        depth, started = depth + 1, True
-        if depth > MAX_DEPTH:
-            raise Refused(f"elements nested more than {MAX_DEPTH} deep")
-        builder.start(tag, attributes)
-
-    def end(tag: str) -> None:
-        nonlocal depth
-        depth -= 1
-        builder.end(tag)
-
-    def refuse(*_: object) -> None:
-        raise Refused("a document type declaration (DOCTYPE, ENTITY)")
-
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = builder.data
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    # Expat goes on to the end of a piece after a handler raised. Before the first element pieces end at every
-    # ">", so the piece with the DOCTYPE cannot hold the use of an entity too: none is ever expanded, whatever
-    # expat's version. After it no DOCTYPE can come, and one piece is read in time linear in its length.
-    fed = 0
-    for number, mark in enumerate(re.finditer(rb">", data)):
-        if started:
-            break
-        if number >= MAX_PROLOG_PIECES or mark.end() > MAX_PROLOG_BYTES:
-            raise Refused(
-                f"no element within the first {MAX_PROLOG_BYTES // 2**10} kB and {MAX_PROLOG_PIECES:,} '>'"
-            )
-        parser.Parse(data[fed : mark.end()], False)
-        fed = mark.end()
-    parser.Parse(data[fed:], False)
-    parser.Parse(b"", True)
-    root: Element = builder.close()
-    return root
-
-
 def _root(data: bytes, report: Report) -> Element | None:
-    left_out = "annotation left out"
-    if len(data) > MAX_XML_BYTES:
-        report(f"XML of at most {MAX_XML_BYTES / 2**20:g} MB", "a larger file", left_out)
-        return None
     try:
-        root = parse_xml(data)
-    except Refused as error:
-        report("XML without declarations of its own", str(error), left_out)
-    except (expat.ExpatError, LookupError, ValueError) as error:
-        report("XML that can be read", str(error) if data else "an empty file", left_out)
-    else:
-        if root.tag == "annotation":
-            return root
-        report("an <annotation> element at the top", f"<{root.tag}>", left_out)
-    return None
+        if len(data) > MAX_XML_BYTES:
+            raise Unusable(f"XML of at most {megabytes(MAX_XML_BYTES)}", "a larger file")
+        return xml_root(data, "annotation")
+    except Unusable as error:
+        report(error.expected, error.came, "annotation left out")
+        return None
 
 
 def _object(element: Element, number: int, report: Report) -> VocObject | None:

@@ -47,7 +47,7 @@ class VocFolder:
         return self._by_name(self._folders(self.layout.annotations), (".xml",))
 
     def images(self) -> tuple[dict[str, str], list[Problem]]:
-        """Image name to name of the file, jpg before jpeg before png, and a row for each that two files share."""
+        """Image name to name of the file, in the order of IMAGE_SUFFIXES, and a row for each that two files share."""
         return self._by_name(self._folders(self.layout.images), IMAGE_SUFFIXES)
 
     def lists(self, task: str) -> dict[str, str]:

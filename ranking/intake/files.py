@@ -7,7 +7,7 @@ import stat
 import unicodedata
 from pathlib import Path
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")  # of what can be decoded, the likeliest first
 MAX_NAME = 255
 NOTHING = "no such file"
 LEADS_OUT = "a link to nothing or out of it"

@@ -12,7 +12,8 @@ PREFIX = "RANKING_INTAKE_"
 
 @dataclass(frozen=True)
 class Limits:
-    """Field `pixels` is set by RANKING_INTAKE_PIXELS, and so on. Each is a whole number, 1 at least.
+    """Field `pixels` is set by RANKING_INTAKE_PIXELS, and so on. Each is a whole number, 1 at least. Whoever refuses
+    what is beyond one names its `variable`; the README lists them.
 
     What an import may take of the machine's memory is set by RANKING_WORKER_MEMORY: 4 GiB of addresses where it is not.
     """
@@ -33,10 +34,10 @@ class Limits:
     load_seconds: int = 60  # that loading it may take
     image_seconds: int = 20  # that it may take for one image
     network_seconds: int = 7_200  # for all images of a training together
-    seconds: int = 3_600  # that reading the source may take in all
-    stored_bytes: int = (
-        16 * 2**30
-    )  # that an import may write: a row of twelve letters becomes a crop of kilobytes
+    seconds: int = (
+        3_600  # that a worker may take for an import, or a look at what is brought; so much for each
+    )
+    stored_bytes: int = 16 * 2**30  # that an import may write: a row of twelve letters is a crop of kilobytes
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -65,3 +66,12 @@ def variable(name: str) -> str:
     'RANKING_INTAKE_IMAGE_BYTES'
     """
     return PREFIX + name.upper()
+
+
+def megabytes(most: int, name: str = "") -> str:
+    """How many bytes are allowed, in words, and the variable of the limit that says so, where it is one.
+
+    >>> megabytes(50 * 2**20, "image_bytes"), megabytes(2**20)
+    ('50 MB (RANKING_INTAKE_IMAGE_BYTES)', '1 MB')
+    """
+    return f"{most / 2**20:g} MB" + (f" ({variable(name)})" if name else "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ranking.intake.limits import megabytes
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
@@ -42,11 +43,11 @@ class FileTree(ABC):
     def head(self, name: str, size: int) -> bytes:
         """The first `size` bytes of a file, or all; Unusable where there is none, or it cannot be read."""
 
-    def read(self, name: str, limit: int, what: str = "a file") -> bytes:
-        """All bytes of a file; Unusable also where it has more than `limit` bytes."""
+    def read(self, name: str, limit: int, what: str = "a file", by: str = "") -> bytes:
+        """All bytes of a file; Unusable also where it has more than `limit` bytes. by: the field of `Limits`, or ""."""
         data = self.head(name, limit + 1)
         if len(data) > limit:
-            raise Unusable(f"{what} of at most {limit / 2**20:g} MB", "a larger file")
+            raise Unusable(f"{what} of at most {megabytes(limit, by)}", "a larger file")
         return data
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
@@ -99,9 +100,9 @@ class FileInTree:
     name: str
     shown: str
 
-    def read(self, limit: int, what: str = "a file") -> bytes:
+    def read(self, limit: int, what: str = "a file", by: str = "") -> bytes:
         """As `FileTree.read`."""
-        return self.tree.read(self.name, limit, what)
+        return self.tree.read(self.name, limit, what, by)
 
 
 class Below(FileTree):

@@ -167,7 +167,7 @@ def _key(entry: zipfile.ZipInfo) -> str:
 def _refusal(name: str, entry: zipfile.ZipInfo, longest: int) -> str:
     """What was expected of an entry that is no file or folder of the tree, or ""."""
     if len(name) > longest:
-        return f"names of at most {longest:,} characters"
+        return f"names of at most {longest:,} characters ({variable('name_length')})"
     parts = name.split("/")
     if name.startswith("/") or ".." in parts or parts[0].endswith(":"):
         return "names that lead nowhere else"

@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,14 @@ from ranking.text import readable
 THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
 MISSING = "models in ONNX need onnxruntime, which is not installed; `pip install 'ranking-laboratory[onnx]'` does so"
 MOST_LINE = 100_000  # bytes of what the process tells before numbers
+
+
+class Until(NamedTuple):
+    """When an answer has to be there, on the monotonic clock; the limit that says so, and for what it is, in words."""
+
+    time: float
+    limit: str
+    what: str
 
 
 def check_runtime() -> None:
@@ -54,14 +62,16 @@ class Network:
             env={"OMP_NUM_THREADS": "1"},
         )
         self.close = weakref.finalize(self, _end, self._process)
-        self._deadline = time.monotonic() + limits.network_seconds
-        self.told: dict[str, list[list[str]]] = self._line(self._soon(limits.load_seconds))
+        self._all = Until(
+            time.monotonic() + limits.network_seconds, "network_seconds", "all that it was asked"
+        )
+        self.told: dict[str, list[list[str]]] = self._line(self._soon("load_seconds", "loading"))
 
     def ask(self, given: npt.NDArray[Any], output: str) -> npt.NDArray[np.float32]:
         """The numbers of an output for the numbers of the one input, in the shapes that the model has."""
         asked = {"shape": given.shape, "type": str(given.dtype), "output": output}
         with self._turn:
-            until = self._soon(self._limits.image_seconds)
+            until = self._soon("image_seconds", "one image")
             try:
                 stream = self._stream(self._process.stdin)
                 stream.write(json.dumps(asked).encode() + b"\n" + given.tobytes())
@@ -72,10 +82,10 @@ class Network:
             data = self._read(4 * int(np.prod(shape, dtype=np.int64)), until)
         return np.frombuffer(data, np.float32).reshape(shape)
 
-    def _soon(self, seconds: float) -> float:
-        return min(time.monotonic() + seconds, self._deadline)
+    def _soon(self, limit: str, what: str) -> Until:
+        return min(Until(time.monotonic() + getattr(self._limits, limit), limit, what), self._all)
 
-    def _line(self, until: float) -> dict[str, Any]:
+    def _line(self, until: Until) -> dict[str, Any]:
         line = b""
         while not line.endswith(b"\n"):
             line += self._read(1, until)
@@ -84,13 +94,13 @@ class Network:
         told: dict[str, Any] = json.loads(line)
         return told
 
-    def _read(self, size: int, until: float) -> bytes:
+    def _read(self, size: int, until: Until) -> bytes:
         """So many bytes of what the process says."""
         stream, parts = self._stream(self._process.stdout), []
         with selectors.DefaultSelector() as selector:
             selector.register(stream, selectors.EVENT_READ)
             while size:
-                if not selector.select(max(0.0, until - time.monotonic())):
+                if not selector.select(max(0.0, until.time - time.monotonic())):
                     raise self._overdue(until)
                 part = os.read(stream.fileno(), min(size, 2**20))
                 if not part:
@@ -104,13 +114,10 @@ class Network:
             raise ValueError("the process of the model has no pipes")
         return stream
 
-    def _overdue(self, until: float) -> ValueError:
+    def _overdue(self, until: Until) -> ValueError:
         self.close()
-        whole = until >= self._deadline
-        name = "network_seconds" if whole else "image_seconds"
-        what = "all that it was asked" if whole else "one image"
         return ValueError(
-            f"the model took longer for {what} than it may; {variable(name)} says how long, in seconds"
+            f"the model took longer for {until.what} than it may; {variable(until.limit)} says how long, in seconds"
         )
 
     def _failed(self) -> ValueError:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.intake.limits import Limits, variable
 from ranking.text import counted, listed, readable
 from ranking.types import Bools, Features, Floats, ImageSet, Problem
 from ranking.vector_files import MOST_COLUMNS, vectors_name
@@ -34,10 +35,10 @@ class Draft:
 
 
 def draft_of(
-    numbers: npt.NDArray[Any], match: Match, images: ImageSet, target: Path, on_rows: OnRows
+    numbers: npt.NDArray[Any], match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
 ) -> Draft:
-    """Write the matrix of the samples to `target`. Refused, and nothing is written, where a number is not finite, or no
-    column differs between samples."""
+    """Write the matrix of the samples to `target`. Refused, and nothing is written, where a number is not finite, no
+    column differs between samples, or the matrix would be larger than the limits allow."""
     if numbers.shape[1] > MOST_COLUMNS:
         raise Refused(
             f"expected at most {MOST_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, as by PCA"
@@ -49,6 +50,11 @@ def draft_of(
             "bring other vectors"
         )
     shape = (len(images), int((~constant).sum()))
+    if 4 * shape[0] * shape[1] > limits.vector_bytes:
+        raise Refused(
+            f"{shape[0]:,} rows of {shape[1]:,} columns would be kept as {4 * shape[0] * shape[1]:,} bytes, expected "
+            f"at most {limits.vector_bytes:,}; reduce them, as by PCA, or set {variable('vector_bytes')}"
+        )
     matrix = np.lib.format.open_memmap(target, "w+", np.float32, shape)
     empty = _fill(matrix, _blocks(numbers, match, len(images)), ~constant, on_rows)
     matrix.flush()

@@ -87,7 +87,7 @@ def look_at_vectors(
     try:
         say("Looking at what is in it", 0, 1)
         file = open_arrays(path, called, limits, scratch)
-        return _look(file, images, target, vectors, ids, say)
+        return _look(file, images, target, vectors, ids, limits, say)
     except Unusable as error:
         raise ValueError(f"{called}: expected {error.expected}, got {readable(error.came)}") from error
     finally:
@@ -110,7 +110,13 @@ def open_arrays(path: Path, called: str, limits: Limits, scratch: Path) -> Array
 
 
 def _look(
-    file: ArrayFile, images: ImageSet, target: Path, vectors: str | None, ids: str | None, say: OnStep
+    file: ArrayFile,
+    images: ImageSet,
+    target: Path,
+    vectors: str | None,
+    ids: str | None,
+    limits: Limits,
+    say: OnStep,
 ) -> VectorsLook:
     known = {name: count_known(images, file.texts(name)) for name in _could_be_ids(file.listed)}
     found = VectorsLook(file.kind, file.listed, known)
@@ -126,7 +132,7 @@ def _look(
     found = replace(found, vectors=vectors, ids=ids)
     try:
         match = _match(file, images, by_name[vectors], ids)
-        draft = draft_of(file.numbers(vectors, ids), match, images, target, say)
+        draft = draft_of(file.numbers(vectors, ids), match, images, target, limits, say)
     except Refused as error:
         target.unlink(missing_ok=True)
         return replace(found, refused=error.sentence, problems=error.problems, count=error.count)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ranking.datasets import parquet_to_numbers
-from ranking.datasets.parquet_to_csv import BROKEN
+from ranking.datasets.parquet_program import answer_of
 from ranking.datasets.parquet_to_numbers import LISTS
-from ranking.intake import Limits, Unusable
+from ranking.intake import Limits
+from ranking.intake.limits import variable
 from ranking.text import readable
 from ranking.types import Problem
 from ranking.vector_files import MOST_COLUMNS
@@ -21,7 +20,6 @@ from ranking.vectors.array_files import ID_NAMES, MOST_TRIED, Array, ArrayFile, 
 
 ALL_NUMBERS = "all columns of numbers"
 TEXTS = "texts.json"
-SECONDS = 120  # that reading may take
 INDEX = "__index_level_"  # how pandas calls a column that nobody named
 # Columns that tell of a sample what features may not: its label, its side of the split, where its box lies.
 LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
@@ -87,40 +85,11 @@ class ParquetFile(ArrayFile):
         return {str(column): [str(cell) for cell in cells] for column, cells in told.items()}
 
     def _run(self, asked: dict[str, Any], target: str) -> bytes:
-        place = self._scratch / target
-        most = (self._limits.vector_bytes, MOST_COLUMNS + 100)
-        command = [
-            sys.executable,
-            "-IB",  # no bytecode, which the limit on files would cut short
-            parquet_to_numbers.__file__,
-            str(self._path),
-            str(place),
-            *map(str, most),
-        ]
-        try:
-            ended = subprocess.run(
-                command,
-                input=json.dumps(asked).encode(),
-                capture_output=True,
-                timeout=SECONDS,
-                env={"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
-            )
-        except subprocess.TimeoutExpired as error:
-            raise Unusable(BROKEN, f"nothing within {SECONDS} seconds") from error
-        if ended.returncode:
-            raise _reason(ended.stderr)
-        return ended.stdout
+        places = (self._path, self._scratch / target)
+        most = (self._limits.vector_bytes, MOST_COLUMNS + 100, variable("vector_bytes"))
+        return answer_of(parquet_to_numbers.__file__, json.dumps(asked).encode(), *places, *most)
 
 
 def _no_feature(shown: str) -> Problem:
     done = f"left out of “{ALL_NUMBERS}”; rename it where it is one"
     return Problem(f"column {shown}", "columns of features", "a name that says it is none", done)
-
-
-def _reason(said: bytes) -> Unusable:
-    """What the process refused; where it was ended before it could say so, that."""
-    try:
-        expected, came = json.loads(said)
-    except ValueError:
-        return Unusable(BROKEN, "one on which the reader broke off")
-    return Unusable(expected, readable(came))

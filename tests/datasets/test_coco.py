@@ -226,7 +226,9 @@ def test_deep_values_in_an_annotation(tmp_path):
 
 def test_a_file_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_JSON_BYTES", "100")
-    with pytest.raises(ValueError, match=r"expected JSON of at most .* MB, got a larger file"):
+    with pytest.raises(
+        ValueError, match=r"expected JSON of at most .* MB \(RANK.*JSON_BYTES\), got a larger file"
+    ):
         build("COCO", some_coco(tmp_path / "x"))
 
 

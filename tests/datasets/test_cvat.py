@@ -7,7 +7,7 @@ import pytest
 from brought import build, cvat, cvat_box, cvat_image, lay, rows, some_cvat
 from zipped import zip_of
 
-from ranking.datasets import cvat_file, make_source
+from ranking.datasets import make_source, xml_file
 from ranking.datasets.detection import detect
 from ranking.intake import open_tree
 from ranking.types import Problem, SourceImage
@@ -215,11 +215,13 @@ def test_a_file_that_cannot_be_read(tmp_path, content, message):
 
 def test_a_file_of_too_much(tmp_path, monkeypatch):
     folder = some_cvat(tmp_path / "x")
-    monkeypatch.setattr(cvat_file, "MOST_TAGS", 10)
+    monkeypatch.setattr(xml_file, "MOST_TAGS", 10)
     with pytest.raises(ValueError, match="expected XML of at most 10 tags, got"):
         build("CVAT", folder)
     monkeypatch.setenv("RANKING_INTAKE_JSON_BYTES", "100")
-    with pytest.raises(ValueError, match=r"expected XML of at most .* MB, got a larger file"):
+    with pytest.raises(
+        ValueError, match=r"expected XML of at most .* MB \(RANK.*JSON_BYTES\), got a larger file"
+    ):
         build("CVAT", folder)
 
 

@@ -13,8 +13,9 @@ from brought import build, lay, rows, some_table
 from pyarrow import parquet
 from zipped import zip_of
 
-from ranking.datasets import make_source, table_file
+from ranking.datasets import make_source, manifest, parquet_program, table_file
 from ranking.datasets.detection import detect
+from ranking.datasets.table_file import text_table
 from ranking.intake import Limits, Unusable, open_tree
 from ranking.types import Problem, SourceImage
 
@@ -390,9 +391,21 @@ def test_a_table_that_breaks_off_keeps_what_came_before(tmp_path):
     ]
 
 
+def test_of_very_many_tables_only_some_are_looked_into(tmp_path, monkeypatch):
+    """Each Parquet file starts a program."""
+    read, files = [], {f"{number:03}.parquet": b"" for number in range(60)}
+    monkeypatch.setattr(manifest, "MOST_TABLES", 5)
+    monkeypatch.setattr(manifest, "read_table", lambda tree, name, _: read.append(name) or text_table(b"x,y"))
+    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == []
+    assert len(read) == 5
+
+
 def test_a_table_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_TABLE_BYTES", "100")
-    with pytest.raises(ValueError, match=r"expected a table of at most .* MB, got a larger file"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected a table of at most .* MB \(RANKING_INTAKE_TABLE_BYTES\), got a larger file",
+    ):
         len(of(tmp_path, "image,label\n" + "a.jpg,cat\n" * 20))
 
 
@@ -455,7 +468,10 @@ def test_many_texts_that_are_stored_once(tmp_path):
     data = as_parquet({"image": ["x" * 100_000] * 300}, dictionary_pagesize_limit=2**24)
     with pytest.raises(Unusable) as caught:
         table_file.parquet_table(data, Limits(table_bytes=2**20))
-    assert (caught.value.expected, caught.value.came) == ("a table of at most 1 MB", "a larger one")
+    assert (caught.value.expected, caught.value.came) == (
+        "a table of at most 1 MB (RANKING_INTAKE_TABLE_BYTES)",
+        "a larger one",
+    )
 
 
 @pytest.mark.parametrize("ends", ["os.abort()", "time.sleep(9)"])
@@ -463,7 +479,7 @@ def test_a_reader_that_does_not_end_well_ends_alone(tmp_path, monkeypatch, ends)
     script = tmp_path / "script.py"
     script.write_text(f"import os, time\n{ends}\n")
     monkeypatch.setattr(table_file.parquet_to_csv, "__file__", str(script))
-    monkeypatch.setattr(table_file, "SECONDS", 1)
+    monkeypatch.setattr(parquet_program, "SECONDS", 1)
     with pytest.raises(Unusable, match=r"one on which the reader broke off|nothing within 1 seconds"):
         table_file.parquet_table(b"", Limits())
 

@@ -284,8 +284,15 @@ def report_of(voc, **settings):
 def test_missing_image(voc):
     voc.annotation("c", voc_object())
     voc.list("trainval", "a", "c")
-    expected = "an image c (.jpg, .jpeg, .png) in JPEGImages"
+    expected = "an image c (.jpg, .jpeg, .png, .webp) in JPEGImages"
     assert report_of(voc) == [("c.xml", expected, "none", "annotation left out")]
+
+
+@pytest.mark.parametrize("suffix", [".jpeg", ".PNG", ".webp"])
+def test_photographs_of_any_kind_that_can_be_decoded(voc, suffix):
+    (voc.root / "JPEGImages" / "a.jpg").unlink()
+    voc.image("a", suffix=suffix)
+    assert report_of(voc) == []
 
 
 def test_listed_without_annotation(voc):
@@ -553,7 +560,7 @@ def test_names_that_cannot_be_decoded_are_not_taken_for_each_other(voc):
     image_set, problems = voc.build()
     assert image_set.image_names.tolist() == ["a", "b", "\ufffd00dcff"]
     assert [(row.expected, row.came) for row in problems] == [
-        ("an image \ufffd00dcfd (.jpg, .jpeg, .png) in JPEGImages", "none"),
+        ("an image \ufffd00dcfd (.jpg, .jpeg, .png, .webp) in JPEGImages", "none"),
         ("an annotation for every image", "none for \ufffd00dcfe"),
     ]
 
@@ -725,7 +732,7 @@ def test_an_export_of_fiftyone(voc):
     assert image_set.boxes.tolist() == [[0, 0, 20, 15], [1, 1, 20, 15], [21, 16, 40, 30]]
     (voc.root / "data" / "b.jpg").unlink()
     _, problems = voc.build(test_share=0.5)
-    assert told(problems)[1][:3] == ("b.xml", "an image b (.jpg, .jpeg, .png) in data", "none")
+    assert told(problems)[1][:3] == ("b.xml", "an image b (.jpg, .jpeg, .png, .webp) in data", "none")
 
 
 def xml_of(*objects, owner=""):

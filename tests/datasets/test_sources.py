@@ -28,6 +28,9 @@ from ranking.datasets import (
     source_class,
     source_names,
 )
+from ranking.datasets.detection import detect, tree_sources
+from ranking.datasets.tree_source import TreeSource
+from ranking.intake import open_tree
 from ranking.settings import settings_of
 from ranking.types import Problem, SourceImage
 
@@ -58,8 +61,13 @@ def make(request, voc, tmp_path_factory):
         "Public figures": lambda: {"file": str(some_pubfig(folder))},
         "SVMlight": lambda: {"file": str(some_svmlight(folder))},
         "Timeline cars": lambda: {"images": 50},
-    }.get(request.param, dict)()
-    return lambda **settings: make_source(request.param, **needed, **settings)
+    }
+    asked = [
+        item.name for item in settings_of(source_class(request.param)) if item.name in ("folder", "file")
+    ]
+    assert request.param in needed or not asked, f"name a small good example of {request.param} in `needed`"
+    given = needed.get(request.param, dict)()
+    return lambda **settings: make_source(request.param, **given, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +88,17 @@ def test_records_are_the_same_each_time(make):
     first, second = list(make().records()), list(make().records())
     assert first == second
     assert {type(item) for item in first} <= {SourceImage, Problem}
+
+
+def test_what_a_source_of_trees_reads_is_recognised_as_its_own_before_others(make):
+    source = make()
+    if source.name not in tree_sources():
+        pytest.skip("it reads no trees")
+    first, *others = detect(open_tree(source.folder))
+    assert first.source == source.name, "see `Recognised` for how sure a source should be"
+    assert all(0 < one.recognised.sure < first.recognised.sure <= 1 for one in others)
+    assert first.recognised.why.strip(". ")
+    assert len(make_source(source.name, folder=source.folder, **first.recognised.settings)) == len(source)
 
 
 def test_length_and_names(make):
@@ -140,8 +159,8 @@ def _changed(make):
         "Corel5k": {"least": 25},
         "Public figures": {"least": 11},
     }
-    if make().name in ("Class folders", "COCO", "CVAT", "Table of images", "YOLO"):
-        return {"split": "draw", "test_share": 0.5}
+    if isinstance(make(), TreeSource):
+        return {"split": "draw", "test_share": 0.75}
     return special.get(make().name, {"test_share": 0.9})
 
 

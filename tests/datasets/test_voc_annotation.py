@@ -8,7 +8,8 @@ import pytest
 from voc_tree import voc_object
 
 from ranking.datasets import voc_annotation
-from ranking.datasets.voc_annotation import Refused, parse_xml, read_annotation
+from ranking.datasets.voc_annotation import read_annotation
+from ranking.datasets.xml_file import Refused, parse_xml
 
 LAUGHS = "".join(f'<!ENTITY lol{level} "{f"&lol{level - 1};" * 10}">' for level in range(1, 10))
 BILLION_LAUGHS = (

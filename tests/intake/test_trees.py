@@ -226,7 +226,12 @@ def test_names_that_could_be_paths_are_left_out(tmp_path):
     assert {tree.read(name, 9) for name in tree.names} == {b"x"}
     assert rows(tree) == [
         ("5 names", "names that lead nowhere else", "../up, a/../../up, /etc/passwd and 2 more", "left out"),
-        ("1 name", "names of at most 1,000 characters", "n" * 79 + "…", "left out"),
+        (
+            "1 name",
+            "names of at most 1,000 characters (RANKING_INTAKE_NAME_LENGTH)",
+            "n" * 79 + "…",
+            "left out",
+        ),
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
 

@@ -381,5 +381,8 @@ def test_an_array_above_the_limit_is_refused_before_it_is_read(desk, monkeypatch
 
 def test_a_table_above_the_limit_is_refused_before_it_is_expanded(desk, monkeypatch):
     limited(monkeypatch, vector_bytes=4_000)
-    with pytest.raises(ValueError, match=r"expected a table of at most 0.00762939 MB, got one of"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected a table of at most 0.00762939 MB \(twice RANKING_INTAKE_VECTOR_BYTES\), got one of",
+    ):
         desk.parquet({f"f{place}": np.zeros(9) for place in range(300)})

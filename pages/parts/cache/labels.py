@@ -9,10 +9,9 @@ import streamlit as st
 
 from pages.parts.cache.homes import EACH, or_gone, store
 from pages.parts.cache.image_sets import _image_set
-from pages.parts.cache.trainings import _features, _needs, _projection
+from pages.parts.cache.trainings import _method_and_features, _needs
 from ranking import method_class
 from ranking.answers import AnswerStore
-from ranking.features.projection import projected
 from ranking.label_pairs import LabelPairs
 from ranking.label_pairs import label_pairs as label_pairs_of
 from ranking.label_sets import label_set
@@ -86,8 +85,7 @@ def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
 def _label_ranker(home: str, run_id: str) -> tuple[LabelRanker, LabelSet]:
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), LabelTrainSettings.from_json(run.settings)
-    features = projected(_projection(home, run_id), _features(home, run_id, images, settings.features))
-    method = method_class(settings.method).load(run.model_file)
+    method, features = _method_and_features(home, run, images, settings.features)
     shown = label_set(images, features, settings.min_images)
     method.prediction(shown.part([0]))  # a ValueError says which labels or features it knows instead
     return method, shown

@@ -9,9 +9,7 @@ import streamlit as st
 
 from pages.parts.cache.homes import EACH, SOME, or_gone, store
 from pages.parts.cache.image_sets import _image_set, _thumbnails
-from pages.parts.cache.trainings import _features, _needs, _projection, _scores
-from ranking import method_class
-from ranking.features.projection import projected
+from pages.parts.cache.trainings import _method_and_features, _needs, _scores
 from ranking.run import Run
 from ranking.run_settings import OrderTrainSettings
 from ranking.store import Store
@@ -86,8 +84,7 @@ def _mid_rank(home: str, run_id: str) -> tuple[MidRank, Features]:
 
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), OrderTrainSettings.from_json(run.settings)
-    features = projected(_projection(home, run_id), _features(home, run_id, images, settings.features))
-    method = method_class(settings.method).load(run.model_file)
+    method, features = _method_and_features(home, run, images, settings.features)
     return method, drawn_for_test(images, settings, features).sequences.features
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,7 +14,7 @@ from pages.parts.cache.image_sets import _image_set, splits
 from ranking import method_class
 from ranking.comparison import Comparison
 from ranking.features import cached_features, load_features
-from ranking.features.projection import Projection
+from ranking.features.projection import Projection, projected
 from ranking.intervals import Redrawn
 from ranking.intervals import redrawn as draw_again
 from ranking.methods import score_direction
@@ -57,6 +57,12 @@ def _features(home: str, run_id: str, images: ImageSet, described: Named) -> Fea
     if features is None:
         raise NoFeatures(f"the features of training {run_id} are not kept here; compute them once more")
     return features
+
+
+def _method_and_features(home: str, run: Run, images: ImageSet, described: Named) -> tuple[Any, Features]:
+    """The method that a training left, and (n, d) the features of its set's samples as that method sees them."""
+    features = projected(_projection(home, run.id), _features(home, run.id, images, described))
+    return method_class(run.settings["method"]).load(run.model_file), features
 
 
 def ranking(run: Run, split: str) -> Ranking:

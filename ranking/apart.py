@@ -1,0 +1,66 @@
+"""Small work on what a stranger brought, by a process of its own: what it breaks, and what it takes, is nobody else's.
+
+It is for what a page waits for, some seconds at most; what takes longer is a worker's (see `ranking.jobs`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ranking.text import readable
+from ranking.worker_limits import INTAKE_MEMORY, limit_memory, limit_time, reason_of
+
+SECONDS = 60  # of a processor, and twice as many by the clock
+AT_ONCE = 2  # so many processes; who comes then waits
+ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+_turns = threading.BoundedSemaphore(AT_ONCE)
+
+
+def ask_apart(program: str, arguments: list[str], data: bytes) -> dict[str, Any]:
+    """What the module `program`, run by itself, answers to `data`: what its `answer_apart` was given returns.
+
+    ValueError where it refuses, with its words, and where it breaks off or takes too long.
+    """
+    with _turns:
+        try:
+            ended = subprocess.run(
+                [sys.executable, "-m", program, *arguments],
+                input=data,
+                capture_output=True,
+                timeout=2 * SECONDS,
+                env={**os.environ, **ALONE},
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ValueError(f"reading it took more than {2 * SECONDS} seconds; bring less") from error
+    try:
+        told: dict[str, Any] = json.loads(ended.stdout)
+    except ValueError as error:
+        said = (
+            readable(ended.stderr.decode(errors="replace").strip()[-300:]) or f"exit code {ended.returncode}"
+        )
+        raise ValueError(
+            f"whoever read it broke off ({said}); bring another file, or a smaller one"
+        ) from error
+    if "refused" in told:
+        raise ValueError(told["refused"])
+    return told
+
+
+def answer_apart(work: Callable[[list[str], bytes], dict[str, Any]]) -> None:
+    """Be the process that is asked: `work` is given the arguments and what came; its ValueErrors are refusals."""
+    limit_memory(INTAKE_MEMORY)
+    limit_time(SECONDS)
+    try:
+        told = work(sys.argv[1:], sys.stdin.buffer.read())
+    except (
+        Exception
+    ) as error:  # a stranger's bytes may fail their readers in any way; it is told to who asked
+        told = {"refused": reason_of(error, INTAKE_MEMORY)}
+    print(json.dumps(told))

@@ -1,0 +1,233 @@
+"""What every limit of the intake keeps to, the ones of tomorrow included: who meets it is told how to set it."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pytest
+from PIL import Image
+from pyarrow import parquet
+
+from ranking import worker
+from ranking.datasets import build, build_image_set, make_source
+from ranking.intake import Limits, Unusable, open_tree
+from ranking.intake.limits import variable
+from ranking.networks import running
+from ranking.networks.files import checked_size
+from ranking.run import Kind
+from ranking.store import Store
+from ranking.types import Problem, SourceBox, SourceImage
+from ranking.vectors import look_at_vectors
+
+ROOT = Path(__file__).parents[2]
+Beyond = Callable[[Path], Iterator[str]]  # goes beyond a limit that is set to LEAST; what was said, each time
+LEAST = {"vector_bytes": 200, "name_length": 5, "entries": 2}  # where 1 would refuse everything else too
+
+
+def told_by(work: Callable[[], Any]) -> str:
+    """What the refusal of `work` says."""
+    with pytest.raises((ValueError, Unusable)) as caught:
+        work()
+    return str(caught.value)
+
+
+def pixels() -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (40, 30)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def laid(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def packed(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in files.items():
+            file.writestr(name, content)
+    return path
+
+
+def as_parquet(path: Path, columns: dict[str, Any], **options: Any) -> Path:
+    parquet.write_table(pyarrow.table(columns), path, **options)
+    return path
+
+
+def entries(folder: Path) -> Iterator[str]:
+    files = {f"{number}.jpg": b"" for number in range(3)}
+    yield told_by(lambda: open_tree(laid(folder / "x", files)))
+    yield told_by(lambda: open_tree(packed(folder / "x.zip", files)))
+
+
+def of_a_zip_file(folder: Path) -> Iterator[str]:
+    zeros = bytes(17 * 2**20)  # more than a small file may always expand to
+    yield told_by(lambda: open_tree(packed(folder / "x.zip", {"a.jpg": zeros})))
+
+
+def name_length(folder: Path) -> Iterator[str]:
+    [row] = open_tree(packed(folder / "x.zip", {"too long.jpg": b"", "a": b""})).problems
+    yield row.expected
+
+
+def image(folder: Path) -> Iterator[str]:
+    place = laid(folder / "x", {"cat/1.png": pixels(), "dog/1.png": pixels()})
+    yield told_by(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
+    whole = SourceImage("a", pixels(), (SourceBox(None, ("cat",)),))
+    [row] = build.check(whole, Limits.from_environment()).problems
+    yield row.expected
+
+
+def written(folder: Path) -> Iterator[str]:
+    place = laid(folder / "x", {"cat/1.png": pixels(), "dog/1.png": pixels()})
+    yield told_by(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
+
+
+def annotations(source: str, name: str, content: bytes) -> Beyond:
+    def beyond(folder: Path) -> Iterator[str]:
+        place = laid(folder / "x", {name: content, "1.jpg": b""})
+        yield told_by(lambda: len(make_source(source, folder=str(place))))
+
+    return beyond
+
+
+def each(*parts: Beyond) -> Beyond:
+    def beyond(folder: Path) -> Iterator[str]:
+        for number, part in enumerate(parts):
+            yield from part(folder / f"{number}")
+
+    return beyond
+
+
+def parquet_of_images(folder: Path) -> Iterator[str]:
+    """It is small as it is, and expands to more."""
+    folder.mkdir()
+    table = as_parquet(folder / "t.parquet", {"image": ["1.jpg"] * 2**18, "x": [1] * 2**18})
+    yield from annotations("Table of images", "t.parquet", table.read_bytes())(folder)
+
+
+def vectors(folder: Path) -> Iterator[str]:
+    rows = np.random.default_rng(0).integers(0, 9, (2, 60)).astype(np.uint8)
+    images = built(folder)
+    np.save(folder / "wide.npy", rows.astype(np.float64))
+    np.save(folder / "bytes.npy", rows[:, :30])  # within the limit, its rows as they are kept are not
+    as_parquet(folder / "x.parquet", {"x": list(rows.astype(np.float32))})
+    for name in ("wide.npy", "bytes.npy", "x.parquet"):
+        target = folder / f"run of {name}" / "vectors.npy"
+        target.parent.mkdir()
+        try:
+            yield look_at_vectors(folder / name, name, images, target).refused
+        except ValueError as error:
+            yield str(error)
+        assert not target.exists()
+
+
+def built(folder: Path) -> Any:
+    class Two:
+        def title(self) -> str:
+            return "Two"
+
+        def __len__(self) -> int:
+            return 2
+
+        def records(self) -> Iterator[SourceImage | Problem]:
+            for name in ("a", "b"):
+                yield SourceImage(name, pixels(), (SourceBox(None, (name,)),), test=name == "b")
+
+    return build_image_set(Two(), folder / "set")[0]
+
+
+def network(script: str) -> Beyond:
+    """A program in place of the one that runs models."""
+
+    def beyond(folder: Path) -> Iterator[str]:
+        program = folder / "program.py"
+        program.write_text(f"import sys, time\n{script}\n")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(running.network_program, "__file__", str(program))
+            patched.setattr(running, "check_runtime", lambda: None)
+            yield told_by(lambda: running.Network(folder / "x.onnx").ask(np.zeros((1, 1)), "y"))
+
+    return beyond
+
+
+def network_bytes(folder: Path) -> Iterator[str]:
+    (folder / "x.onnx").write_bytes(b"\x08\x01")
+    yield told_by(lambda: checked_size(folder / "x.onnx"))
+
+
+def seconds(folder: Path) -> Iterator[str]:
+    store = Store(folder / "home")
+    works: dict[Kind, str] = {"import": "import_images", "features": "look_at_features"}
+    for kind, work in works.items():
+        run = store.create_run(kind, {})
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(worker, work, lambda *_: time.sleep(60))
+            patched.setattr(worker, "limit_memory", lambda *_: None)
+            patched.setattr(worker.faulthandler, "enable", lambda: None)
+            handler = signal.getsignal(signal.SIGTERM)
+            worker.main([str(store.home), run.id])
+            signal.signal(signal.SIGTERM, handler)
+        yield store.run(run.id).reason
+
+
+LOADED = "print('{}', flush=True); sys.stdin.buffer.readline()"
+BEYOND: dict[str, Beyond] = {
+    "entries": entries,
+    "total_bytes": of_a_zip_file,
+    "ratio": of_a_zip_file,
+    "name_length": name_length,
+    "image_bytes": image,
+    "pixels": image,
+    "json_bytes": each(
+        annotations("COCO", "a.json", json.dumps({"images": []}).encode()),
+        annotations("CVAT", "a.xml", b"<annotations></annotations>"),
+    ),
+    "table_bytes": each(annotations("Table of images", "t.csv", b"image,x\n1.jpg,1\n")),
+    "vector_bytes": vectors,
+    "network_bytes": network_bytes,
+    "network_memory": network("sys.exit('it needs more memory than it may have')"),
+    "load_seconds": network("time.sleep(60)"),
+    "image_seconds": network(f"{LOADED}; time.sleep(60)"),
+    "network_seconds": network(f"{LOADED}; time.sleep(60)"),
+    "seconds": seconds,
+    "stored_bytes": written,
+}
+
+
+@pytest.mark.parametrize("limit", [item.name for item in fields(Limits)])
+def test_who_goes_beyond_a_limit_is_told_how_to_set_it(
+    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert limit in BEYOND, f"say in BEYOND how one goes beyond {limit}"
+    monkeypatch.setenv(variable(limit), str(LEAST.get(limit, 1)))
+    said = list(BEYOND[limit](tmp_path))
+    assert said
+    assert [text for text in said if variable(limit) not in text] == []
+
+
+def test_a_parquet_file_that_expands_beyond_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable("table_bytes"), "100000")
+    [said] = parquet_of_images(tmp_path / "x")
+    assert f"MB ({variable('table_bytes')}), got a larger one" in said
+
+
+def test_the_readme_lists_each_limit_with_its_default() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `RANKING_INTAKE_")]
+    told = {row[1].strip(" `"): row[2].strip().replace(",", "") for row in rows}
+    assert told == {variable(item.name): str(item.default) for item in fields(Limits)}

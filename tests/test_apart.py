@@ -1,0 +1,94 @@
+"""Work by a process of its own: answers, refusals, and what breaks it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ranking import apart
+from ranking.apart import ask_apart
+from ranking.features import load_features
+from ranking.own_image import describe, describe_apart
+from ranking.store import Store
+
+PROGRAM = """
+import os
+from ranking.apart import answer_apart
+
+def work(arguments, data):
+    if data == b"die":
+        os.abort()
+    if data == b"grow":
+        return {"bytes": len(bytearray(2**33))}
+    if data == b"wait":
+        import time
+        time.sleep(60)
+    if data == b"no":
+        raise ValueError("expected yes, got no")
+    return {"arguments": arguments, "bytes": len(data)}
+
+if __name__ == "__main__":
+    answer_apart(work)
+"""
+PARTS = [("Colour", {})]
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "works_apart.py").write_text(PROGRAM)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(apart.__file__).parents[1]}")
+    return "works_apart"
+
+
+def jpeg(size: tuple[int, int], orientation: int = 1) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    picture = Image.linear_gradient("L").resize(size).convert("RGB")
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", exif=exif)
+    return stream.getvalue()
+
+
+def test_it_is_given_what_came_and_answers(program: str) -> None:
+    assert ask_apart(program, ["a", "b c"], b"123") == {"arguments": ["a", "b c"], "bytes": 3}
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"no", "^expected yes, got no$"),
+        (b"die", r"broke off \(exit code -6\)"),
+        (b"grow", "ran out of memory .it may use 4.29 GB"),
+    ],
+)
+def test_what_it_refuses_and_what_breaks_it_is_said(program: str, data: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        ask_apart(program, [], data)
+
+
+def test_what_takes_too_long_is_ended(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "SECONDS", 0.5)
+    with pytest.raises(ValueError, match=r"took more than 1\.0 seconds"):
+        ask_apart(program, [], b"wait")
+
+
+def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path: Path) -> None:
+    store = Store(tmp_path / "home")
+    for name in ("there", "here"):
+        (tmp_path / name).mkdir()
+    lying = jpeg((60, 40), orientation=6)
+    images, features = describe_apart(store, lying, PARTS, tmp_path / "there")
+    assert images.image_sizes.tolist() == [[40, 60]], "a telephone held upright stores its picture lying"
+    describe(store, lying, PARTS, tmp_path / "here")
+    np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path / "here"))
+    other = load_features(images, PARTS, tmp_path / "new")
+    np.testing.assert_array_equal(features, other)
+
+
+def test_an_own_image_that_is_none_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected an intact JPEG, PNG or WebP image, came: another kind"):
+        describe_apart(Store(tmp_path / "home"), b"GIF89a", PARTS, tmp_path)
