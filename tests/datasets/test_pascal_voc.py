@@ -793,7 +793,7 @@ def test_annotations_beside_their_images(tmp_path):
     image_set, problems = build("PASCAL VOC", folder)
     assert (image_set.title, image_set.ids.tolist()) == ("mine", ["a#1", "b#1"])
     assert told(problems)[1:3] == [
-        ("d.xml", "an image d (.jpg, .jpeg, .png) in its folder", "none", "annotation left out"),
+        ("d.xml", "an image d (.jpg, .jpeg, .png, .webp) in its folder", "none", "annotation left out"),
         ("1 image", "an annotation for every image", "none for c", "left out"),
     ]
 
