@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -39,6 +40,20 @@ def check_disk(home: Path) -> None:
             "longer need and empty the list of deleted ones, take image sets away, discard imports that wait for a "
             "decision, remove computed features, or begin another room (start page)"
         )
+
+
+class DiskWatch:
+    """`check_disk` now and then while a home is written to; looking takes time, so never twice within SECONDS."""
+
+    SECONDS = 5.0
+
+    def __init__(self, home: Path) -> None:
+        self._home, self._next = home, 0.0
+
+    def __call__(self) -> None:
+        if time.monotonic() >= self._next:
+            check_disk(self._home)
+            self._next = time.monotonic() + self.SECONDS
 
 
 def check_jobs(home: Path, importing: bool, live: int) -> None:

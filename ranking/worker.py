@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
 from ranking.room_layout import check_source, unnamed
-from ranking.room_quotas import check_disk
+from ranking.room_quotas import DiskWatch
 from ranking.run import ENDED, INTAKES, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
@@ -59,7 +59,6 @@ if TYPE_CHECKING:  # what a worker does not need before its first event is impor
     from ranking.types import ImageSet
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
-QUOTA_SECONDS = 2.0  # how often at most an import looks how much its room takes
 TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
 # How often a queued training looks whether it is its turn, for each that is before it, and how often at least.
 TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
@@ -178,13 +177,10 @@ def _converged(result: Result) -> bool:
 
 def _within_quota(store: Store, report: Report) -> Callable[[str, float, int], None]:
     """`report.progress` that ends what fills the room of a visitor beyond what it may take."""
-    looked = -math.inf
+    watch = DiskWatch(store.home)
 
     def progress(what: str, done: float, total: int) -> None:
-        nonlocal looked
-        if time.monotonic() - looked >= QUOTA_SECONDS:
-            looked = time.monotonic()
-            check_disk(store.home)
+        watch()
         report.progress(what, done, total)
 
     return progress

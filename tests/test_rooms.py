@@ -7,11 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from labelled_pictures import patches
+from PIL import Image
 
 from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerStore
+from ranking.events import Report
 from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
 from ranking.features import load_features
 from ranking.home import HomeError
@@ -21,6 +24,7 @@ from ranking.room_quotas import (
     DISK,
     JOBS,
     LIVE_FOR_EACH,
+    DiskWatch,
     FullError,
     NoRoomError,
     QuotaError,
@@ -30,6 +34,7 @@ from ranking.rooms import Rooms, new_name
 from ranking.run import Run
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
+from ranking.worker import import_images
 
 HOSTILE = (
     "",
@@ -343,6 +348,26 @@ def test_a_full_room_says_of_what_and_what_to_do(
     other.create_run("train", {})
     server = Store(rooms.home)
     server.create_run("train", {})
+
+
+def test_an_import_ends_where_its_room_is_full(
+    rooms: Rooms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little was brought: each row of a few letters becomes a crop."""
+    pixels = np.random.default_rng(0).integers(0, 256, (160, 160, 3), np.uint8)
+    folder = tmp_path / "brought"
+    folder.mkdir()
+    for name in "ab":
+        Image.fromarray(pixels).save(folder / f"{name}.png")
+        (folder / f"{name}.txt").write_text("0 .5 .5 1 1\n" * 40)
+    (folder / "classes.txt").write_text("noise")
+    room = Store(rooms.make("room-of-anna"))
+    monkeypatch.setenv(DISK, "300000")
+    monkeypatch.setattr(DiskWatch, "SECONDS", 0.0)
+    settings = {"source": "YOLO", "source_settings": {"folder": str(folder)}}
+    run = room.create_run("import", settings)
+    with pytest.raises(FullError, match="this room is full"):
+        import_images(room, run, Report(tmp_path / "events"))
 
 
 def test_a_room_has_so_many_imports_and_trainings_at_once(

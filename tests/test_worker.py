@@ -35,6 +35,7 @@ from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
 from ranking.order_studies import study_orders
 from ranking.order_training import drawn_for_test
+from ranking.room_quotas import DiskWatch
 from ranking.rooms import Rooms
 from ranking.run import CALLED, ENDED, Kind, Run
 from ranking.run_settings import (
@@ -413,7 +414,7 @@ def test_an_import_ends_soon_after_it_has_filled_its_room(
     tmp_path: Path, zoo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it may take is looked at while it grows, not when it is kept."""
-    monkeypatch.setattr(worker, "QUOTA_SECONDS", 0.0)
+    monkeypatch.setattr(DiskWatch, "SECONDS", 0.0)
     room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
     before = everything(room)
     monkeypatch.setenv("RANKING_ROOM_DISK", "400000")

@@ -2,8 +2,8 @@
 
 Decided here, once for all sources:
 
-- A box is rounded to whole pixels. Partly outside its image: clipped and reported. Not finite, inverted, less
-  than a pixel or wholly outside: left out and reported.
+- A box is rounded to whole pixels, halves up. Partly outside its image: clipped and reported. Not finite, inverted,
+  less than a pixel or wholly outside: left out and reported.
 - An image whose annotation claims another size is left out: its boxes were drawn on something else.
 - An image without a usable box has no sample and is left out; one row counts all of these.
 - What is decoded, how an image is turned, and what is stored of it: see decoding.py.
@@ -72,6 +72,11 @@ def build_image_set(
                 raise ValueError(
                     f"an image set may have {limits.samples:,} boxes, more came; bring a part of the images, or set "
                     f"{variable('samples')}"
+                )
+            if writer.bytes > limits.stored_bytes:
+                raise ValueError(
+                    f"the import writes more than {limits.stored_bytes:,} bytes, by image {outcome.name!r}; bring "
+                    f"fewer images or boxes, or set {variable('stored_bytes')}"
                 )
             if outcome.name is not None:
                 done += 1
@@ -188,6 +193,11 @@ def _check_size(told: SourceImage, picture: Image.Image) -> None:
         raise Unusable("an image of the size that its annotation claims, {} x {}".format(*told.size), came)
 
 
+def _rounded(edge: float) -> float:
+    """To the next whole number, halves up: a box of one pixel stays one wherever it lies."""
+    return float(math.floor(edge + 0.5)) if math.isfinite(edge) else edge
+
+
 def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels | None, Problem | None]:
     """`box` in whole pixels inside an image of `size`, None where nothing is left; and what was wrong."""
     large = {name: number for name, number in box.numbers.items() if abs(number) > MAX_NUMBER}
@@ -202,7 +212,7 @@ def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels 
     came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in edges)
     if not all(map(math.isfinite, box.box)):
         return None, Problem(file, "a box of finite numbers", came, BOX_LEFT_OUT)
-    left, top, right, bottom = (float(round(edge)) if math.isfinite(edge) else edge for edge in edges)
+    left, top, right, bottom = map(_rounded, edges)
     if right <= left or bottom <= top:
         return None, Problem(file, "a box with left < right and top < bottom", came, BOX_LEFT_OUT)
     inside = max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])

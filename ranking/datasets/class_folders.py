@@ -33,6 +33,11 @@ class Sorted(NamedTuple):
     inner: str
     part: str | None
 
+    @property
+    def group(self) -> str | None:
+        """What the images of a folder within that of their class share, as the frames of a video do."""
+        return f"{self.label}/{self.inner}" if self.inner else None
+
 
 @SOURCES.register("Class folders")
 @dataclass
@@ -63,12 +68,12 @@ class ClassFolders(TreeSource):
         told, outside = self._images
         yield from self._tree.problems
         yield from outside.rows()
-        tested, rows = self._which_test([image.part for image in told])
+        groups = [[image.group] if image.group else [] for image in told]
+        tested, rows = self._which_test([image.part for image in told], groups)
         yield from rows
         names = called([image.name for image in told])
         for image, test in zip(told, tested, strict=True):
-            group = f"{image.label}/{image.inner}" if image.inner else None
-            box = SourceBox(None, (readable(image.label),), group=group)
+            box = SourceBox(None, (readable(image.label),), group=image.group)
             yield SourceImage(names[image.name], self._tree.file(image.name), (box,), test)
 
     @cached_property

@@ -66,6 +66,7 @@ class ImageSetWriter:
         if any(folder.iterdir()):
             raise ValueError(f"an image set is built in a new or empty folder; {folder} holds files already")
         self.folder = folder
+        self.bytes = 0  # that were written of images, crops and thumbnails
         self.classes: set[str] = set()
         self.criteria: dict[str, int] = {}  # each with its column, in the order in which they came
         self._groups: dict[tuple[str, str], int] = {}
@@ -102,6 +103,7 @@ class ImageSetWriter:
         self._hashes.append(image.stored.hash)
         self._records.append((image.record.name, image.record.test, image.size))
         self._thumbs.append(image.thumbnail)
+        self.bytes += sum(map(len, (image.stored.data, image.thumbnail, *image.crops)))
         self._add_features(image.record)
         for (box, pixels), crop in zip(image.boxes, image.crops, strict=True):
             key = ("image", image.record.name) if box.group is None else ("group", box.group)

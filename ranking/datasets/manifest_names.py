@@ -67,6 +67,7 @@ GROUP = tuple(
 )
 SPLIT = ("split", "subset", "part", "set", "partition", "usage")
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
+EXTENTS = (("w", "h"), ("width", "height"))  # where there are both, width and height are those of the image
 BOXES = {
     CORNERS: (
         ("left", "top", "right", "bottom"),
@@ -79,12 +80,12 @@ BOXES = {
     EXTENT: tuple(
         (*place, *extent)
         for place in (("left", "top"), ("x", "y"), ("xmin", "ymin"), ("x1", "y1"))
-        for extent in (("width", "height"), ("w", "h"))
+        for extent in EXTENTS
     ),
     MIDDLE: tuple(
         (*place, *extent)
         for place in (("xcenter", "ycenter"), ("xcentre", "ycentre"), ("centerx", "centery"), ("cx", "cy"))
-        for extent in (("width", "height"), ("w", "h"))
+        for extent in EXTENTS
     ),
 }
 PREFIXES = ("", "bbox", "box", "boundingbox", "bb")

@@ -33,16 +33,20 @@ class Listed:
     labels: dict[str, None] = field(default_factory=dict)
 
     def add_whole(self, one: SourceBox) -> None:
-        """What one more row says of the whole image: its labels, and the numbers that were not known before."""
-        self.labels.update(dict.fromkeys(one.classes))
-        if self.boxes:
-            numbers = {
-                name: one.numbers[name] if math.isnan(told) else told
-                for name, told in self.boxes[0].numbers.items()
-            }
-            self.boxes[0] = replace(self.boxes[0], numbers=numbers)
-        else:
+        """What one more row says of the whole image: its labels, and the numbers that were not known before. Unusable
+        where it says something else than an earlier row."""
+        if not self.boxes:
             self.boxes.append(one)
+        first = self.boxes[0]
+        other = [name for name, told in first.numbers.items() if _differ(told, one.numbers[name])]
+        if other or first.group != one.group:
+            expected = "rows of one image with one group, and one number of a kind"
+            raise Unusable(expected, f"another {other[0] if other else 'group'}")
+        numbers = {
+            name: one.numbers[name] if math.isnan(told) else told for name, told in first.numbers.items()
+        }
+        self.boxes[0] = replace(first, numbers=numbers)
+        self.labels.update(dict.fromkeys(one.classes))
 
     def all_boxes(self) -> tuple[SourceBox, ...]:
         """The boxes, or the one of the whole image with all of its labels."""
@@ -105,6 +109,11 @@ def _add(row: Mapping[str, str], image: str, table: str, columns: Columns, told:
         listed.add_whole(one)
     else:
         listed.boxes.append(one)
+
+
+def _differ(one: float, other: float) -> bool:
+    """Whether both numbers are known, and not the same."""
+    return one != other and not math.isnan(one) and not math.isnan(other)
 
 
 def _part(row: Mapping[str, str], image: str, table: str, columns: Columns) -> str | None:

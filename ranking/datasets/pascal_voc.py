@@ -28,9 +28,9 @@ ANNOTATION_LEFT_OUT = "annotation left out"
 class PascalVoc:
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
-    An image is found by the name of its annotation, in JPEGImages; what XML says of files is never read.
-    Boxes come 1-based with both ends included (0-based and half open in what FiftyOne exports) and leave 0-based and
-    half open. Objects in the action form are
+    An image is found by the name of its annotation, in JPEGImages or beside it; what XML says of files is never read.
+    Boxes come 1-based with both ends included (0-based and half open in what FiftyOne and Label Studio export) and
+    leave 0-based and half open. Objects in the action form are
     those that the lists name; where there are no lists, all that have `<actions>`.
     """
 
@@ -42,8 +42,8 @@ class PascalVoc:
         "",
         label="Folder or ZIP file",
         help="A folder or ZIP file on the computer that runs this app: a VOCdevkit, a VOC2007 or VOC2012 in it, or "
-        "any folder that holds Annotations and JPEGImages, or labels and data as FiftyOne exports VOC. Nothing "
-        "outside of it is read.",
+        "any folder that holds Annotations and JPEGImages, or as LabelImg, Roboflow, Label Studio and FiftyOne export "
+        "VOC. Nothing outside of it is read.",
     )
     year: str = setting(
         "",
@@ -157,7 +157,10 @@ class PascalVoc:
     def _annotation(self, name: str) -> tuple[Annotation | None, list[Problem]]:
         there = self._annotations[0].get(name)
         if there is None:
-            expected, came = "an annotation of every listed image", f"none in {self._voc.layout.annotations}"
+            expected, came = (
+                "an annotation of every listed image",
+                f"none in {self._voc.layout.annotations or 'its folder'}",
+            )
             return None, [Problem(f"{name}.xml", expected, came, "image left out")]
         file = readable(base(there))
         try:
@@ -170,7 +173,9 @@ class PascalVoc:
         there = self._images[0].get(name)
         if there is not None:
             return self._voc.tree.file(there, base(there))
-        expected = f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in {self._voc.layout.images}"
+        expected = (
+            f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in {self._voc.layout.images or 'its folder'}"
+        )
         return Problem(self._file(name), expected, "none", ANNOTATION_LEFT_OUT)
 
     def _file(self, name: str) -> str:

@@ -50,12 +50,13 @@ def number(criterion: str, cell: str) -> float:
 
 
 def plain_number(text: str) -> float | None:
-    """The number that `text` is, which may be infinite or NaN; None where it is none.
+    """The number that `text` is, which may be infinite or NaN; None where it is none, such as 0012_3, which Python
+    reads as one.
 
-    >>> plain_number("1e3"), plain_number("12 km")
-    (1000.0, None)
+    >>> plain_number("1e3"), plain_number("12 km"), plain_number("0012_3")
+    (1000.0, None, None)
     """
     try:
-        return float(text)
+        return None if "_" in text else float(text)
     except ValueError:
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from ranking.text import readable
 TABLES = (".csv", ".tsv", ".parquet")
 MOST_COLUMNS = 1_002
 MOST_VALUES = 20_000_000  # in the columns of a Parquet file, together
+DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
 Rows = Iterator[tuple[int, list[str]]]
 
 
@@ -54,7 +56,8 @@ def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
 
 
 def text_table(data: bytes, name: str = "") -> Table:
-    """The CSV or TSV in `data`. Cells are apart by commas, or by what the first line has instead: ; or tabs.
+    """The CSV or TSV in `data`. Cells are apart by commas, ; or tabs: by what makes the most cells of the first line.
+    Where that is ; numbers may have a decimal comma, as spreadsheets write them where ; stands between cells.
 
     >>> text_table(b"image;year\\na.jpg;1957").first(1)
     [['a.jpg', '1957']]
@@ -69,7 +72,7 @@ def text_table(data: bytes, name: str = "") -> Table:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
         try:
             for cells in reader:
-                yield reader.line_num, cells
+                yield reader.line_num, [_with_point(cell) for cell in cells] if mark == ";" else cells
         except csv.Error as error:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 
@@ -81,9 +84,24 @@ def text_table(data: bytes, name: str = "") -> Table:
     )
 
 
+def _with_point(cell: str) -> str:
+    """
+    >>> _with_point(" -1,5"), _with_point("1,5 km")
+    (' -1.5', '1,5 km')
+    """
+    return cell.replace(",", ".") if DECIMAL.fullmatch(cell) else cell
+
+
 def _mark(first: str, name: str) -> str:
     marks = ("\t", ",", ";") if suffix(name) == ".tsv" else (",", ";", "\t")
-    return next((mark for mark in marks if mark in first), marks[0])
+
+    def cells(mark: str) -> int:
+        try:
+            return len(next(csv.reader([first], delimiter=mark), []))
+        except csv.Error:  # reading it in earnest tells why
+            return 0
+
+    return max(marks, key=cells)
 
 
 def parquet_table(data: bytes, limits: Limits) -> Table:

@@ -75,7 +75,8 @@ class TreeSource(ABC):
         found = set(parts)
         chosen = next((part for part in ("test", "val") if part in found and found != {part}), None)
         if self.split != "draw" and chosen is not None:
-            return [part == chosen for part in parts], []
+            tested = [part == chosen for part in parts]
+            return tested, list(_on_both_sides(tested, groups or []))
         tested = drawn_whole(groups or [()] * len(parts), self.test_share, self.seed).tolist()
         rows = []
         if len(set(tested)) < 2:
@@ -92,6 +93,17 @@ class TreeSource(ABC):
     @cached_property
     def _tree(self) -> FileTree:
         return open_tree(self.folder, self.expected)
+
+
+def _on_both_sides(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> Iterator[Problem]:
+    """A row where images of one group are named for training and for the test."""
+    of_test = {group for told, test in zip(groups, tested, strict=False) if test for group in told}
+    others = {group for told, test in zip(groups, tested, strict=False) if not test for group in told}
+    if both := sorted(of_test & others):
+        came = f"{counted(len(both), 'group')} on both: {listed(both)}"
+        yield Problem(
+            "groups", "a group on one side of the split", came, "kept as named; the setting Split can draw"
+        )
 
 
 @dataclass

@@ -1,37 +1,28 @@
 """Finding and reading the files of a PASCAL VOC folder in a tree, wherever in it that folder lies.
 
-Annotations and JPEGImages are those of VOC; labels and data are what FiftyOne calls them when it exports VOC.
+Where its annotations and images lie: see voc_layouts.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from ranking.datasets.tree_source import bare
+from ranking.datasets.voc_layouts import VOC, Layout, voc_folders
 from ranking.intake import FileTree, Recognised, Unusable
 from ranking.intake.files import IMAGE_SUFFIXES, image_name
-from ranking.intake.tree import base, parent, stem, suffix
+from ranking.intake.tree import base, parent, suffix
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
 MAX_LIST_BYTES = 16 * 2**20
 YEAR = re.compile(r"VOC(\d{4})")
-LOOKED_AT = 5  # annotations that say whether labels/ holds XML of VOC
-
-
-class Layout(NamedTuple):
-    """Which folders hold annotations and images, and how boxes count pixels: VOC from 1 with both ends included,
-    FiftyOne from 0 without the last."""
-
-    annotations: str
-    images: str
-    first_pixel: int
-
-
-LAYOUTS = (Layout("Annotations", "JPEGImages", 1), Layout("labels", "data", 0))
-LAYOUT = "a folder with Annotations and JPEGImages, or a VOCdevkit with VOC2007, VOC2012, ... of such folders"
+LAYOUT = (
+    "a folder with Annotations and JPEGImages, or a VOCdevkit with VOC2007, VOC2012, ... of such folders, or "
+    "images with an XML file of VOC beside each"
+)
 
 
 class UnusableList(ValueError):
@@ -53,15 +44,29 @@ class VocFolder:
 
     def annotations(self) -> tuple[dict[str, str], list[Problem]]:
         """Image name to name of the annotation, and a row for each that two files share."""
-        return self._by_name(self.layout.annotations, (".xml",))
+        return self._by_name(self._folders(self.layout.annotations), (".xml",))
 
     def images(self) -> tuple[dict[str, str], list[Problem]]:
         """Image name to name of the file, in the order of IMAGE_SUFFIXES, and a row for each that two files share."""
-        return self._by_name(self.layout.images, IMAGE_SUFFIXES)
+        return self._by_name(self._folders(self.layout.images), IMAGE_SUFFIXES)
 
     def lists(self, task: str) -> dict[str, str]:
         """The lists of ImageSets/`task` by name, without `.txt`; empty where there are none."""
-        return self._by_name(f"ImageSets/{task}", (".txt",))[0]
+        return self._by_name([f"ImageSets/{task}"], (".txt",))[0]
+
+    def parts(self) -> dict[str, list[str]]:
+        """The images with an annotation of each part ("train", "val", "test") that has folders of its own."""
+        told = self._by_name
+        return {part: list(told([folder], (".xml",))[0]) for part, folder in self.layout.parts}
+
+    def _inside(self, directory: str) -> list[str]:
+        """The files of a folder; of one that holds nothing else, as CVAT fills it, those of the folders in it too."""
+        if self.layout.beside:
+            return self.tree.children(directory)
+        return [name for name in self.tree.names if name.startswith(directory + "/")]
+
+    def _folders(self, directory: str) -> list[str]:
+        return [folder for _, folder in self.layout.parts] or [directory]
 
     def lines(self, name: str) -> list[str]:
         """The lines of a list that are not empty; UnusableList for one that cannot be read or is too long."""
@@ -73,20 +78,24 @@ class VocFolder:
         text = data.decode("utf-8-sig", errors="surrogateescape")
         return [line.strip() for line in text.splitlines() if line.strip()]
 
-    def _by_name(self, directory: str, suffixes: tuple[str, ...]) -> tuple[dict[str, str], list[Problem]]:
-        for folder in (directory, parent(directory)):
+    def _by_name(
+        self, directories: Sequence[str], suffixes: tuple[str, ...]
+    ) -> tuple[dict[str, str], list[Problem]]:
+        """Names tell the folders inside of `directories`, and those of parts."""
+        for folder in (*directories, *map(parent, directories)):
             if folder in self.tree.closed:
                 raise ValueError(self.tree.closed[folder])
-        wanted = [name for name in self.tree.children(directory) if suffix(name) in suffixes]
+        there = [name for directory in directories for name in self._inside(directory)]
+        wanted = [name for name in there if suffix(name) in suffixes]
+        start = 0 if self.layout.beside else len(directories[0]) + 1
         found: dict[str, str] = {}
         problems = []
         for name in sorted(wanted, key=lambda name: _preference(name, suffixes)):
-            image, file = image_name(stem(name)), readable(base(name))
+            image, file = image_name(bare(name)[start:]), readable(base(name))
             if image in found:
                 done = f"{readable(base(found[image]))} is used"
-                problems.append(
-                    Problem(file, f"one file for each name in {directory}", f"{file} again", done)
-                )
+                expected = f"one file for each name in {parent(name) or 'a folder'}"
+                problems.append(Problem(file, expected, f"{file} again", done))
             else:
                 found[image] = name
         return found, problems
@@ -103,7 +112,7 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
     ValueError where it is not laid out as VOC, or a folder of it cannot be listed; it says what is there.
     """
     year = year.strip().upper().removeprefix("VOC")
-    top, found = readable(str(tree.place), 255), dict(_voc_folders(tree))
+    top, found = readable(str(tree.place), 255), voc_folders(tree)
     if "" in found:
         own = YEAR.fullmatch(tree.parts[-1]) if tree.parts else None
         if year and (own is None or own[1] != year):
@@ -131,7 +140,7 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
         if YEAR.fullmatch(base(name)) is not None:
             raise ValueError(why)
     # What else it holds is not told: any folder of the server may be typed here.
-    parts = [name for name in LAYOUTS[0][:2] if not tree.has_folder(name)]
+    parts = [name for name in VOC[:2] if not tree.has_folder(name)]
     raise ValueError(f"expected {LAYOUT}; {top} has {_none_of([*parts, 'VOC2007, VOC2012, ...'])}")
 
 
@@ -146,26 +155,12 @@ def recognise_voc(tree: FileTree) -> Recognised | None:
         return None
     both, inside = voc.layout, "/".join(voc.tree.parts[len(tree.parts) :])
     where = f" in {readable(inside)}" if inside else ""
-    why = f"{both.annotations}/ holds {counted(annotations, 'XML file')} and {both.images}/ {counted(images, 'image')}"
+    files, pictures = counted(annotations, "XML file"), counted(images, "image")
+    why = f"{both.annotations}/ holds {files} and {both.images}/ {pictures}"
+    if both.beside:
+        folders = [readable(folder) for _, folder in both.parts]
+        why = f"{files} of VOC lie beside {pictures}" + (f" in {listed(folders)}" if folders else "")
     return Recognised(0.95 if images else 0.5, why + where)
-
-
-def _voc_folders(tree: FileTree) -> Iterator[tuple[str, Layout]]:
-    """Every folder of the tree that is laid out as VOC."""
-    for folder in sorted({"", *map(parent, [*tree.folders, *tree.closed])}):
-        inner = folder + "/" if folder else ""
-        for layout in LAYOUTS:
-            if all(tree.has_folder(inner + name) for name in layout[:2]) and (
-                layout.first_pixel or _holds_xml(tree, inner + layout.annotations)
-            ):
-                yield folder, layout
-                break
-
-
-def _holds_xml(tree: FileTree, folder: str) -> bool:
-    """Whether the first files of a folder of a common name are XML: YOLO has labels/ too, of text."""
-    first = tree.children(folder)[:LOOKED_AT]
-    return bool(first) and all(suffix(name) == ".xml" for name in first)
 
 
 def _voc_folder(tree: FileTree, folder: str, found: dict[str, Layout]) -> VocFolder:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ranking.datasets.splits import drawn
+from ranking.datasets.tree_source import PARTS
 from ranking.datasets.voc_folder import UnusableList, VocFolder
 from ranking.intake.files import image_name
 from ranking.intake.tree import base
@@ -49,7 +50,12 @@ class Lists:
 
 
 def main_lists(folder: VocFolder, annotated: Iterable[str]) -> Lists:
-    """ImageSets/Main: an image name a row; the 1 or -1 of per-class lists may follow and is not needed."""
+    """ImageSets/Main: an image name a row; the 1 or -1 of per-class lists may follow and is not needed.
+
+    Where parts have folders of their own, each is a list, and trainval what is not of the test.
+    """
+    if parts := folder.parts():
+        return Lists({**parts, "trainval": parts.get("train", []) + parts.get("val", [])}, None)
     known = set(annotated)
 
     def name(line: str) -> str:
@@ -105,7 +111,7 @@ def split_by_lists(
             raise ValueError(f"no image list {name!r}; the lists are: {there}")
     problems = list(lists.problems)
     test = test or _first_annotated(lists, ["test", "val"], annotated)
-    train = train or _first_annotated(lists, ["train"] if test == "val" else [], annotated)
+    train = train or _first_annotated(lists, ["train"] if _meant(test) == "val" else [], annotated)
     train = train or _first_annotated(lists, ["trainval", "train"], annotated)
     if not test:
         names = lists.names(train) if train else annotated
@@ -135,7 +141,19 @@ def split_by_lists(
 def _first_annotated(lists: Lists, candidates: list[str], annotated: list[str]) -> str:
     """The first of `candidates` that names an annotated image (VOC 2012 ships test lists without any)."""
     known = set(annotated)
-    return next((name for name in candidates if known & set(lists.names(name))), "")
+    there = [(_meant(name), name) for name in sorted({*lists.images, *lists.unusable})]
+    meant = (name for candidate in candidates for what, name in there if what == candidate)
+    return next((name for name in meant if known & set(lists.names(name))), "")
+
+
+def _meant(name: str) -> str | None:
+    """Which of VOC's lists that is; CVAT calls them Train, Validation and Test.
+
+    >>> _meant("trainval"), _meant("Validation"), _meant("cat_train")
+    ('trainval', 'val', None)
+    """
+    lower = name.lower()
+    return lower if lower == "trainval" else PARTS.get(lower)
 
 
 def _objects(lists: Lists, chosen: list[str]) -> dict[str, Labels] | None:

@@ -39,10 +39,10 @@ class Yolo(TreeSource):
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Text files that belong to images, the first of which hold such rows."""
+        """Text files that belong to images, of the first of which more hold nothing but such rows than do not."""
         labels = label_files(tree)
         read = [readable_rows(tree, name) for name in list(labels.values())[:LOOKED_AT]]
-        if not any(read) or False in read:
+        if read.count(True) <= read.count(False):
             return None
         named = names_file(tree)
         names = f"{readable(named)} names the classes" if named else "no file names the classes"

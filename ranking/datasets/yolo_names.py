@@ -18,6 +18,14 @@ ITEM = re.compile(r"[ \t]*-[ \t]+(\S.*)|[ \t]+['\"]?(\d{1,6})['\"]?[ \t]*:[ \t]*
 SKIPPED = re.compile(r"[ \t]*(#.*)?")
 PAIR = re.compile(r"""['"]?(\d{1,6})['"]?[ \t]*:[ \t]*(.*)""")
 POSE = re.compile(r"^kpt_shape[ \t]*:", re.MULTILINE)
+# Possessive: what is never closed is passed over once, however long it is.
+SINGLE, DOUBLE = r"'((?:[^']|'')*+)'", r'"((?:[^"\\]|\\.)*+)"'
+NUMBERED = r"""['"]?\d{1,6}['"]?\s*:\s*"""
+CELL = re.compile(
+    rf"""(?P<cell>(?>\s*(?:{NUMBERED})?(?:{SINGLE}|{DOUBLE})?)[^,\]}}]*+)(?P<end>[,\]}}])""", re.DOTALL
+)
+ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+BLANKS = frozenset("0abtnvfreN_LP")  # escapes of what is no letter of a name
 Names = dict[int, str]
 
 
@@ -44,7 +52,7 @@ def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
     if suffix(name) in (".yaml", ".yml"):
         names, pose = yaml_names(text), POSE.search(text) is not None
     else:
-        names, pose = dict(enumerate(line.strip() for line in text.strip().splitlines())), False
+        names, pose = dict(enumerate(line.strip() for line in text.splitlines())), False
     names = {number: readable(told) for number, told in names.items() if readable(told)}
     if not names:
         raise Unusable("a list of the names of classes", "none that can be read")
@@ -77,26 +85,32 @@ def yaml_names(text: str) -> Names:
 
 def _cells(text: str) -> list[str]:
     """What commas separate outside of quotes, up to a closing bracket; in one pass, however long it is."""
-    cells, cell, quote = list[str](), list[str](), ""
-    for letter in text:
-        if not quote and letter in ",]}":
-            cells.append("".join(cell).strip())
-            cell = []
-            if letter != ",":
-                return [told for told in cells if told]
-        else:
-            opens = not quote and letter in "'\"" and not "".join(cell[-1:]).strip()
-            quote = letter if opens else "" if letter == quote else quote
-            cell.append(letter)
+    cells, at = list[str](), 0
+    while (cell := CELL.match(text, at)) is not None:
+        cells.append(cell["cell"].strip())
+        at = cell.end()
+        if cell["end"] != ",":
+            return [told for told in cells if told]
     return []  # a bracket that is never closed
 
 
 def _plain(told: str) -> str:
-    """A YAML scalar without its quotes, or without the remark after it."""
+    """What a YAML scalar says: what is quoted without quotes and escapes, the rest without the remark after it."""
     told = told.strip()
-    if told[:1] in ("'", '"') and (end := told.find(told[0], 1)) > 0:
-        return told[1:end]
+    if (single := re.match(SINGLE, told)) is not None:
+        return single[1].replace("''", "'")
+    if (double := re.match(DOUBLE, told, re.DOTALL)) is not None:
+        return ESCAPE.sub(_letter, double[1]).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return told.partition(" #")[0].strip()
+
+
+def _letter(escape: re.Match[str]) -> str:
+    """The letter that an escape stands for; writers of ASCII alone write all others so."""
+    told = escape[1]
+    if len(told) == 1:
+        return " " if told in BLANKS else told
+    code = int(told[1:], 16)
+    return chr(code) if code < 0x110000 else "\N{REPLACEMENT CHARACTER}"
 
 
 def _text(tree: FileTree, name: str) -> str:

@@ -76,9 +76,9 @@ class PCA:
             raise ValueError("PCA is fitted on training samples, got none; choose a set that has some")
         mean, length = _mean_and_length(features, chosen)
         moments, span = _moments(features, chosen, mean)
-        size = len(moments)
-        first = max(0, size - self.components)
-        variances, axes = linalg.eigh(moments, subset_by_index=[first, size - 1])
+        # All of them, by divide and conquer: LAPACK's search for some misses those that are repeated, or fails.
+        variances, axes = linalg.eigh(moments, driver="evd", check_finite=False)
+        variances, axes = variances[-self.components :], axes[:, -self.components :]
         kept = variances > LEAST_VARIANCE * length
         if not kept.any():
             raise ValueError(

@@ -37,6 +37,7 @@ class Limits:
     image_seconds: int = 20  # that it may take for one image
     network_seconds: int = 7_200  # for all images of a training together
     seconds: int = 3_600  # that an import, or a look at what was brought, may take in all
+    stored_bytes: int = 16 * 2**30  # that an import may write: a row of twelve letters is a crop of kilobytes
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -112,7 +112,8 @@ def _fill(
         rows: Floats = block[:, kept].astype(np.float64)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         empty += (np.flatnonzero(norms[:, 0] == 0) + here.start).tolist()
-        matrix[here] = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+        of_length_1 = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+        matrix[here] = of_length_1 + 0.0  # -0 is 0: equal numbers have one name
         on_rows("Writing rows of length 1", here.stop, len(matrix))
     return empty
 

@@ -125,8 +125,10 @@ def _look(
         vectors = _likely_vectors(file.listed)
     if vectors is None or vectors not in by_name or not by_name[vectors].may_be_vectors:
         return replace(found, refused=_no_vectors(file.listed, images))
+    unused: list[Problem] = []
     if ids is None:
         ids = _likely_ids(known, by_name[vectors])
+        unused = [_unused(name) for name in known if ids == BY_ORDER and name.lower() in ID_NAMES]
     found = replace(found, vectors=vectors, ids=ids)
     try:
         match = _match(file, images, by_name[vectors], ids)
@@ -136,7 +138,13 @@ def _look(
         return replace(found, refused=error.sentence, problems=error.problems, count=error.count)
     say("Drawing them", 0, 1)
     of_file = file.problems if vectors == ALL_NUMBERS else ()
-    return replace(found, **_told_of(draft, match, images, [*of_file, *draft.problems]))
+    return replace(found, **_told_of(draft, match, images, [*unused, *of_file, *draft.problems]))
+
+
+def _unused(name: str) -> Problem:
+    """A row about an array that is called as ids are, and names no sample."""
+    done = "not used: rows are taken in the order of the samples"
+    return Problem(f"array {name}", "ids of samples or images of the set", "none of them", done)
 
 
 def _told_of(draft: Draft, match: Match, images: ImageSet, problems: list[Problem]) -> dict[str, Any]:

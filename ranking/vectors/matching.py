@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ranking.datasets.tree_source import bare, is_image
 from ranking.intake.files import image_name
 from ranking.intake.tree import base, stem
 from ranking.spreadsheets import guarded
@@ -98,11 +99,23 @@ class Called:
     key: Callable[[str], str]
 
 
+# The ending of an image first: else what follows the last point of "a.1" was one, and "a.1" and "a.2" the same.
 WAYS = (
     Called(SAMPLE, lambda text: text.strip()),
     Called(IMAGE, lambda text: image_name(text)),
-    Called(STEM, lambda text: image_name(stem(base(text.replace("\\", "/"))))),
+    Called(STEM, lambda text: image_name(_without_ending(base(text.replace("\\", "/"))))),
+    Called(
+        STEM, lambda text: image_name(stem(base(text.replace("\\", "/"))))
+    ),  # a file of features for each image
 )
+
+
+def _without_ending(name: str) -> str:
+    """
+    >>> _without_ending("a.1.jpg"), _without_ending("a.1")
+    ('a.1', 'a.1')
+    """
+    return bare(name) if is_image(name) else name
 
 
 def _best(images: ImageSet, ids: Sequence[str]) -> tuple[Called, dict[str, int]]:

@@ -146,7 +146,7 @@ def _normalisation(told: Mapping[str, str]) -> dict[str, Any]:
     if not numbers[1].all():
         return {}
     white = 255.0 if max(numbers[0].max(), numbers[1].max()) > 2 else 1.0
-    written = [", ".join(f"{number:g}" for number in part) for part in numbers]
+    written = [", ".join(np.format_float_positional(number, trim="-") for number in part) for part in numbers]
     return {"white": white, "mean": written[0], "deviation": written[1]}
 
 

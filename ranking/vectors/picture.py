@@ -64,7 +64,7 @@ def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
     centred = rows - rows.mean(axis=0)
     products = centred @ centred.T
     whole, few = float(np.trace(products)), min(2, len(rows))
-    values, vectors = scipy.linalg.eigh(products, subset_by_index=(len(rows) - few, len(rows) - 1))
+    values, vectors = scipy.linalg.eigh(products, driver="evd")  # which misses none that are repeated
     points, explained = np.zeros((len(rows), 2)), [0.0, 0.0]
     for place in range(few):
         value, vector = float(values[-1 - place]), vectors[:, -1 - place]

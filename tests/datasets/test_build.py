@@ -183,6 +183,8 @@ def test_a_pipe_is_never_opened(tmp_path):
     [
         ((0, 0, 40, 30), (0, 0, 40, 30), None, None),
         ((0.4, 0.6, 39.6, 30.4), (0, 1, 40, 30), None, None),
+        ((1.5, 2.5, 2.5, 3.5), (2, 3, 3, 4), None, None),  # a pixel
+        ((-0.5, 0.5, 0.5, 1.5), (0, 1, 1, 2), None, None),
         ((-5, 2, 10, 99), (0, 2, 10, 30), "a box inside the image, 40 x 30", "partly outside"),
         ((40, 0, 50, 10), None, "a box inside the image, 40 x 30", "wholly outside"),
         ((-1e300, -9, 0, 10), None, "a box inside the image, 40 x 30", "wholly outside"),
@@ -345,6 +347,18 @@ def test_of_very_many_problems_the_first_are_told_and_the_rest_counted(tmp_path,
     ]
 
 
+def test_an_import_that_writes_too_much_ends(tmp_path, monkeypatch):
+    boxes = [SourceBox((0, 0, 40, 30), ("cat",))] * 100
+    written = build_with(tmp_path / "all", image("x", *boxes))[0].folder
+    crops = (written / "crops.bin").stat().st_size
+    monkeypatch.setenv("RANKING_INTAKE_STORED_BYTES", str(crops))
+    with pytest.raises(
+        ValueError, match="by image 'x'; bring fewer images or boxes, or set RANKING_INTAKE_STORED"
+    ):
+        build_with(tmp_path / "again", image("x", *boxes))
+    build_with(tmp_path / "few", image("x", *boxes[:2]))
+
+
 def test_a_folder_with_files_is_refused(tmp_path):
     (tmp_path / "mine.txt").write_text("keep me")
     with pytest.raises(ValueError, match=r"built in a new or empty folder; .* holds files already"):
@@ -364,6 +378,14 @@ def test_every_column_and_the_pixels_change_the_key(tmp_path):
     ]
     keys = [build_image_set(Told(items), tmp_path / f"{i}")[0].key for i, items in enumerate(others)]
     assert len({first.key, *keys}) == 1 + len(others)
+
+
+def test_the_last_of_many_numbers_changes_the_key():
+    column = np.zeros(100_000, np.int32)
+    first = folder.content_key("x", ["a"], {"boxes": column})
+    column[-1] = 1
+    assert folder.content_key("x", ["a"], {"boxes": column}) != first
+    assert folder.content_key("x", ["a"], {"boxes": column[:-1]}) != first
 
 
 def test_load_says_what_is_wrong(tmp_path):

@@ -62,6 +62,16 @@ def test_frames_of_a_video_are_one_group(tmp_path):
     assert image_set.classes == ("cat", "dog")
 
 
+def test_frames_of_a_video_are_drawn_together(tmp_path):
+    names = [f"{label}/v{video}/{frame}.jpg" for label in ("cat", "dog") for video in "12" for frame in "123"]
+    folder = lay(tmp_path / "x", dict.fromkeys(names))
+    for seed in range(4):
+        image_set, problems = build("Class folders", folder, seed=seed)
+        assert [row.file for row in problems] == ["parts"]
+        videos = [{*image_set.test[image_set.groups == group].tolist()} for group in range(4)]
+        assert sorted(map(list, videos)) == [[False], [False], [True], [True]]
+
+
 def test_images_outside_of_folders_are_counted(tmp_path):
     names = ["cat/1.jpg", "dog/1.jpg", "stray.jpg", "cover.png"]
     _, problems = build("Class folders", lay(tmp_path / "x", dict.fromkeys(names)))

@@ -6,10 +6,10 @@ import io
 
 import numpy as np
 import pytest
-from brought import lay
+from brought import lay, some_coco, some_cvat, some_label_studio, some_table, some_yolo
 from PIL import Image, ImageOps, PngImagePlugin
 
-from ranking.datasets import decoding
+from ranking.datasets import decoding, make_source
 from ranking.datasets.build import check
 from ranking.datasets.decoding import decode
 from ranking.datasets.webp import is_lossless
@@ -133,6 +133,21 @@ def test_boxes_say_whether_an_image_is_turned(tmp_path, orientation, claimed, up
 def test_half_a_turn_is_the_source_s_to_say(tmp_path, upright, turned):
     told = brought(tmp_path, encoded("PNG", 3), size=SIDES, upright=upright)
     assert (decode(told, Limits()).picture.getpixel((0, 0))[1] > 100) == turned
+
+
+@pytest.mark.parametrize(
+    ("source", "lay_some", "upright"),
+    [
+        ("COCO", some_coco, False),
+        ("Table of images", some_table, False),
+        ("YOLO", some_yolo, True),
+        ("CVAT", some_cvat, True),
+        ("Label Studio", some_label_studio, True),
+    ],
+)
+def test_sources_say_what_their_tools_draw_on(tmp_path, source, lay_some, upright):
+    records = make_source(source, folder=str(lay_some(tmp_path / "x"))).records()
+    assert {one.upright for one in records if isinstance(one, SourceImage)} == {upright}
 
 
 def test_a_turned_image_keeps_its_claimed_size_and_boxes(tmp_path):

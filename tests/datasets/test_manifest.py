@@ -95,6 +95,7 @@ FORMS = [
     ("left,top,right,bottom", "2,3,10,9", (2, 3, 10, 9)),
     ("bbox_x,bbox_y,bbox_width,bbox_height", "2,3,8,6", (2, 3, 10, 9)),
     ("left,top,width,height", "2,3,8,6", (2, 3, 10, 9)),
+    ("left,top,right,bottom", "0,0,1,2", (0, 0, 1, 2)),  # pixels, few as they are
     ("x,y,w,h", "2,3,8,6", (2, 3, 10, 9)),
     ("x_center,y_center,width,height", "6,6,8,6", (2, 3, 10, 9)),
     ("bbox", '"[20, 13, 8.0, 6]"', (20, 13, 28, 19)),
@@ -109,6 +110,50 @@ def test_boxes_in_several_conventions(tmp_path, names, cells, box):
     assert problems == []
     assert images["a"].boxes[0].box == box
     assert not images["a"].boxes[0].relative
+
+
+def test_names_with_commas_do_not_part_cells(tmp_path):
+    images, problems = told(of(tmp_path, 'image;label;"year, day";size, cm\na.jpg;cat;7;9\n'))
+    assert (images["a"].boxes[0].numbers, problems) == ({"year, day": 7, "size, cm": 9}, [])
+
+
+def test_decimal_commas(tmp_path):
+    table = "image;label;xmin;ymin;xmax;ymax;score\na.jpg;a,5;1,5;2;9,25;8;-,5\n"
+    images, problems = told(of(tmp_path, table))
+    (box,) = images["a"].boxes
+    assert (box.box, box.classes, box.numbers, problems) == ((1.5, 2, 9.25, 8), ("a,5",), {"score": -0.5}, [])
+
+
+def test_a_group_that_is_named_for_both_sides_is_told(tmp_path):
+    table = "image,label,split,patient\na.jpg,cat,train,p1\nb.jpg,dog,test,p1\nc.jpg,dog,test,p2\n"
+    images, problems = told(of(tmp_path, table))
+    assert [image.test for image in images.values()] == [False, True, True]
+    done = "kept as named; the setting Split can draw"
+    assert rows(problems) == [("groups", "a group on one side of the split", "1 group on both: p1", done)]
+
+
+def test_numbers_apart_by_underscores_are_names(tmp_path):
+    files = {"t.csv": "scan,score\n0012_3,1\n0012_4,2\n", "0012_3.jpg": None, "0012_4.jpg": None}
+    images, _ = told(make_source("Table of images", folder=str(lay(tmp_path / "x", files))))
+    assert [image.boxes[0].numbers for image in images.values()] == [{"score": 1}, {"score": 2}]
+    _, problems = told(of(tmp_path / "y", "image,year\na.jpg,19_57\n", number_columns="year"))
+    assert "19_57" in problems[0].came
+
+
+@pytest.mark.parametrize(
+    ("names", "cells", "box"),
+    [
+        ("x,y,w,h", "2,3,8,6", (2, 3, 10, 9)),
+        ("cx,cy,w,h", "6,6,8,6", (2, 3, 10, 9)),
+        ("x,y,h,w", "2,3,6,8", (2, 3, 10, 9)),
+    ],
+)
+@pytest.mark.parametrize("first", ["width,height,", ""])
+def test_the_width_of_the_image_is_not_that_of_the_box(tmp_path, names, cells, box, first):
+    last, sizes = ("", ("40,30,", "")) if first else (",height,width", ("", ",30,40"))
+    table = f"image,{first}label,{names}{last}\na.jpg,{sizes[0]}cat,{cells}{sizes[1]}\n"
+    images, problems = told(of(tmp_path, table))
+    assert (images["a"].boxes[0].box, images["a"].size, problems) == (box, (40, 30), [])
 
 
 def test_shares_of_the_image(tmp_path):
@@ -154,9 +199,19 @@ def test_a_column_for_each_label(tmp_path):
 
 
 def test_rows_about_the_whole_of_one_image_are_one(tmp_path):
-    images, problems = told(of(tmp_path, "image,label,year\na.jpg,sea,?\na.jpg,sun,1957\na.jpg,sea,3\n"))
+    images, problems = told(of(tmp_path, "image,label,year\na.jpg,sea,?\na.jpg,sun,1957\na.jpg,sea,1957\n"))
     (box,) = images["a"].boxes
     assert (box.box, box.classes, box.numbers, problems) == (None, ("sea", "sun"), {"year": 1957}, [])
+
+
+def test_rows_about_one_image_that_say_different_things_are_told(tmp_path):
+    table = "image,label,year,film\na.jpg,sea,1957,f\na.jpg,sun,3,f\na.jpg,sky,,g\na.jpg,sand,1957,f\nb.jpg,sea,1,f\n"
+    images, problems = told(of(tmp_path, table, group_column="film"))
+    (box,) = images["a"].boxes
+    assert (box.classes, box.group, box.numbers) == (("sea", "sand"), "f", {"year": 1957})
+    expected = "rows of one image with one group, and one number of a kind"
+    came = "2 times: line 3: another year; line 4: another group"
+    assert ("t.csv", expected, came, "row left out") in rows(problems)
 
 
 def test_tables_of_the_parts(tmp_path):

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from brought import build, lay, photograph
 from voc_tree import VocTree, person, two_images, voc_object
 from zipped import zip_of
 
@@ -194,6 +195,22 @@ def test_lists(four, lists, settings, train, test):
     assert split_of(image_set) == (train, test)
     left = sorted(set("abcd") - set(train + test))
     assert [row.came for row in problems] == ([f"in none of them: {', '.join(left)}"] if left else [])
+
+
+@pytest.mark.parametrize(
+    ("lists", "test"),
+    [
+        ({"Train": "ab", "Test": "c", "Validation": "d"}, "c"),
+        ({"Train": "abc", "Validation": "d"}, "d"),
+        ({"Train": "abc", "val": "d", "Validation": "a"}, "a"),
+    ],
+)
+def test_lists_as_cvat_calls_them(four, lists, test):
+    for name, images in lists.items():
+        four.list(name, *images)
+    image_set, problems = four.build()
+    assert image_set.image_names[image_set.image_test].tolist() == [test]
+    assert "40%" not in str(problems)
 
 
 def test_a_test_list_without_annotations_is_passed_over(four):
@@ -716,6 +733,89 @@ def test_an_export_of_fiftyone(voc):
     (voc.root / "data" / "b.jpg").unlink()
     _, problems = voc.build(test_share=0.5)
     assert told(problems)[1][:3] == ("b.xml", "an image b (.jpg, .jpeg, .png, .webp) in data", "none")
+
+
+def xml_of(*objects, owner=""):
+    return (
+        f"<annotation>{owner}<size><width>40</width><height>30</height></size>{''.join(objects)}</annotation>"
+    )
+
+
+def test_an_export_of_label_studio(tmp_path):
+    """Its converter writes x and x + width, in pixels from 0."""
+    one = xml_of(voc_object(box=(0, 0, 20, 15)), owner="<owner><name>Label Studio</name></owner>")
+    files = {f"Annotations/{name}.xml": one for name in "ab"} | {f"images/{name}.jpg": None for name in "ab"}
+    folder = lay(tmp_path / "x", files)
+    assert (
+        detect(open_tree(folder))[0].recognised.why == "Annotations/ holds 2 XML files and images/ 2 images"
+    )
+    image_set, _ = build("PASCAL VOC", folder)
+    assert image_set.boxes.tolist() == [[0, 0, 20, 15]] * 2
+
+
+def test_folders_inside_those_of_annotations_and_images(tmp_path):
+    """CVAT keeps the folders that its images were in."""
+    files = {f"Annotations/{name}.xml": xml_of(voc_object()) for name in ("x/a", "y/a", "b")}
+    files |= {f"JPEGImages/{name}.jpg": None for name in ("x/a", "y/a", "b")}
+    files |= {"ImageSets/Main/Train.txt": "x/a\nb\n", "ImageSets/Main/Test.txt": "y/a\n"}
+    folder = lay(tmp_path / "x", files)
+    assert next(one.source for one in detect(open_tree(folder))) == "PASCAL VOC"
+    image_set, problems = build("PASCAL VOC", folder)
+    assert problems == []
+    assert dict(zip(image_set.image_names.tolist(), image_set.image_test.tolist(), strict=True)) == {
+        "b": False,
+        "x/a": False,
+        "y/a": True,
+    }
+
+
+@pytest.mark.parametrize("annotations", ["Annotations", "annotations"])
+def test_other_names_of_folders(tmp_path, annotations):
+    names = [f"{annotations}/{name}.xml" for name in "ab"]
+    files = dict.fromkeys(names, xml_of(voc_object())) | {
+        f"images/{name}.png": photograph(kind="PNG") for name in "ab"
+    }
+    image_set, _ = build("PASCAL VOC", lay(tmp_path / "x", files))
+    assert image_set.boxes.tolist() == [[0, 0, 20, 15]] * 2
+    for name in names:
+        (tmp_path / "x" / name).write_text("<annotations/>")
+    assert detect(open_tree(tmp_path / "x")) == []
+
+
+def test_annotations_beside_their_images(tmp_path):
+    """LabelImg leaves them so."""
+    files = {"a.jpg": None, "b.jpg": None, "c.jpg": None} | {
+        f"{name}.xml": xml_of(voc_object()) for name in "ab"
+    }
+    folder = lay(tmp_path / "mine", {**files, "d.xml": xml_of(voc_object())})
+    (detected,) = detect(open_tree(zip_of(folder, tmp_path / "x.zip", "top")))
+    assert detected.recognised.why == "3 XML files of VOC lie beside 3 images in top"
+    image_set, problems = build("PASCAL VOC", folder)
+    assert (image_set.title, image_set.ids.tolist()) == ("mine", ["a#1", "b#1"])
+    assert told(problems)[1:3] == [
+        ("d.xml", "an image d (.jpg, .jpeg, .png, .webp) in its folder", "none", "annotation left out"),
+        ("1 image", "an annotation for every image", "none for c", "left out"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "test"),
+    [(("train", "valid", "test"), "test"), (("train", "valid"), "valid"), (("train", "test"), "test")],
+)
+def test_parts_with_annotations_beside_their_images(tmp_path, parts, test):
+    """Roboflow exports them so; names may come again."""
+    files = {f"{part}/{name}.jpg": None for part in parts for name in "ab"}
+    files |= {f"{part}/{name}.xml": xml_of(voc_object(part)) for part in parts for name in "ab"}
+    folder = lay(tmp_path / "x", {**files, "README.roboflow.txt": "hard hats"})
+    (detected,) = detect(open_tree(folder))
+    assert detected.source == "PASCAL VOC"
+    assert f"XML files of VOC lie beside {2 * len(parts)} images in " in detected.recognised.why
+    image_set, problems = build("PASCAL VOC", folder)
+    assert problems == []
+    assert image_set.image_names.tolist() == sorted(f"{part}/{name}" for part in parts for name in "ab")
+    assert image_set.test.tolist() == [name.startswith(test) for name in image_set.image_names]
+    for sample, name in enumerate(image_set.image_names):
+        assert image_set.labels[sample, image_set.classes.index(name.partition("/")[0])]
 
 
 def test_recognised(voc, tmp_path):

@@ -21,7 +21,7 @@ def test_parts(tmp_path):
     assert image_set.title == "pets"
     assert image_set.classes == ("cat", "dog")
     assert image_set.ids.tolist() == ["train/a#1", "train/a#2", "train/b#1", "val/a#1"]
-    assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 0, 20, 15], [0, 0, 20, 30], [10, 8, 30, 22]]
+    assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 0, 20, 15], [0, 0, 20, 30], [10, 8, 30, 23]]
     assert image_set.test.tolist() == [False, False, False, True]
 
 
@@ -89,7 +89,7 @@ def test_a_row_that_cannot_be_used_is_told(tmp_path, bad, file, expected, came):
 def test_a_box_that_reaches_out_is_clipped(tmp_path):
     files = {"classes.txt": "cat", "images/1.jpg": None, "labels/1.txt": "0 .5 .5 1 2\n0 .5 .5 1e308 .5"}
     image_set, problems = build("YOLO", lay(tmp_path / "x", files))
-    assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 8, 40, 22]]
+    assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 8, 40, 23]]
     assert [row.done for row in problems[1:3]] == ["box clipped to the image"] * 2
 
 
@@ -145,6 +145,13 @@ def test_labels_that_cannot_be_read(tmp_path):
         ("# x\nnames:\n# y\n\n  0: cat\n  '2': \"a: b\"\nnc: 2\n  3: no", {0: "cat", 2: "a: b"}),
         ("names: {0: cat, 4: 'd, e'}", {0: "cat", 4: "d, e"}),
         ("names: ['a', \"b\",\n  dog's bed]  # c\nnc: 3", {0: "a", 1: "b", 2: "dog's bed"}),
+        ("names: ['driver''s licence', b]", {0: "driver's licence", 1: "b"}),
+        ('names:\n- "\\xDCbung"\n- "\\u732B"\n', {0: "Übung", 1: "猫"}),  # as PyYAML writes what is not ASCII
+        (
+            r'names: ["say \"a, b\"", "\ud83d\ude00", "c\\"]',
+            {0: 'say "a, b"', 1: "😀", 2: "c\\"},
+        ),  # as JSON does
+        (r'names: ["\U7fffffff", "\ud83d"]', {0: "\ufffd", 1: "\ufffd"}),
         ("names: [a, b", {}),
         ("names: !!python/object:os.system [ls]", {}),
         ("nc: 3", {}),
@@ -152,6 +159,11 @@ def test_labels_that_cannot_be_read(tmp_path):
 )
 def test_names_in_yaml(text, names):
     assert yaml_names(text) == names
+
+
+def test_a_line_without_a_name_has_its_number_all_the_same(tmp_path):
+    files = {"classes.txt": "\ncat\n\n", "1.jpg": None, "1.txt": "1 .5 .5 1 1"}
+    assert build("YOLO", lay(tmp_path / "x", files))[0].classes == ("cat",)
 
 
 def test_hostile_yaml_takes_no_time():
@@ -207,6 +219,13 @@ def test_recognised(tmp_path, files, why):
 
 def test_captions_are_not_yolo(tmp_path):
     assert detect(open_tree(lay(tmp_path / "x", {"1.jpg": None, "1.txt": "a cat on a bed"}))) == []
+
+
+@pytest.mark.parametrize(("good", "known"), [(4, ["YOLO"]), (2, ["YOLO"]), (1, [])])
+def test_a_bad_row_among_good_files_does_not_hide_what_they_are(tmp_path, good, known):
+    files = {f"{number}.jpg": None for number in range(good + 1)} | {"0.txt": "0 .5 .5 1 1\n0 .5 .5 one 1"}
+    files |= {f"{number}.txt": "0 .5 .5 1 1" for number in range(1, good + 1)}
+    assert [one.source for one in detect(open_tree(lay(tmp_path / "x", files)))] == known
 
 
 def test_random_labels(tmp_path):

@@ -79,6 +79,21 @@ def test_it_is_fitted_on_the_named_rows_alone(n: int, d: int) -> None:
     assert (PCA(4).fitted(rows).directions != fitted.directions).any()
 
 
+@pytest.mark.parametrize(("n", "d"), [(8, 8), (15, 16), (18, 15), (30, 46), (24, 8)])
+@pytest.mark.parametrize("components", [1, 3, 10, 64])
+def test_variances_that_come_again_are_all_found(n: int, d: int, components: int) -> None:
+    """As those of marks do, of which each row has one."""
+    features = np.eye(d, dtype=np.float32)[np.arange(n) % d]
+    centred = features - features.mean(axis=0, dtype=np.float64)
+    variances = np.linalg.svd(centred, compute_uv=False) ** 2 / n
+    found = PCA(components).fitted(features)
+    expected = variances[variances > 1e-9][:components]
+    assert found.variances == pytest.approx(expected, abs=1e-12)
+    assert found.directions @ (centred.T @ centred) / n == pytest.approx(
+        found.variances[:, None] * found.directions, abs=1e-12
+    )
+
+
 def test_directions_are_at_right_angles_and_their_largest_entry_is_positive() -> None:
     for n, d in ((60, 20), (20, 60)):
         fitted = PCA(15).fitted(samples(n, d))

@@ -101,6 +101,11 @@ def samples(folder: Path) -> Iterator[str]:
     yield told_by(lambda: built(folder))
 
 
+def written(folder: Path) -> Iterator[str]:
+    place = laid(folder / "x", {"cat/1.png": pixels(), "dog/1.png": pixels()})
+    yield told_by(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
+
+
 def annotations(source: str, name: str, content: bytes) -> Beyond:
     def beyond(folder: Path) -> Iterator[str]:
         place = laid(folder / "x", {name: content, "1.jpg": b""})
@@ -212,6 +217,7 @@ BEYOND: dict[str, Beyond] = {
     "image_seconds": network(f"{LOADED}; time.sleep(60)"),
     "network_seconds": network(f"{LOADED}; time.sleep(60)"),
     "seconds": seconds,
+    "stored_bytes": written,
 }
 
 

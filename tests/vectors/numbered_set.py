@@ -15,8 +15,8 @@ CARD = next(make_source("Digits").records()).data
 class Cards:
     """A source of images `img/000.jpg`, ... of two classes in turn, with so many boxes; every third for testing."""
 
-    def __init__(self, boxes: list[int]) -> None:
-        self.boxes = boxes
+    def __init__(self, boxes: list[int], names: list[str]) -> None:
+        self.boxes, self.names = boxes, names
 
     def title(self) -> str:
         return "Cards"
@@ -25,14 +25,15 @@ class Cards:
         return len(self.boxes)
 
     def records(self):
-        for number, count in enumerate(self.boxes):
+        for number, (name, count) in enumerate(zip(self.names, self.boxes, strict=True)):
             label = ("even",) if number % 2 == 0 else ("odd",)
             boxes = tuple(SourceBox((0, 0, 4, 4 + place), label) for place in range(count))
-            yield SourceImage(f"img/{number:03d}.jpg", CARD, boxes, test=number % 3 == 2)
+            yield SourceImage(name, CARD, boxes, test=number % 3 == 2)
 
 
-def cards(folder: Path, boxes: list[int]) -> ImageSet:
-    return build_image_set(Cards(boxes), folder)[0]
+def cards(folder: Path, boxes: list[int], names: list[str] | None = None) -> ImageSet:
+    usual = [f"img/{number:03d}.jpg" for number in range(len(boxes))]
+    return build_image_set(Cards(boxes, names or usual), folder)[0]
 
 
 def vectors_of(images: ImageSet, columns: int = 5, seed: int = 0) -> np.ndarray:

@@ -148,6 +148,11 @@ def test_size_and_normalisation_are_read_or_usual():
         "58, 57, 57",
     )
     assert {"height", "width", "white", "mean", "deviation"} <= set(read)
+    clip = {"mean": "[0.48145466, 0.4578275, 0.40821073]", "std": "[0.26862954, 0.26130258, 0.27577711]"}
+    settings, _ = proposed(read_model(mean_colour(told=clip)))
+    assert settings["white"] == 1
+    for name, told in (("mean", clip["mean"]), ("deviation", clip["std"])):
+        assert (three_numbers(settings[name]) == three_numbers(told)).all(), "to the last digit"
     settings, read = proposed(read_model(mean_colour(("n", None, None, 3))))
     assert (settings["height"], settings["width"], settings["layout"]) == (224, 224, "NHWC")
     assert (settings["white"], settings["mean"]) == (1, "0.485, 0.456, 0.406")
@@ -228,6 +233,9 @@ def test_places_are_pooled_or_put_side_by_side(runtime, brought, images):
     assert (means.settings["columns"], means.refused) == (3, "")
     flat = look(path, images, output="map", pooling="flatten")
     assert flat.settings["columns"] == 3 * 8 * 6
+    places = np.arange(24, dtype=np.float32).reshape(1, 2, 4, 3)
+    last = make_feature("ONNX model", model=NAME, layout="NHWC")
+    assert last.pooled(places).tolist() == places[0].mean(axis=(0, 1)).tolist()
 
 
 def test_a_look_tells_what_a_training_will_compute(runtime, brought, images, tmp_path):

@@ -11,6 +11,8 @@ from numbered_set import cards, unit, vectors_of
 from pyarrow import parquet
 
 from ranking.intake import Limits
+from ranking.spreadsheets import guarded
+from ranking.types import Problem
 from ranking.vector_files import vectors_name
 from ranking.vectors import VectorsLook, look_at_vectors
 from ranking.vectors.matching import BY_ORDER
@@ -88,6 +90,14 @@ def test_arrays_in_fortran_order_and_with_trailing_ones_are_the_same(desk):
     assert desk.npy(rows[:, :, None, None]).name == name
 
 
+def test_equal_numbers_have_one_name(desk):
+    rows = vectors_of(desk.images)
+    rows[1:4, 2] = 0.0
+    name = desk.npy(rows).name
+    rows[1:4, 2] = -0.0
+    assert desk.npy(rows).name == name
+
+
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_rows_are_matched_by_ids_in_any_order(desk, save):
     rows, order = vectors_of(desk.images), np.random.default_rng(1).permutation(9)
@@ -123,6 +133,34 @@ def test_whole_numbers_may_be_ids(tmp_path):
     found = desk.npz(x=vectors_of(images), id=np.arange(4))
     assert found.ids == BY_ORDER, "0 is not 000: what names no sample is not taken for ids"
     assert found.known == {"id": 0}
+    expected, done = (
+        "ids of samples or images of the set",
+        "not used: rows are taken in the order of the samples",
+    )
+    assert found.problems == [Problem("array id", expected, "none of them", done)]
+    assert desk.npz(x=vectors_of(images), label=np.arange(4)).problems == [], "nobody called that ids"
+    assert desk.look("my.npz", ids=BY_ORDER).problems == [], "a person has said so"
+
+
+def test_names_with_points_are_told_apart(tmp_path):
+    images = cards(tmp_path / "set", [1] * 3, [f"photo.{number}" for number in range(3)])
+    desk, rows = Desk(tmp_path, images), vectors_of(images)
+    for ending in (".jpg", ".PNG", ""):
+        ids = np.array([f"x/photo.{number}{ending}" for number in (2, 0, 1)])
+        found = desk.npz(x=rows[[2, 0, 1]], id=ids)
+        assert found.matched == "by image without folder and ending in “id”"
+        assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
+
+
+def test_ids_may_be_as_the_list_of_samples_writes_them(tmp_path):
+    """An apostrophe stands before what a spreadsheet would take for a formula."""
+    images = cards(tmp_path / "set", [1] * 3, ["=1+1", "@x", "c"])
+    desk, rows = Desk(tmp_path, images), vectors_of(images)
+    ids = [guarded(name) for name in images.ids.tolist()]
+    assert ids[:2] == ["'=1+1#1", "'@x#1"]
+    found = desk.npz(x=rows[[2, 0, 1]], id=np.array(ids)[[2, 0, 1]])
+    assert found.matched == "by sample in “id”"
+    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
 def test_rows_of_other_samples_are_left_out_and_told(desk):
@@ -182,6 +220,8 @@ def test_all_samples_are_written_some_at_a_time(desk, monkeypatch):
     monkeypatch.setattr("ranking.vector_files.ROWS_BYTES", 40)
     assert desk.npy(rows).name == whole
     assert desk.npz(x=rows[order], id=desk.images.ids[order]).name == whole
+    rows[:, 3] = np.arange(9) // 2  # the same for the two rows of each block, and no constant column
+    assert desk.npy(rows).size == rows.shape[1]
 
 
 # ------------------------------------------------------------------------------------------- what is refused

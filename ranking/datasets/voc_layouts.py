@@ -1,0 +1,88 @@
+"""Where annotations of PASCAL VOC and their images lie: as VOC has it, and as tools export it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ranking.datasets.tree_source import part_of
+from ranking.intake import FileTree, Unusable
+from ranking.intake.files import IMAGE_SUFFIXES
+from ranking.intake.tree import base, parent, suffix
+
+LOOKED_AT = 5  # annotations that say whether folders of common names hold VOC
+HEAD = 4096
+BEGINS = re.compile(rb"<annotation[\s>]")
+LABEL_STUDIO = b"<name>Label Studio</name>"  # the owner that its exports tell
+
+
+class Layout(NamedTuple):
+    """Which folders hold annotations and images, both "" where these lie beside each other; and how boxes count pixels:
+    VOC from 1 with both ends included, FiftyOne and Label Studio from 0 without the last.
+
+    parts: the folders of the parts of the set, by what they are ("train", "val", "test"), where each holds both.
+    """
+
+    annotations: str
+    images: str
+    first_pixel: int = 1
+    parts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def beside(self) -> bool:
+        return not self.annotations
+
+
+VOC, FIFTYONE, BESIDE = Layout("Annotations", "JPEGImages"), Layout("labels", "data", 0), Layout("", "")
+# That of FiftyOne; of Label Studio; of many sets that people share.
+COMMON = (FIFTYONE, Layout("Annotations", "images"), Layout("annotations", "images"))
+
+
+def voc_folders(tree: FileTree) -> dict[str, Layout]:
+    """Every folder of the tree that is laid out as VOC, and how. Images and annotations are looked for beside each
+    other, as LabelImg leaves them, only where there are no folders for them; those of parts, as Roboflow exports them,
+    are one."""
+    above = sorted({"", *map(parent, [*tree.folders, *tree.closed])})
+    found = {folder: layout for folder in above for layout in _layouts(tree, folder)}
+    if found:
+        return found
+    mixed = [folder for folder in sorted({"", *tree.folders}) if _are_beside(tree, folder)]
+    parts = {part_of(base(folder) + "/"): folder for folder in mixed}
+    tops = {parent(folder) for folder in mixed}
+    if None not in parts and len(parts) == len(mixed) > 1 and len(tops) == 1:
+        told = tuple((str(part), base(folder)) for part, folder in parts.items())
+        return {tops.pop(): BESIDE._replace(parts=told)}
+    return dict.fromkeys(mixed, BESIDE)
+
+
+def _layouts(tree: FileTree, folder: str) -> Iterator[Layout]:
+    """The first layout that a folder has, if any."""
+    inner = folder + "/" if folder else ""
+    for layout in (VOC, *COMMON):
+        if tree.has_folder(inner + layout.annotations) and tree.has_folder(inner + layout.images):
+            heads = _heads(tree, tree.children(inner + layout.annotations))
+            if layout is VOC or any(map(BEGINS.search, heads)):
+                yield (
+                    layout._replace(first_pixel=0) if any(LABEL_STUDIO in head for head in heads) else layout
+                )
+                return
+
+
+def _are_beside(tree: FileTree, folder: str) -> bool:
+    files = tree.children(folder)
+    heads = _heads(tree, [name for name in files if suffix(name) == ".xml"])
+    return any(map(BEGINS.search, heads)) and any(suffix(name) in IMAGE_SUFFIXES for name in files)
+
+
+def _heads(tree: FileTree, names: list[str]) -> list[bytes]:
+    """How the first annotations begin; none where these are no XML: YOLO has labels/ too, of text."""
+    first = names[:LOOKED_AT]
+    return [_head(tree, name) for name in first] if all(suffix(name) == ".xml" for name in first) else []
+
+
+def _head(tree: FileTree, name: str) -> bytes:
+    try:
+        return tree.head(name, HEAD)
+    except Unusable:  # reading it in earnest tells why; here it is only not recognised
+        return b""
