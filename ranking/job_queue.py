@@ -1,4 +1,5 @@
-"""Whose turn it is to work: one fair queue for all rooms of a machine, and for a home without rooms the same.
+"""Whose turn it is to work: one fair queue for all rooms of a machine, and for a home without rooms the same; one of
+trainings, and one of imports.
 
 A training takes a ticket when it is asked for; its worker, which waits, looks itself whether it may go on. The lock on
 the training's folder is what keeps the ticket: it goes with the worker, however that dies, and the ticket with it.
@@ -74,13 +75,14 @@ def in_order(tickets: Sequence[Ticket], served: Mapping[str, int]) -> list[Waiti
 
 
 class JobQueue(Database):
-    """The queue that the trainings of `home` stand in: that of its server, where it is a room.
+    """A queue that runs of `home` stand in: that of its server, where it is a room. file: its database; what stands in
+    one does not wait for what stands in another.
 
     places: how many work at once on the machine; of one room: how many of it may, at most.
     """
 
-    def __init__(self, home: Path) -> None:
-        super().__init__(server_of(home), "queue.sqlite")
+    def __init__(self, home: Path, file: str = "queue.sqlite") -> None:
+        super().__init__(server_of(home), file)
         self._room = home.relative_to(self.path).as_posix()
         with self._explained():
             self._laid_out(MIGRATIONS)

@@ -53,6 +53,8 @@ LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's
 MOST_AT_ONCE = max(
     2, os.cpu_count() or 2
 )  # trainings and simulations that work at the same time; others wait their turn
+# The same of imports and looks before them, which end soon: so many that memory is enough, and that no look waits long.
+MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
 MEASURE_SECONDS = 60.0  # the same, if it measures what it has learnt, without which that cannot be shown
@@ -146,24 +148,24 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
 
 
 def waits_for(store: Store, run: Run) -> int:
-    """How many other trainings and simulations must end before it is the turn of `run`; 0 for an import, which
-    never waits.
+    """How many others must end before it is the turn of `run`: trainings and simulations, or of an import imports.
 
     At most MOST_AT_ONCE work, and of one room as many as it may have (`ranking.job_queue`). A worker that waits looks
     for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives up for it
     however it dies.
     """
-    return 0 if run.kind in INTAKES else store.queue.waits_for(run.id, *_places(store))
+    return store.queue_of(run.kind).waits_for(run.id, *_places(store, run.kind))
 
 
 def claim_turn(store: Store, run: Run) -> int:
     """Have `run` work if it is its turn, and return 0; else what `waits_for` does. For its worker."""
-    return 0 if run.kind in INTAKES else store.queue.claim(run.id, *_places(store))
+    return store.queue_of(run.kind).claim(run.id, *_places(store, run.kind))
 
 
-def _places(store: Store) -> tuple[int, int]:
+def _places(store: Store, kind: Kind) -> tuple[int, int]:
     """How many work at once on the machine, and of one room."""
-    return MOST_AT_ONCE, most_jobs() if has_quotas(store.home) else MOST_AT_ONCE
+    places = MOST_IMPORTS_AT_ONCE if kind in INTAKES else MOST_AT_ONCE
+    return places, most_jobs() if has_quotas(store.home) else places
 
 
 def poll(store: Store, run_id: str) -> Run:

@@ -15,7 +15,7 @@ ROOMS = "rooms"
 MARK = "room"
 BUNDLED = ".bundled"  # what comes with the program, made once for all rooms; no name of a room has a dot
 SHORTEST, LONGEST = 8, 64  # characters of a name
-CLASS_ROOM = "RANKING_CLASS_ROOM"
+CLASS_ROOM, FOLDERS = "RANKING_CLASS_ROOM", "RANKING_ROOM_FOLDERS"
 
 
 def checked_room(name: str) -> str:
@@ -47,17 +47,34 @@ def has_quotas(home: Path) -> bool:
     return is_room(home) and home.name != BUNDLED
 
 
-def check_source(home: Path, texts: Iterable[str]) -> None:
-    """ValueError where one of what a person typed is a path into the home of the server whose room `home` is, or to a
-    folder that it lies in: there are the pictures of others."""
+def open_folders(home: Path) -> list[Path] | None:
+    """The folders of this machine whose files may be named by path in `home`: None for any, of a person's own home; in
+    a room those that the host has named in $RANKING_ROOM_FOLDERS, with a colon between two."""
     if not has_quotas(home):
+        return None
+    return [
+        Path(text).expanduser().resolve() for text in os.environ.get(FOLDERS, "").split(os.pathsep) if text
+    ]
+
+
+def check_source(home: Path, paths: Iterable[str]) -> None:
+    """ValueError where one of the paths that a visitor typed in the room `home` lies in no folder that the host has
+    named, or in, or around, the home of its server: there are the pictures of others. Whether it is there is not told.
+    """
+    folders, server = open_folders(home), server_of(home).resolve()
+    if folders is None:
         return
-    server = server_of(home).resolve()
     for text in filter(
-        str.strip, texts
+        str.strip, paths
     ):  # nothing is no path, and not the folder that the server was started in
         path = _resolved(text)
-        if path is not None and (path.is_relative_to(server) or server.is_relative_to(path)):
+        if path is None or not any(path.is_relative_to(folder) for folder in folders):
+            named = f"; those are {', '.join(map(str, folders))}" if folders else ", which has named none"
+            raise ValueError(
+                f"{text[:200]!r} lies in no folder that the host of this server has named{named} ({FOLDERS}); drop a "
+                "file on the page instead"
+            )
+        if path.is_relative_to(server) or server.is_relative_to(path):
             raise ValueError(
                 f"{text[:200]!r} is, or holds, the folder in which this server keeps the work of its visitors; type "
                 "the path of a folder or file elsewhere"
@@ -65,10 +82,9 @@ def check_source(home: Path, texts: Iterable[str]) -> None:
 
 
 def _resolved(text: str) -> Path | None:
-    """The file or folder that a text names; None where it names none."""
+    """Where a text leads as a path, links followed; None where it can be none."""
     try:
-        path = Path(text.strip()).expanduser().resolve()
-        return path if path.exists() else None
+        return Path(text.strip()).expanduser().resolve()
     except (OSError, RuntimeError, ValueError):
         return None
 

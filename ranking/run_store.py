@@ -55,10 +55,17 @@ class RunStore:
         """Who lends to this home."""
         return ()
 
+    def queue_of(self, kind: Kind) -> JobQueue:
+        """The queue that its runs of a kind stand in: imports, and looks before them, do not wait for trainings."""
+        return self._import_queue if kind in INTAKES else self._training_queue
+
     @cached_property
-    def queue(self) -> JobQueue:
-        """The queue that its trainings stand in."""
+    def _training_queue(self) -> JobQueue:
         return JobQueue(self.home)
+
+    @cached_property
+    def _import_queue(self) -> JobQueue:
+        return JobQueue(self.home, "imports.sqlite")
 
     # ---------------------------------------------------------------------------------------- rows
 
@@ -81,8 +88,7 @@ class RunStore:
             check_jobs(self.home, kind in INTAKES, self._live(kind in INTAKES))
             row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
             run_id = self._insert(database, row, prepare)
-            if kind not in INTAKES:
-                self.queue.enter(run_id)
+            self.queue_of(kind).enter(run_id)
         return self.run(run_id)
 
     def admit_run(self, run: Run, prepare: Prepare) -> Run:
@@ -195,7 +201,9 @@ class RunStore:
                 " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
                 (state, reason, written, time.time(), run_id),
             ).rowcount
-        self.queue.leave(run_id)  # its worker may take a moment to end
+            row = database.execute("select kind from run where id = ?", (run_id,)).fetchone()
+        if row is not None:
+            self.queue_of(row["kind"]).leave(run_id)  # its worker may take a moment to end
         return changed == 1
 
     # ------------------------------------------------------------------- what people call and delete

@@ -62,6 +62,7 @@ SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
 TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
 # How often a queued training looks whether it is its turn, for each that is before it, and how often at least.
 TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
+PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
 Result = dict[str, Any]
 
 
@@ -191,7 +192,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
     if run.looks:
         return look(store, run, report)
     settings = ImportSettings.from_json(run.settings)
-    check_source(store.home, _texts(settings.source_settings))
+    check_source(store.home, _paths(settings.source_settings))
     progress = _within_quota(store, report)
     progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
@@ -221,7 +222,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
 def look(store: Store, run: Run, report: Report) -> Result:
     """See what a person brought, as `ranking.datasets.looking` does; the person decides whether to import it."""
     settings = LookSettings.from_json(run.settings)
-    check_source(store.home, [settings.look, *_texts(settings.source_settings)])
+    check_source(store.home, [settings.look, *_paths(settings.source_settings)])
     progress = _within_quota(store, report)
     progress("Reading what was brought", 0, 1)
     from ranking.datasets.looking import look_at
@@ -276,8 +277,9 @@ def _look_at_network(
     return {"network": {} if found.refused else found.settings}
 
 
-def _texts(settings: Mapping[str, Any]) -> list[str]:
-    return [text for text in settings.values() if isinstance(text, str)]
+def _paths(settings: Mapping[str, Any]) -> list[str]:
+    """What a person typed as a path, of the settings of a source."""
+    return [str(settings[name]) for name in PATHS if name in settings]
 
 
 def _uploaded(run: Run, called: str) -> str:

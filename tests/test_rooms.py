@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import threading
@@ -14,11 +15,12 @@ from PIL import Image
 
 from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerStore
+from ranking.datasets import make_source, source_class, source_names
 from ranking.events import Report
 from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
 from ranking.features import load_features
 from ranking.home import HomeError
-from ranking.room_layout import CLASS_ROOM, MARK, check_source, checked_room, is_room, server_of
+from ranking.room_layout import CLASS_ROOM, FOLDERS, MARK, check_source, checked_room, is_room, server_of
 from ranking.room_quotas import (
     COUNT,
     DISK,
@@ -32,9 +34,10 @@ from ranking.room_quotas import (
 )
 from ranking.rooms import Rooms, new_name
 from ranking.run import Run
-from ranking.run_settings import ExperimentSettings
+from ranking.run_settings import ExperimentSettings, ImportSettings
+from ranking.settings import settings_of
 from ranking.store import Store
-from ranking.worker import import_images
+from ranking.worker import PATHS, import_images
 
 HOSTILE = (
     "",
@@ -300,6 +303,7 @@ def test_nobody_imports_the_rooms_of_others(
 ) -> None:
     room, other = Store(rooms.make("room-of-anna")), Store(rooms.make("room-of-bert"))
     key = other.adopt(pictures, "Patches")
+    monkeypatch.setenv(FOLDERS, "/")
     (tmp_path / "link").symlink_to(rooms.home)
     hidden = [
         rooms.home,
@@ -315,9 +319,7 @@ def test_nobody_imports_the_rooms_of_others(
             ValueError, match="keeps the work of its visitors; type the path of a folder or file"
         ):
             check_source(room.home, [str(folder)])
-    check_source(
-        room.home, ["", "no path", str(pictures), "~nobody-there/x", "nul\0", str(tmp_path / "none")]
-    )
+    check_source(room.home, ["", str(pictures), str(tmp_path / "none")])
     check_source(rooms.home, [str(rooms.home)])
     monkeypatch.chdir(tmp_path)
     check_source(room.home, ["", " "])  # what is left empty is not the folder that the server was started in
@@ -325,6 +327,55 @@ def test_nobody_imports_the_rooms_of_others(
     while jobs.poll(room, run.id).state in ("queued", "running"):
         threading.Event().wait(0.05)
     assert "keeps the work of its visitors" in room.run(run.id).reason
+
+
+def test_a_visitor_types_paths_in_folders_that_the_host_has_named_alone(
+    rooms: Rooms, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, link = Store(rooms.make("room-of-anna")), tmp_path / "link"
+    with pytest.raises(ValueError, match="has named, which has named none"):
+        check_source(room.home, [str(pictures)])
+    named = tmp_path / "for all"
+    named.mkdir()
+    (named / "out").symlink_to(pictures)
+    link.symlink_to(named)
+    monkeypatch.setenv(FOLDERS, f"/nowhere:{link}")
+    check_source(room.home, [str(named), str(link / "x.zip"), ""])
+    outside = [
+        str(pictures),
+        str(named / "out"),
+        str(named / ".."),
+        "~nobody-there/x",
+        "nul\0",
+        "data",
+        "/none",
+    ]
+    for text in outside:
+        with pytest.raises(
+            ValueError, match="lies in no folder that the host of this server has named; those are"
+        ):
+            check_source(room.home, [text])
+    run = room.create_run("import", ImportSettings("Corel5k", {"file": str(pictures / "x.npz")}).to_json())
+    with pytest.raises(ValueError, match="lies in no folder"):
+        import_images(room, run, Report(tmp_path / "events"))
+    check_source(tmp_path / "own", [str(pictures)])
+
+
+def test_every_setting_of_a_source_that_is_a_path_is_known_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, expanded = set[str](), Path.expanduser
+
+    def note(path: Path) -> Path:
+        opened.add(path.name)
+        return expanded(path)
+
+    monkeypatch.setattr(Path, "expanduser", note)
+    for source in source_names():
+        for setting in settings_of(source_class(source)):
+            if setting.kind is str and not setting.choices:
+                made = make_source(source, **{setting.name: f"/nowhere/{setting.name}"})
+                with contextlib.suppress(ValueError):
+                    list(made.records())
+    assert {"folder", "file"} <= opened <= {*PATHS, ""}
 
 
 # ------------------------------------------------------------------------------------------- quotas
@@ -362,6 +413,7 @@ def test_an_import_ends_where_its_room_is_full(
         (folder / f"{name}.txt").write_text("0 .5 .5 1 1\n" * 40)
     (folder / "classes.txt").write_text("noise")
     room = Store(rooms.make("room-of-anna"))
+    monkeypatch.setenv(FOLDERS, str(folder))
     monkeypatch.setenv(DISK, "300000")
     monkeypatch.setattr(DiskWatch, "SECONDS", 0.0)
     settings = {"source": "YOLO", "source_settings": {"folder": str(folder)}}

@@ -35,6 +35,7 @@ from ranking.methods.linear import LinearMethod
 from ranking.metrics import evaluate
 from ranking.order_studies import study_orders
 from ranking.order_training import drawn_for_test
+from ranking.room_layout import FOLDERS
 from ranking.room_quotas import DiskWatch
 from ranking.rooms import Rooms
 from ranking.run import CALLED, ENDED, Kind, Run
@@ -241,7 +242,7 @@ def everything(store: Store) -> dict[str, bytes]:
     return {
         str(path.relative_to(store.home)): path.read_bytes() if path.is_file() else b""
         for path in sorted(store.home.rglob("*"))
-        if not path.name.startswith(("ranking.sqlite", "queue.sqlite"))
+        if not path.name.startswith(("ranking.sqlite", "queue.sqlite", "imports.sqlite"))
     }
 
 
@@ -415,6 +416,7 @@ def test_an_import_ends_soon_after_it_has_filled_its_room(
 ) -> None:
     """What it may take is looked at while it grows, not when it is kept."""
     monkeypatch.setattr(DiskWatch, "SECONDS", 0.0)
+    monkeypatch.setenv(FOLDERS, str(zoo))
     room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
     before = everything(room)
     monkeypatch.setenv("RANKING_ROOM_DISK", "400000")

@@ -12,7 +12,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts import cache
+from pages.parts.frame import escaped
 from ranking import jobs
+from ranking.room_layout import open_folders
 from ranking.run import Kind, Run
 from ranking.run_settings import FeaturesSettings, ImportSettings, LookSettings
 from ranking.text import readable
@@ -50,6 +52,15 @@ def _release(file: UploadedFile) -> None:
     if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
         context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
     file.close()
+
+
+def where_paths_lead() -> str:
+    """What is said of a path that a person types; "" in a room where the host lets nobody type one."""
+    folders = open_folders(cache.store().home)
+    if folders is None:
+        return "On the computer that runs this app. Nothing outside of it is read."
+    named = ", ".join(f"`{escaped(str(folder))}`" for folder in folders)
+    return f"In a folder that the host of this server has named: {named}." if folders else ""
 
 
 def look_at_path(path: str) -> Run:

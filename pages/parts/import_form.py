@@ -42,22 +42,20 @@ def offer(again: Run | None = None, ended: str = "") -> None:
 
 def _bring(again: Run | None, ended: str) -> None:
     """A place to drop a ZIP file, and one to type a path."""
-    key = keys.widget(f"upload {st.session_state.get(keys.UPLOADS, 0)}")
+    key, where = keys.widget(f"upload {st.session_state.get(keys.UPLOADS, 0)}"), bringing.where_paths_lead()
     st.file_uploader("Drop a ZIP file here", "zip", key=key)
     st.caption(
         f"With images and their labels, as annotation tools export them: {', '.join(tree_sources())}. At most "
-        f"{st.get_option('server.maxUploadSize'):,} MB; for a larger one type its path below. You see what is in it "
-        "before anything of it is imported; unless you import it, nothing of it stays."
+        f"{st.get_option('server.maxUploadSize'):,} MB{'; for a larger one type its path below' if where else ''}. You "
+        "see what is in it before anything of it is imported; unless you import it, nothing of it stays."
     )
     _upload(st.session_state[key])
     refused = st.session_state.get(keys.NOT_BROUGHT)
     if refused is not None:
         st.error(escaped(refused), icon=":material/error:")
-    _hold(PATH, "" if again is None else _path_of(again))
-    path = st.text_input("Folder or ZIP file", key=PATH)
-    st.caption("On the computer that runs this app. Nothing outside of it is read.")
+    path = _type_path(again, where) if where else ""
     with st.container(key="path-buttons", horizontal=True, vertical_alignment="center"):
-        pressed = frame.pressed("Look at it", "look at path", type="primary")
+        pressed = bool(where) and frame.pressed("Look at it", "look at path", type="primary")
         if again is not None:
             close()
     if pressed and not path.strip():
@@ -72,6 +70,13 @@ def _bring(again: Run | None, ended: str) -> None:
             st.caption(
                 f"Nothing is left of {escaped(again.settings['brought'])}: drop it once more to try again."
             )
+
+
+def _type_path(again: Run | None, where: str) -> str:
+    _hold(PATH, "" if again is None else _path_of(again))
+    path = st.text_input("Folder or ZIP file", key=PATH)
+    st.caption(where)
+    return path
 
 
 def _upload(file: UploadedFile | DeletedFile | None) -> None:

@@ -11,11 +11,13 @@ import streamlit as st
 from pages.parts import cache, frame, keys
 from pages.parts.frame import escaped
 from ranking import jobs
-from ranking.run import ENDED, Run
+from ranking.run import ENDED, INTAKES, Run
 
 POLL_SECONDS = 0.5  # between two looks at a run that goes on
 WAIT_SECONDS = 2.0  # at one that waits for others: they may be many, and so may those who watch
 MOST_READ = 4  # runs whose events a tab keeps
+
+WAITED_FOR = ("training or simulation", "trainings or simulations")
 
 Event = dict[str, Any]
 Live = Callable[[list[Event]], None]
@@ -36,7 +38,7 @@ def _watch(run_id: str, waited: bool, live: Live | None) -> None:
 
 
 def _waits_for(run: Run) -> int:
-    """How many other trainings and simulations a run waits for."""
+    """How many others a run waits for."""
     return jobs.waits_for(cache.store(), run) if run.state == "queued" else 0
 
 
@@ -62,7 +64,8 @@ def _progress(run: Run, seen: list[Event]) -> None:
     elapsed = max(0.0, time.time() - (run.started or run.created))
     waits = _waits_for(run)
     if waits:
-        others = "1 other training or simulation" if waits == 1 else f"{waits} other trainings or simulations"
+        one, many = ("import", "imports") if run.kind in INTAKES else WAITED_FOR
+        others = f"1 other {one}" if waits == 1 else f"{waits} other {many}"
         st.progress(0.0, f"Waits for {others} to end … {elapsed:.0f} s")
     elif last is None:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")

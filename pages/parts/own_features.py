@@ -80,6 +80,7 @@ def _offer(images: ImageSet, again: Run | None) -> None:
     kept = feature_choice.brought(images)
     opened = address.get(keys.OWN) is not None
     label = "Bring features of your own" + (f" ({len(kept):,} here)" if kept else "")
+    _list_waiting(images)
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
             f"A vector for each of the {counted(len(images), 'sample')}, from a program of yours: `.npy` with a row a "
@@ -95,19 +96,37 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             on_click="ignore",
         )
         st.file_uploader("Drop features here", KINDS, key=key)
-        st.caption(
-            f"At most {st.get_option('server.maxUploadSize'):,} MB; for a larger one type its path below."
-        )
+        where = bringing.where_paths_lead()
+        larger = "; for a larger one type its path below" if where else ""
+        st.caption(f"At most {st.get_option('server.maxUploadSize'):,} MB{larger}.")
         _upload(images.key, st.session_state[key])
         of, refused = st.session_state.get(keys.OWN_REFUSED, (None, None))
         if refused is not None and of == images.key:
             st.error(escaped(refused), icon=":material/error:")
-        _type_path(images, again)
+        if where:
+            _type_path(images, again, where)
+        elif again is not None:
+            _close()
         if again is not None:
             jobs_panel.explain_end(again)
             st.caption(f"Nothing is left of {escaped(FeaturesSettings.from_json(again.settings).called)}.")
         for told in kept:
             _show_kept(images, told)
+
+
+def _list_waiting(images: ImageSet) -> None:
+    """A line for each look that waits for a decision; pressing it shows the look."""
+    for run in cache.store().runs("features", images.key):
+        if run.state == "finished" and "decision" not in run.result:
+            called = escaped(FeaturesSettings.from_json(run.settings).called)
+            st.button(
+                f"{called}, which you have looked at, waits for your decision",
+                key=keys.widget(f"decide {run.id}"),
+                icon=":material/rule:",
+                type="tertiary",
+                on_click=address.put,
+                kwargs={keys.OWN: run.id},
+            )
 
 
 def _upload(set_key: str, file: UploadedFile | DeletedFile | None) -> None:
@@ -121,11 +140,11 @@ def _upload(set_key: str, file: UploadedFile | DeletedFile | None) -> None:
     st.rerun()
 
 
-def _type_path(images: ImageSet, again: Run | None) -> None:
+def _type_path(images: ImageSet, again: Run | None, where: str) -> None:
     if again is not None:
         st.session_state.setdefault(PATH, again.settings["place"])
     path = st.text_input("File of features", key=PATH, placeholder="/home/…/features.npy")
-    st.caption("On the computer that runs this app.")
+    st.caption(where)
     with st.container(horizontal=True):
         if frame.pressed("Look at it", "look at features"):
             if path.strip():
