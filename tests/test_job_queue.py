@@ -13,7 +13,7 @@ from ranking import jobs
 from ranking.job_queue import JobQueue, Ticket, in_order
 from ranking.room_quotas import JOBS
 from ranking.rooms import Rooms
-from ranking.run import Run
+from ranking.run import Kind, Run
 from ranking.store import Store
 
 
@@ -55,9 +55,9 @@ class Hall:
     def store(self, name: str) -> Store:
         return Store(self.rooms.make(f"room-{name}-of-the-hall"))
 
-    def ask(self, name: str) -> Run:
+    def ask(self, name: str, kind: Kind = "train") -> Run:
         store, locks = self.store(name), list[int]()
-        run = store.create_run("train", {}, lambda folder: locks.append(jobs.take_lock(folder)))
+        run = store.create_run(kind, {}, lambda folder: locks.append(jobs.take_lock(folder)))
         self.locks[run.id] = locks[0]
         return run
 
@@ -91,6 +91,18 @@ def test_rooms_stand_in_one_queue_and_a_dead_place_is_free_at_once(hall: Hall) -
     assert hall.waits("b", other) == 0, "what works goes on"
     hall.die(first)
     assert hall.claim("a", third) == 0
+
+
+def test_imports_of_all_rooms_wait_for_each_other_and_for_no_training(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 1)
+    for _ in range(3):
+        hall.claim("a", hall.ask("a"))
+    first, second = hall.ask("a", "import"), hall.ask("b", "features")
+    assert (hall.claim("a", first), hall.claim("b", second)) == (0, 1)
+    hall.store("a").end_run(first.id, "cancelled")
+    assert hall.claim("b", second) == 0
 
 
 def test_a_room_works_at_most_at_so_many_though_places_are_free(

@@ -59,7 +59,7 @@ def where_paths_lead() -> str:
     folders = open_folders(cache.store().home)
     if folders is None:
         return "On the computer that runs this app. Nothing outside of it is read."
-    named = ", ".join(f"`{escaped(str(folder))}`" for folder in folders)
+    named = ", ".join(escaped(str(folder)) for folder in folders)
     return f"In a folder that the host of this server has named: {named}." if folders else ""
 
 

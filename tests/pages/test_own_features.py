@@ -129,6 +129,17 @@ def test_what_is_dropped_is_looked_at_kept_and_chosen_on_train(
     assert started[-1].settings["features"] == [["Own vectors", {"vectors": told.name}]]
 
 
+def test_a_look_that_waits_is_listed(laboratory, started, open_page, vectors):
+    looked_at(laboratory, started, open_page("image_sets", set=laboratory.shapes), npy(vectors))
+    app = open_page("image_sets", set=laboratory.shapes)
+    [waits] = [one for one in app.button if one.label.endswith("waits for your decision")]
+    assert waits.label.replace("\\", "").startswith("resnet.npy, which you have looked at,")
+    waits.click().run()
+    assert not app.exception
+    assert app.query_params["own"] == started[-1].id
+    assert app.metric
+
+
 def test_the_server_forgets_what_was_dropped(laboratory, started, open_page, vectors, monkeypatch):
     released = []
     monkeypatch.setattr(bringing, "_release", released.append)

@@ -15,7 +15,7 @@ from pages.parts import cache, keys, rooms, run_actions
 from ranking import jobs
 from ranking.answers import AnswerStore
 from ranking.home import HomeError
-from ranking.room_layout import CLASS_ROOM
+from ranking.room_layout import CLASS_ROOM, FOLDERS
 from ranking.room_quotas import COUNT, DISK
 from ranking.rooms import Rooms
 from ranking.store import Store
@@ -182,6 +182,19 @@ def test_another_room_s_ids_in_the_address_show_nothing_of_it(anna, server, star
     assert not app.exception
     assert told not in text_of(app)
     assert str(anna.home) not in text_of(app)
+
+
+def test_a_path_can_be_typed_where_the_host_has_named_folders(anna, server, started, open_page, monkeypatch):
+    def fields() -> list[str]:
+        app = open_page("image_sets", room=ANNA, set=anna.shapes)
+        assert not app.exception
+        return [one.label for one in app.text_input if "ile" in one.label]
+
+    assert fields() == []
+    monkeypatch.setenv(FOLDERS, "/srv/for-all")
+    assert fields() == ["Folder or ZIP file", "File of features"]
+    said = text_of(open_page("image_sets", room=ANNA, set=anna.shapes)).replace("\\", "")
+    assert "In a folder that the host of this server has named: /srv/for-all." in said
 
 
 def test_a_session_that_changes_rooms_forgets_what_it_knew(anna, server, started, open_page):
