@@ -12,7 +12,7 @@ from ranking.experiments.comparisons import difference_table
 from ranking.experiments.exports import plain
 from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
 from ranking.reports.findings import Findings
-from ranking.run_settings import ExperimentSettings
+from ranking.run_settings import ExperimentSettings, Protocol
 from ranking.store import Store
 
 SUMMARY = "compare methods by cross-validation and print the tables"
@@ -30,10 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train what is not there yet, and print the tables."""
     check_outputs(options)
-    told = read_json(options.file)
-    if options.scheduler is not None:
-        told["scheduler"] = options.scheduler
-    settings, store = ExperimentSettings.from_json(told), Store(options.home)
+    settings, store = _settings(options), Store(options.home)
     if not ended_well(watch(store, jobs.start_once(store, "experiment", settings.to_json()))):
         return FAILED
     findings = Findings.at_home(store, settings)
@@ -44,3 +41,15 @@ def run(options: argparse.Namespace) -> int:
     print("\n\n".join(map(plain, tables)))
     write_experiment(findings, options)
     return DONE
+
+
+def _settings(options: argparse.Namespace) -> ExperimentSettings:
+    """Those of the file, and the scheduler of the command alone: whoever is connected to one runs what it sends."""
+    told = read_json(options.file)
+    if told.pop("scheduler", None) is not None:
+        raise ValueError(
+            f"expected a protocol without a scheduler in {options.file}: files come from others, and whoever is "
+            "connected to a scheduler runs what it sends; take it out, and name one that you trust by --scheduler"
+        )
+    protocol = Protocol.from_json(told)
+    return ExperimentSettings.from_json({**protocol.to_json(), "scheduler": options.scheduler})

@@ -105,6 +105,20 @@ def test_an_experiment_without_features_says_so(
     assert "is failed: expected at least one feature, got none; choose one or more" in capsys.readouterr().err
 
 
+def test_a_protocol_of_others_names_no_scheduler(
+    store: Store, images: ImageSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For whoever is connected to one runs what it sends; the command may name one."""
+    experiments = len(store.runs("experiment"))
+    file = settings_file(tmp_path, images, scheduler="tcp://127.0.0.1:1")
+    assert main(["experiment", file, "--home", str(store.home), "--scheduler", "tcp://127.0.0.1:2"]) == 1
+    assert "expected a protocol without a scheduler" in capsys.readouterr().err
+    assert len(store.runs("experiment")) == experiments
+    file = settings_file(tmp_path, images, queries=["day"], folds=2, scheduler=None)
+    assert main(["experiment", file, "--home", str(store.home), "--scheduler", "http://there"]) == 1
+    assert "expected a Dask scheduler at 'http://there'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -63,6 +63,23 @@ def test_differences_that_only_rounding_tells_apart_are_tied() -> None:
     assert math.isnan(paired_t_test([0.9 + 1e-5, 0.7 + 1e-5], [0.9, 0.7]))
 
 
+def test_wilcoxon_is_exact_however_many_folds_there_are() -> None:
+    """With ties too, where SciPy goes over to a normal distribution from 14 differences on."""
+    generator = np.random.default_rng(1)
+    for _ in range(5):
+        apart = generator.choice([-4, -3, -2, -1, 1, 2, 3, 4], 15)
+        sizes = np.abs(apart)
+        ranks = np.array([(sizes < size).sum() + ((sizes == size).sum() + 1) / 2 for size in sizes])
+        signs = (np.arange(2**15)[:, None] >> np.arange(15)) & 1
+        far = np.abs(signs @ ranks - ranks.sum() / 2)
+        expected = (far >= abs(ranks[apart > 0].sum() - ranks.sum() / 2)).mean()
+        assert wilcoxon_test((0.5 + apart / 20).tolist(), [0.5] * 15) == pytest.approx(expected)
+    untied = generator.standard_normal(60) + 0.3
+    exact = wilcoxon(untied, method="exact").pvalue
+    assert wilcoxon_test(untied.tolist(), [0.0] * 60) == pytest.approx(exact)
+    assert math.isnan(wilcoxon_test([math.nan, 0.2], [0.1, 0.3])), "as the t-test"
+
+
 def test_degenerate_differences_have_one_outcome() -> None:
     assert paired_t_test([0.1, 0.2], [0.1, 0.2]) == 1.0
     assert wilcoxon_test([0.1, 0.2], [0.1, 0.2]) == 1.0
