@@ -36,12 +36,9 @@ def show(run: Run) -> None:
         _offer_discard(run)
         return
     st.markdown(f"#### {escaped(called(run))}{escaped(f': {look.source}') if look.source else ''}")
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        source = _choose_source(run, look)
-    with right:
-        values = _settings_of(run, look, source) if source is not None else {}
+    source = _choose_source(run, look)
     _say_why(look)
+    values = _settings_of(run, look, source) if source is not None else {}
     if look.refused:
         st.error(escaped(look.refused[0].upper() + look.refused[1:]), icon=":material/error:")
     if look.seen is not None:
@@ -72,9 +69,12 @@ def _choose_source(run: Run, look: Look) -> str | None:
 
 def _say_why(look: Look) -> None:
     """Why it is read as it is, and what else it could be."""
+    known = dict(look.detected)
     why = {name: recognised.why for name, recognised in look.detected}
-    if look.source in why:
-        st.caption(f"Recognised: {escaped(why[look.source])}.")
+    if look.source in known:
+        as_found = known[look.source].settings.items() <= look.source_settings.items()
+        changed = "" if as_found else " It is read by your settings instead, those below."
+        st.caption(f"Recognised: {escaped(why[look.source])}.{changed}")
     elif look.source is not None:
         st.caption(f"Not recognised as {escaped(look.source)}; you have chosen it.")
     others = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != look.source]

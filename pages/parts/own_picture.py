@@ -25,8 +25,8 @@ def show(images: ImageSet, picture: Picture, otherwise: str) -> None:
         chosen = st.selectbox("Samples that show", images.classes, key=keys.widget(f"own class {images.key}"))
     if picture.tells_nothing:
         st.warning(
-            "The nearest neighbours of samples are of their class no more often than any others: either these vectors "
-            f"know nothing of the classes, or {otherwise}.",
+            "The nearest neighbours of samples are of their class no more often than chance may have it: either these "
+            f"vectors know nothing of the classes, or {otherwise}.",
             icon=":material/warning:",
         )
     _draw(images, picture, rows, chosen)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -11,11 +12,15 @@ from ranking.datasets.detection import Detected, detect, tree_sources
 from ranking.datasets.preview import Crop, Preview, preview
 from ranking.datasets.registry import SOURCES
 from ranking.intake import FileTree, Recognised, open_tree
+from ranking.intake.files import IMAGE_SUFFIXES
+from ranking.intake.tree import suffix
+from ranking.text import listed, readable
 from ranking.types import Problem
 
 PLAIN = ("files", "source", "refused", "problems")
 MOST_PROBLEMS = 200  # that are told of; an import tells of all
-UNKNOWN = "no source knows what is in it: choose what it is"
+UNKNOWN = "no source knows what is in it"
+ENDINGS = 4  # of files of what nobody knows, the most frequent ones, are told
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ def look_at(
     fitting = {name: recognised.settings for name, recognised in detected}
     chosen = source or next(iter(fitting), None)
     if chosen is None:
-        return Look(len(tree.names), [], refused=UNKNOWN)
+        return Look(len(tree.names), [], refused=unknown(tree.names))
     if chosen not in tree_sources():
         raise ValueError(
             f"{chosen!r:.80} reads no folder or ZIP file; choose one of: {', '.join(tree_sources())}"
@@ -84,6 +89,25 @@ def look_at(
         return replace(found, refused=" ".join(str(error).split()))
     problems = len(seen.problems)
     return replace(found, seen=replace(seen, problems=seen.problems[:MOST_PROBLEMS]), problems=problems)
+
+
+def unknown(names: Collection[str]) -> str:
+    """What is said of files that no source knows: what there is, and what is missing.
+
+    >>> unknown(["a/1.jpg", "a/2.JPG", "a/notes"]).partition(". ")[0]
+    'no source knows what is in it: 2 .jpg, 1 without an ending, and no labels that it could read'
+    """
+    if not names:
+        return f"{UNKNOWN}: it is empty. Bring images with their labels"
+    endings = Counter(suffix(name) for name in names).most_common()
+    told = [f"{count:,} {readable(ending, 20) or 'without an ending'}" for ending, count in endings]
+    if not any(ending in IMAGE_SUFFIXES for ending, _ in endings):
+        images = ", ".join(IMAGE_SUFFIXES)
+        return f"{UNKNOWN}: {listed(told, ENDINGS)}, and no images ({images}). Bring images with their labels"
+    return (
+        f"{UNKNOWN}: {listed(told, ENDINGS)}, and no labels that it could read. Put images of a class into a folder of "
+        "its name, or the file of labels beside them, and bring it again; or choose what it is"
+    )
 
 
 def _preview_to_json(seen: Preview) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ranking.intake.tree import DEEPEST, FileTree, Unusable, is_left_over, packe
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
 
+FIRST = b"PK\x03\x04"  # what a ZIP file begins with, where nothing was put before it
 CENTRAL = b"PK\x01\x02"  # what each entry begins with in the table of contents
 ENTRY_BYTES = 1_000  # of the table of contents for an entry, on average; names of 4 kB each are no data set
 SPARE = 16 * 2**20  # bytes that a small ZIP file may expand to, whatever its own size
@@ -115,9 +116,17 @@ def _open(file: BinaryIO, limits: Limits) -> zipfile.ZipFile:
     try:
         opened = zipfile.ZipFile(guarded)  # it needs read, seek and tell
     except (zipfile.BadZipFile, NotImplementedError, OverflowError, struct.error) as error:
-        raise ValueError(f"it cannot be read as a ZIP file ({error})") from error
+        raise ValueError(f"it cannot be read as a ZIP file ({error}); {_remedy(file)}") from error
     guarded.opening = False
     return opened
+
+
+def _remedy(file: BinaryIO) -> str:
+    """What to do about a file that is no ZIP file, or no longer: it may have been cut off, or renamed."""
+    file.seek(0)
+    if file.read(len(FIRST)) == FIRST:
+        return "it begins as one, so its end may be missing: copy or download it again, or pack it once more"
+    return "pack the folder of images as ZIP; renaming a file does not make it one"
 
 
 def _check_size(entries: list[zipfile.ZipInfo], size: int, limits: Limits) -> None:

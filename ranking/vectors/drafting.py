@@ -84,8 +84,9 @@ def _constant_columns(numbers: npt.NDArray[Any], match: Match, images: ImageSet,
         differs |= (block != first).any(axis=0)
         on_rows("Looking for gaps and constant columns", here.stop, len(images))
     if wrong:
+        have = "has" if len(wrong) == 1 else "have"
         raise Refused(
-            f"{counted(len(wrong), 'sample')} of {len(images):,} have numbers that are not finite: expected numbers, "
+            f"{counted(len(wrong), 'sample')} of {len(images):,} {have} numbers that are not finite: expected numbers, "
             "got NaN, infinity or more than float32 holds; put numbers there, or leave such columns out",
             [_gap(numbers, match, images, row) for row in wrong[:MOST_ROWS]],
             len(wrong),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,22 @@ def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo: Path) ->
 def test_what_nobody_knows_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Sir")
     look = look_at(str(tmp_path), None, {})
-    assert (look.source, look.detected, look.seen, look.refused) == (None, [], None, looking.UNKNOWN)
+    assert (look.source, look.detected, look.seen) == (None, [], None)
+    assert "no source knows what is in it: 1 .txt, and no images (.jpg, " in look.refused
     assert Look.from_json(json.loads(json.dumps(look.to_json()))) == look
+
+
+def test_images_without_labels_are_counted_and_what_is_missing_is_said(zoo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "holiday"
+    folder.mkdir()
+    for number, image in enumerate(sorted(zoo.rglob("*.png"))):
+        shutil.copy(image, folder / f"{number}.png")
+    look = look_at(str(zip_of(folder, tmp_path / "holiday.zip")), None, {})
+    assert (
+        f"{look.files} .png, and no labels that it could read. Put images of a class into a folder"
+        in look.refused
+    )
+    assert "it is empty" in looking.unknown([])
 
 
 def test_of_many_problems_the_first_are_told(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

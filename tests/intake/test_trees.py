@@ -323,6 +323,13 @@ def test_what_is_no_zip_file(tmp_path, content):
     path = tmp_path / "x.zip"
     path.write_bytes(content)
     assert "it cannot be read as a ZIP file" in refused(path)
+    assert "pack the folder of images as ZIP" in refused(path)
+
+
+def test_a_zip_file_without_its_end_is_to_be_brought_again(tmp_path):
+    path = zipped(tmp_path / "x.zip", {"a": b"x" * 100})
+    path.write_bytes(path.read_bytes()[:90])
+    assert "its end may be missing: copy or download it again" in refused(path)
 
 
 def test_a_zip_file_with_a_comment_and_a_beginning_of_its_own(tmp_path):

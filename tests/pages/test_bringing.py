@@ -256,6 +256,25 @@ def test_other_settings_are_looked_at_before_they_are_imported(laboratory, start
     assert started[-1].settings["source_settings"]["difficult"] == "keep"
 
 
+def test_where_a_proposed_column_is_overruled_the_reason_says_so(laboratory, started, open_page, tmp_path):
+    folder = tmp_path / "cars"
+    folder.mkdir()
+    for number in range(6):
+        Image.new("RGB", (40, 30), (30 * number, 90, 0)).save(folder / f"{number}.png")
+    rows = [f"{number}.png,{'old' if number % 2 else 'new'},{1950 + number}" for number in range(6)]
+    (folder / "cars.csv").write_text("\n".join(["picture,label,year", *rows]))
+    app = drop(open_page("image_sets"), zip_of(folder, tmp_path / "cars.zip").read_bytes(), "cars.zip")
+    look_here(laboratory.store, started[0])
+    app.run()
+    assert "year numbers to order by" in captions(app)
+    assert "by your settings instead" not in captions(app)
+    app.text_input(key=f"widget look {started[0].id}.Table of images.number_columns").input("-").run()
+    app.button(key="look again").click().run()
+    look_here(laboratory.store, started[1])
+    app.run()
+    assert "It is read by your settings instead" in captions(app)
+
+
 def test_what_was_looked_at_waits_until_it_is_discarded(laboratory, started, dropped, open_page):
     [look] = started
     app = open_page("image_sets")

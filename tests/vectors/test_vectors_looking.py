@@ -276,6 +276,12 @@ def test_numbers_that_are_not_finite_are_refused_with_a_table(desk, bad):
     assert [row.came for row in found.problems] == [f"{bad} in column 4", f"{bad} in column 4 and 1 more"]
 
 
+def test_one_gap_is_told_of_in_the_singular(desk):
+    rows = vectors_of(desk.images)
+    rows[2, 3] = np.nan
+    assert refusal(desk.npy(rows)).startswith("1 sample of 9 has numbers that are not finite")
+
+
 def test_gaps_of_a_table_are_not_finite(desk):
     columns = {
         f"f{place}": [None if place == row == 3 else float(row + place * row) for row in range(9)]
