@@ -47,6 +47,15 @@ def has_quotas(home: Path) -> bool:
     return is_room(home) and home.name != BUNDLED
 
 
+def home_in_words(home: Path) -> str:
+    """What messages call a home: its path to its owner; to a visitor of a room, the host's paths are not told.
+
+    >>> home_in_words(Path("home")).endswith("home")
+    True
+    """
+    return "this room" if has_quotas(home) else str(home)
+
+
 def open_folders(home: Path) -> list[Path] | None:
     """The folders of this machine whose files may be named by path in `home`: None for any, of a person's own home; in
     a room those that the host has named in $RANKING_ROOM_FOLDERS, with a colon between two."""

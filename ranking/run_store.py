@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from ranking.home import Home, LendingHome
 from ranking.job_queue import JobQueue
+from ranking.room_layout import home_in_words
 from ranking.room_quotas import check_disk, check_jobs
 from ranking.run import ENDED, INTAKES, LAST_TIME, TRAVELS, Kind, LentRun, Run, State, is_run_id
 
@@ -132,7 +133,9 @@ class RunStore:
             for lender in self._lenders:
                 if (lent := lender.found(run_id)) is not None:
                     return lent
-            raise ValueError(f"there is no run {run_id!r} in {self.home}; choose one from the list of runs")
+            raise ValueError(
+                f"there is no run {run_id!r} in {home_in_words(self.home)}; choose one from the list of runs"
+            )
         if not row["readable"]:
             raise ValueError(f"run {run_id} has failed: {UNREADABLE}; start it again")
         return self._as_run(row)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.home import Home, move_durably
-from ranking.room_layout import borrowers_of, lenders_of
+from ranking.room_layout import borrowers_of, home_in_words, lenders_of
 from ranking.room_quotas import bytes_of, check_disk
 from ranking.run import ENDED, INTAKES, Run, is_set_key
 from ranking.run_settings import FeaturesSettings
@@ -145,13 +145,17 @@ class Store(RunStore):
         rows = {row.key: row for row in self.image_sets()}
         if key not in rows:
             there = ", ".join(f"{row.title} ({row.key})" for row in rows.values()) or "none yet, import one"
-            raise ValueError(f"there is no image set {key[:80]!r} in {self.home}; there are: {there}")
+            raise ValueError(
+                f"there is no image set {key[:80]!r} in {home_in_words(self.home)}; there are: {there}"
+            )
         lent = [folder for one in self._lenders if (folder := one.set_folder(key)) is not None]
         if rows[key].lent and lent:
             return lent[0]
         folder = self._home.sets / key
         if not folder.is_dir():
-            raise ValueError(f"the files of {rows[key].title} are gone from {folder}; import it again")
+            raise ValueError(
+                f"the files of {rows[key].title} are gone from {home_in_words(self.home)}; import it again"
+            )
         return folder
 
     def home_of_set(self, key: str) -> Path:
@@ -356,7 +360,9 @@ class Store(RunStore):
 
     def _row_of_set(self, database: sqlite3.Connection, key: str) -> None:
         if database.execute("select 1 from image_set where key = ?", (key,)).fetchone() is None:
-            raise ValueError(f"there is no image set {key[:80]!r} in {self.home}; choose one from the list")
+            raise ValueError(
+                f"there is no image set {key[:80]!r} in {home_in_words(self.home)}; choose one from the list"
+            )
 
     def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
         """As `_remove_deleted` of runs. What people brought for a set goes with it."""

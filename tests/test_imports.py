@@ -82,6 +82,7 @@ SIDEWAYS = {
     ("store", "room_quotas"),
     ("run_store", "home"),
     ("run_store", "job_queue"),
+    ("run_store", "room_layout"),
     ("run_store", "room_quotas"),
     ("job_queue", "home"),
     ("job_queue", "room_layout"),

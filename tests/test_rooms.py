@@ -248,6 +248,14 @@ def test_no_message_tells_the_name_of_the_class_room(rooms: Rooms, class_room: S
     assert "of-the-teacher" not in str(told.value)
 
 
+def test_no_message_of_a_store_tells_a_visitor_where_the_room_lies(rooms: Rooms) -> None:
+    room = Store(rooms.make("room-of-anna"))
+    for ask in (lambda: room.run("aaaaaaaaaa"), lambda: room.image_set("0" * 64)):
+        with pytest.raises(ValueError, match="in this room; ") as told:
+            ask()
+        assert str(rooms.home) not in str(told.value)
+
+
 def test_what_fails_in_a_lent_file_does_not_tell_it_either(rooms: Rooms, class_room: Store) -> None:
     room, key = Store(rooms.make("room-of-anna")), class_room.image_sets()[0].key
     (class_room.home / "sets" / key / "columns.npz").write_bytes(b"damaged")

@@ -141,17 +141,26 @@ def _decide(run: Run) -> None:
         st.metric("Problems", f"{result['problems']:,}", width="content")
     complete = _examples_of(run)
     with st.container(horizontal=True):
-        if complete and frame.pressed("Keep", "keep import", type="primary", icon=":material/check_circle:"):
-            with cache.or_gone():
-                key = cache.store().keep(run.id)
-            st.session_state[keys.JUST_KEPT] = key
-            address.put(**{keys.SET: key, keys.IMPORT: None})
-            st.rerun()
+        keep = complete and frame.pressed(
+            "Keep", "keep import", type="primary", icon=":material/check_circle:"
+        )
         if frame.pressed("Discard", "discard import", icon=":material/delete:"):
             cache.store().discard(run.id)
             address.put(**{keys.IMPORT: None})
             st.rerun()
+    if keep:
+        _keep(run)
     _show_problems(run)
+
+
+def _keep(run: Run) -> None:
+    """Where it cannot be, as in a room that is full, the person can still discard it: the page goes on."""
+    with frame.in_place():
+        with cache.or_gone():
+            key = cache.store().keep(run.id)
+        st.session_state[keys.JUST_KEPT] = key
+        address.put(**{keys.SET: key, keys.IMPORT: None})
+        st.rerun()
 
 
 def _examples_of(run: Run) -> bool:

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
-from filled_home import Laboratory, copy_home
+from filled_home import Laboratory, copy_home, import_here
+from shapes import write_shapes
 
 from pages.parts import cache, keys, rooms, run_actions
 from ranking import jobs
@@ -328,6 +329,24 @@ def test_a_full_room_says_so_where_something_is_begun(anna, server, open_page, m
     assert not app.exception
     assert "this room is full" in " ".join(error.value for error in app.error)
     assert len(Store(anna.home).runs()) == before
+
+
+def test_an_import_that_a_full_room_cannot_keep_can_be_discarded_at_once(
+    anna, server, open_page, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(cache, "common", cache.store)  # nothing bundled is begun in this test
+    monkeypatch.setenv(FOLDERS, str(tmp_path))
+    write_shapes(tmp_path / "more", images=10)
+    store = Store(anna.home)
+    run = import_here(store, "PASCAL VOC", folder=str(tmp_path / "more"))
+    app = open_page("image_sets", room=ANNA, **{"import": run.id})
+    monkeypatch.setenv(DISK, "1")
+    app.button(key="keep import").click().run()
+    assert not app.exception
+    assert "this room is full" in " ".join(error.value for error in app.error)
+    app.button(key="discard import").click().run()
+    assert not app.exception
+    assert not store.run(run.id).draft.exists()
 
 
 def test_a_full_room_can_be_emptied_where_it_is_said_to_be_full(
