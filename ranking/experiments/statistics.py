@@ -93,7 +93,9 @@ def _doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     """
     order = np.argsort(sizes)
     level = np.empty(len(sizes), np.int64)
-    level[order] = np.cumsum(np.diff(sizes[order], prepend=0.0) > rounding)  # rises by 1 where a size is another
+    level[order] = np.cumsum(
+        np.diff(sizes[order], prepend=0.0) > rounding
+    )  # rises by 1 where a size is another
     ranks: Ints = np.rint(2 * stats.rankdata(level)).astype(np.int64)
     return ranks
 
