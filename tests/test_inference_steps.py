@@ -12,6 +12,7 @@ from ranking.inference import most_violated_ranking
 from ranking.inference.bins import bin_grid, count, plan_ranks
 from ranking.inference.interleaving import Derivative
 from ranking.inference_steps import TRACED, Problem, Trace, bins_of, trace_of
+from ranking.inference_steps.selecting import split_at_median
 from ranking.losses import make_loss
 
 PAIRS = [
@@ -253,3 +254,33 @@ def test_unknown_algorithms_and_losses_without_search_say_so() -> None:
         ValueError, match="search needs the unimodality of the average precision, the loss is ndcg"
     ):
         trace_of(problem, "search")
+
+
+class _Counted(Problem):
+    """Notes at which ranks its derivative was taken."""
+
+    def derivative(self, j: int, i: int, score: float) -> float:
+        self.__dict__.setdefault("asked", []).append(i)
+        return super().derivative(j, i, score)
+
+
+@pytest.mark.parametrize("algorithm", ["greedy", "search", "select"])
+def test_the_probes_told_are_those_that_were_made(algorithm: str) -> None:
+    generator = np.random.default_rng(2)
+    for _ in range(20):
+        relevant = generator.permutation(np.arange(14) < 5)
+        problem = _Counted.of(generator.standard_normal(14) * 0.2, relevant)
+        trace = trace_of(problem, algorithm)
+        assert [i for step in trace.steps for i in step.probes] == problem.__dict__["asked"]
+        assert trace.derivatives == len(problem.__dict__["asked"])
+
+
+def test_select_counts_a_comparison_for_each_sample_beside_a_pivot() -> None:
+    problem = Problem.of([9.0, 5.0, 4.0, 3.0, 2.0, 1.0], [True, *[False] * 5])
+    assert trace_of(problem, "select").steps[0].comparisons == 5
+    first, last, comparisons = split_at_median([9.0, 8.0, 1.0, 7.0, 2.0, 3.0, 4.0], 0, 7)
+    assert (first, last, comparisons) == (3, 4, 7 + 4 + 1), "beside 7, of those below beside 3, and 4 alone"
+
+
+def test_equal_scores_are_predicted_pessimistically() -> None:
+    assert Problem.of([1.0, 1.0, 1.0, 0.0], [True, False, True, False]).ranks_by_score.tolist() == [1, 3]
