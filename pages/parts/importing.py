@@ -52,14 +52,7 @@ def _list_waiting() -> None:
     here = _keys_here()
     for run in cache.store().runs("import"):
         if run.state == "finished" and "decision" not in run.result and run.result.get("key") not in here:
-            st.button(
-                f"{_waiting(run)} for your decision",
-                key=keys.widget(f"decide {run.id}"),
-                icon=":material/rule:",
-                type="tertiary",
-                on_click=address.put,
-                kwargs={keys.IMPORT: run.id},
-            )
+            jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
 
 
 def _waiting(run: Run) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import cache, frame, keys
+from pages.parts import address, cache, frame, keys
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.run import ENDED, INTAKES, Run
@@ -35,6 +35,19 @@ def _watch(run_id: str, waited: bool, live: Live | None) -> None:
         if run.state in ENDED or (waited and not _waits_for(run)):
             st.rerun()  # which, of one whose turn it is, has a look more often
         _show(run, live)
+
+
+def offer_decision(run: Run, waits: str, name: str) -> None:
+    """A line of what was looked at or imported and waits for a decision; pressing it shows it, as `name` of the
+    address says."""
+    st.button(
+        f"{waits} for your decision",
+        key=keys.widget(f"decide {run.id}"),
+        icon=":material/rule:",
+        type="tertiary",
+        on_click=address.put,
+        kwargs={name: run.id},
+    )
 
 
 def _waits_for(run: Run) -> int:

@@ -119,14 +119,7 @@ def _list_waiting(images: ImageSet) -> None:
     for run in cache.store().runs("features", images.key):
         if run.state == "finished" and "decision" not in run.result:
             called = escaped(FeaturesSettings.from_json(run.settings).called)
-            st.button(
-                f"{called}, which you have looked at, waits for your decision",
-                key=keys.widget(f"decide {run.id}"),
-                icon=":material/rule:",
-                type="tertiary",
-                on_click=address.put,
-                kwargs={keys.OWN: run.id},
-            )
+            jobs_panel.offer_decision(run, f"{called}, which you have looked at, waits", keys.OWN)
 
 
 def _upload(set_key: str, file: UploadedFile | DeletedFile | None) -> None:

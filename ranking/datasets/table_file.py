@@ -55,9 +55,9 @@ def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
     return parquet_table(data, limits) if suffix(name) == ".parquet" else text_table(data, name)
 
 
-def text_table(data: bytes, name: str = "") -> Table:
-    """The CSV or TSV in `data`. Cells are apart by commas, ; or tabs: by what makes the most cells of the first line.
-    Where that is ; numbers may have a decimal comma, as spreadsheets write them where ; stands between cells.
+def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
+    """The CSV or TSV in `data`. Cells are apart by `mark`, or else by commas, ; or tabs: by what makes the most cells
+    of the first line. Where that is ; numbers may have a decimal comma, as spreadsheets write them.
 
     >>> text_table(b"image;year\\na.jpg;1957").first(1)
     [['a.jpg', '1957']]
@@ -66,7 +66,7 @@ def text_table(data: bytes, name: str = "") -> Table:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unusable("text in UTF-8", f"byte {error.start} of another kind") from error
-    mark = _mark(text[: text.find("\n")] if "\n" in text else text, name)
+    mark = mark or _mark(text[: text.find("\n")] if "\n" in text else text, name)
 
     def lines() -> Rows:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
@@ -108,7 +108,7 @@ def parquet_table(data: bytes, limits: Limits) -> Table:
     """The Parquet in `data`, read in a process of its own; only columns of numbers, texts and lists of such."""
     most = (limits.table_bytes, MOST_COLUMNS, MOST_VALUES)
     told = answer_of(parquet_to_csv.__file__, data, *most, variable("table_bytes"))
-    table = text_table(told, "table.csv")
+    table = text_table(told, mark=",")
     return Table(
         table.header, lambda: ((place, cells) for place, (_, cells) in enumerate(table.rows(), 1)), "row"
     )

@@ -416,6 +416,12 @@ def parquet_of(columns, limits=None, **options):
     return table_file.parquet_table(as_parquet(columns, **options), limits or Limits())
 
 
+def test_names_of_columns_do_not_decide_what_parts_the_cells_of_parquet():
+    table = parquet_of({"image": ["a.jpg", "b.jpg"], "left; top; right": ["1,5", "2"]})
+    assert table.header == ("image", "left; top; right")
+    assert table.first(2) == [["a.jpg", "1,5"], ["b.jpg", "2"]]
+
+
 def test_parquet_of_many_kinds(tmp_path):
     columns = {
         "image": pyarrow.array(["a.jpg", "b.jpg"]).dictionary_encode(),
