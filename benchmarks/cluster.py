@@ -47,22 +47,24 @@ TOLERANCE = 1e-2  # of the trainings on shards
 TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 0.01}
 
 
+class NoStates:
+    """Of a path that is walked in one go: `ranking.experiments.walking.Walk` itself knows what it goes on from."""
+
+    def get(self, key: str) -> None:
+        return None
+
+    def keep(self, key: str, state: bytes) -> None:
+        pass
+
+    def passed(self, keys: Iterable[str]) -> None:
+        pass
+
+
 class Remembered:
-    """Cells and states of one path, in the memory of the process that walks it."""
+    """The cells of one path, in the memory of the process that walks it."""
 
     def __init__(self) -> None:
-        self.states: dict[str, bytes] = {}
-        self.cells: list[tuple[Cell, Trained]] = []
-
-    def state(self, key: str) -> bytes | None:
-        return self.states.get(key)
-
-    def keep_state(self, key: str, state: bytes) -> None:
-        self.states[key] = state
-
-    def drop_states(self, keys: Iterable[str]) -> None:
-        for key in keys:
-            del self.states[key]
+        self.states, self.cells = NoStates(), list[tuple[Cell, Trained]]()
 
     def keep(self, cell: Cell, trained: Trained) -> None:
         self.cells.append((cell, trained))

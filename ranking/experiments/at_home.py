@@ -13,6 +13,7 @@ from ranking.experiments.plan import Plan, plan_of
 from ranking.experiments.results import Results
 from ranking.experiments.running import Check, Workers, on_this_computer, results_of, run_experiment
 from ranking.features.extract import OnFeatures
+from ranking.room_quotas import most_states
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
 
@@ -22,7 +23,8 @@ SCHEDULER = "RANKING_SCHEDULER"
 
 def cells_of(store: Store) -> CellStore:
     """The cells of all experiments of a home, and of those that lend to it."""
-    return CellStore(store.home / FOLDER, [lender / FOLDER for lender in store.lenders])
+    lent = [lender / FOLDER for lender in store.lenders]
+    return CellStore(store.home / FOLDER, lent, most_states(store.home))
 
 
 def workers_at(scheduler: str | None) -> Workers:

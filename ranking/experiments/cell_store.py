@@ -1,20 +1,18 @@
 """The cells of all experiments of a home: SQLite in WAL mode, each cell whole or not there, under the key of its cause.
 
-Beside them lie the states of cells that paths are still to go on from. A state is written before the row of its cell
-and taken away after the row of the next, so that a path that was killed goes on from where it was. Whoever trains a
-path claims it: a lock that goes with its process, however that dies.
+Beside them lie the states that cells begin from (`ranking.experiments.state_store`). A state is written before the row
+of its cell, so that a path that was killed goes on from where it was. Whoever trains a path claims it: a lock that goes
+with its process, however that dies.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -25,12 +23,12 @@ import numpy as np
 from ranking.events import json_numbers
 from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.cell_training import Trained
+from ranking.experiments.state_store import StateStore
 from ranking.home import explained
+from ranking.room_quotas import DEFAULT_STATES
 from ranking.types import Certificate, Floats
 
 BUSY_SECONDS = 20.0  # how long a write waits for those of other processes
-STATE_DAYS = 30  # how long the state of a path that nobody goes on with is kept
-DIGEST = 32  # bytes
 TABLE = """
 create table if not exists cell (
     key text primary key, measures text not null, seconds real not null, certificate text not null,
@@ -43,15 +41,15 @@ class CellStore:
 
     Raises ranking.home.HomeError, an OSError, where the folder or its database cannot be used.
 
-    lent: folders of other homes, whose cells count as there are some in this one; nothing is written to them.
+    lent: folders of other homes, whose cells count as if they were in this one; nothing is written to them.
+    most_states: bytes that the states in this one may take.
     """
 
-    def __init__(self, folder: Path, lent: Iterable[Path] = ()) -> None:
-        self._database, self._states = folder / "cells.sqlite", folder / "states"
-        self._claims = folder / "claims"
+    def __init__(self, folder: Path, lent: Sequence[Path] = (), most_states: int = DEFAULT_STATES) -> None:
+        self._database, self._claims = folder / "cells.sqlite", folder / "claims"
         self._lent = [one / "cells.sqlite" for one in lent]
+        self.states = StateStore(folder / "states", [one / "states" for one in lent], most_states)
         with explained(f"the home folder {folder}"):
-            self._states.mkdir(parents=True, exist_ok=True)
             self._claims.mkdir(exist_ok=True)
             # One connection stays open: where the last one closes, SQLite writes all of its log to the file at once.
             self._stays = sqlite3.connect(self._database, timeout=BUSY_SECONDS, check_same_thread=False)
@@ -93,39 +91,6 @@ class CellStore:
         )
         with self._open() as database:
             database.execute("insert or ignore into cell values (?, ?, ?, ?, ?, ?)", row)
-
-    # ----------------------------------------------------------------------------------------- states
-
-    def state(self, key: str) -> bytes | None:
-        """The state of a cell; None where there is none, or the disk lost a part of it."""
-        try:
-            content = self._state_file(key).read_bytes()
-        except FileNotFoundError:
-            return None
-        digest, state = content[:DIGEST], content[DIGEST:]
-        return state if hashlib.blake2b(state, digest_size=DIGEST).digest() == digest else None
-
-    def keep_state(self, key: str, state: bytes) -> None:
-        """Keep the state of a cell, whole or not at all, before the row of the cell is."""
-        partial = self._states / f"{key}.{os.getpid()}.{threading.get_ident()}.part"
-        with open(partial, "wb") as file:
-            file.write(hashlib.blake2b(state, digest_size=DIGEST).digest())
-            file.write(state)
-        os.replace(partial, self._state_file(key))
-
-    def drop_states(self, keys: Iterable[str]) -> None:
-        """Take away the states that no cell is to begin from any more."""
-        for key in keys:
-            self._state_file(key).unlink(missing_ok=True)
-
-    def sweep_states(self) -> None:
-        """Take away the states that nobody has gone on from for STATE_DAYS days."""
-        for file in self._states.iterdir():
-            if file.stat().st_mtime < time.time() - STATE_DAYS * 86400:
-                file.unlink(missing_ok=True)
-
-    def _state_file(self, key: str) -> Path:
-        return self._states / key
 
     # ----------------------------------------------------------------------------------------- claims
 

@@ -116,7 +116,6 @@ def run_experiment(
     material: asked for only where something is to be trained. on_progress hears after every cell. What check or
     on_progress raise ends the work and is raised: all cells that were kept stay, and the same call goes on from them.
     """
-    store.sweep_states()
     shared, pace, lock = cache(material), Pace(later=plan.most_tests), threading.Lock()
 
     def tell(cell: Cell, outcome: Outcome) -> None:

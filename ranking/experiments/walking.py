@@ -9,17 +9,25 @@ from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.cell_training import Trained, train_cell
 from ranking.experiments.material import Bench
 from ranking.experiments.plan import Path
+from ranking.experiments.protocol import BEGUN_BY
 from ranking.types import OnProgress
 
 OnCell = Callable[[Cell, Outcome], None]
 
 
-class Keeper(Protocol):
-    """What keeps cells and the states that others begin from; `ranking.experiments.cell_store.CellStore` is one."""
+class States(Protocol):
+    """What keeps the states that cells begin from; `ranking.experiments.state_store.StateStore` is one."""
 
-    def state(self, key: str) -> bytes | None: ...
-    def keep_state(self, key: str, state: bytes) -> None: ...
-    def drop_states(self, keys: Iterable[str]) -> None: ...
+    def get(self, key: str) -> bytes | None: ...
+    def keep(self, key: str, state: bytes) -> None: ...
+    def passed(self, keys: Iterable[str]) -> None: ...
+
+
+class Keeper(Protocol):
+    """What keeps cells and states; `ranking.experiments.cell_store.CellStore` is one."""
+
+    @property
+    def states(self) -> States: ...
     def keep(self, cell: Cell, trained: Trained) -> None: ...
 
 
@@ -34,23 +42,23 @@ class Walk:
     def __init__(self, path: Path, missing: Collection[str], keeper: Keeper, on_cell: OnCell) -> None:
         """missing: the keys of the cells that are not there; on_cell is told of each of them once it is kept."""
         self._missing, self._keeper, self._on_cell = missing, keeper, on_cell
-        self.states = {key: state for key in causes(path) if (state := keeper.state(key)) is not None}
-        self.left = to_train(path, missing, self.states)
+        self.left, self.states = to_train(path, missing, keeper.states)
 
     def keep(self, cell: Cell, trained: Trained) -> None:
-        """Keep one of those that were left: its state before its row, and away with states that nobody needs."""
+        """Keep one of those that were left: its state before its row."""
         self.left.remove(cell)
         needed = causes(self.left)
         if cell.key in needed:
             self.states[cell.key] = trained.state
-            self._keeper.keep_state(cell.key, trained.state)
+        if begins_others(cell):
+            self._keeper.states.keep(cell.key, trained.state)
+        done = self.states.keys() - needed
+        self._keeper.states.passed(done)
+        for key in done:
+            del self.states[key]
         if cell.key in self._missing:
             self._keeper.keep(cell, trained)
             self._on_cell(cell, trained.outcome)
-        done = self.states.keys() - needed
-        self._keeper.drop_states(done)
-        for key in done:
-            del self.states[key]
 
 
 def walk(
@@ -67,17 +75,28 @@ def walk(
         going.keep(cell, train_cell(bench, cell, going.states, on_progress))
 
 
-def to_train(path: Path, missing: Collection[str], states: Collection[str]) -> list[Cell]:
-    """Those cells of a path that are missing, or needed to begin from without a state."""
-    turn: list[Cell] = []
-    wanted = set(missing)
+def to_train(path: Path, missing: Collection[str], states: States) -> tuple[list[Cell], dict[str, bytes]]:
+    """Those cells of a path that are missing, or needed to begin from without a state; and the states, by key, of all
+    others that these begin from."""
+    turn, wanted, known = list[Cell](), set(missing), dict[str, bytes]()
     for cell in reversed(path):
-        if cell.key in wanted:
-            turn.append(cell)
-            wanted |= {cause.key for cause in cell.causes if cause.key not in states}
-    return turn[::-1]
+        if cell.key not in wanted:
+            continue
+        turn.append(cell)
+        for key in {cause.key for cause in cell.causes} - wanted - known.keys():
+            state = states.get(key)
+            if state is None:
+                wanted.add(key)
+            else:
+                known[key] = state
+    return turn[::-1], known
 
 
 def causes(cells: Iterable[Cell]) -> set[str]:
     """The keys of the cells that `cells` begin from."""
     return {cause.key for cell in cells for cause in cell.causes}
+
+
+def begins_others(cell: Cell) -> bool:
+    """Whether cells may begin from it, of this experiment or of another: the next C on its fold, or a HOAP-SVM."""
+    return cell.fold is not None or cell.method == BEGUN_BY

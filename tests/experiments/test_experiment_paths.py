@@ -13,6 +13,8 @@ from ranking.experiments.cell_store import CellStore
 from ranking.experiments.cell_training import packed, train_cell, unpacked
 from ranking.experiments.material import Bench
 from ranking.experiments.plan import paths_of
+from ranking.experiments.running import run_experiment
+from ranking.experiments.state_store import StateStore
 from ranking.experiments.walking import causes, to_train, walk
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
@@ -198,21 +200,42 @@ def contents(store: CellStore) -> dict[str, tuple[object, ...]]:
 @pytest.mark.parametrize("stop_after", [1, 2, 3])
 def test_a_path_that_was_ended_goes_on_to_the_same_bits(tmp_path: Path, stop_after: int) -> None:
     whole = walked(tmp_path / "whole")
-    assert list((tmp_path / "whole" / "states").iterdir()) == [], "states are kept until the path is done"
     ended = walked(tmp_path / "ended", stop_after=stop_after)
     assert len(ended.outcomes()) == stop_after
-    assert list((tmp_path / "ended" / "states").iterdir())
     before = contents(ended)
     again = walked(tmp_path / "ended")
     assert contents(again) == contents(whole)
     assert before.items() <= contents(again).items()
-    assert list((tmp_path / "ended" / "states").iterdir()) == []
+    assert states(tmp_path / "ended") == states(tmp_path / "whole")
+
+
+def states(folder: Path) -> tuple[set[str], set[str]]:
+    """The keys of the states of a store: of where its paths ended, and of where they have gone on from."""
+    last, passed = folder / "states", folder / "states" / "passed"
+    return tuple({file.name for file in one.iterdir() if file.is_file()} for one in (last, passed))  # type: ignore
+
+
+def test_a_path_leaves_the_states_of_all_its_cells_its_ends_apart(tmp_path: Path) -> None:
+    walked(tmp_path)
+    first, second, third, fourth = the_path(planned(IMAGES))
+    last, passed = states(tmp_path)
+    assert last == {fourth.key}
+    assert passed == {first.key, second.key, third.key}
+    plan = planned(IMAGES, folds=2)
+    results = run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path / "all"))
+    tests = {cell.key: cell.method for cell in plan.tests(results).values()}
+    last, passed = states(tmp_path / "all")
+    assert {tests[key] for key in (last | passed) & tests.keys()} == {"HOB-SVM"}, (
+        "HOAP-SVM alone begins there"
+    )
 
 
 def test_a_path_whose_states_are_gone_or_torn_is_walked_again_to_the_same_bits(tmp_path: Path) -> None:
     whole = walked(tmp_path / "whole")
     ended = walked(tmp_path / "ended", stop_after=2)
-    for number, file in enumerate((tmp_path / "ended" / "states").iterdir()):
+    kept = [file for file in (tmp_path / "ended" / "states").rglob("*") if file.is_file()]
+    assert len(kept) == 2
+    for number, file in enumerate(kept):
         if number:
             file.unlink()
         else:
@@ -223,17 +246,25 @@ def test_a_path_whose_states_are_gone_or_torn_is_walked_again_to_the_same_bits(t
     assert made.items() <= {key: one.seconds for key, one in again.outcomes().items()}.items(), "rows stay"
 
 
-def test_only_what_is_missing_or_needed_is_trained() -> None:
+def test_only_what_is_missing_or_needed_is_trained(tmp_path: Path) -> None:
     path = the_path(planned(IMAGES))
     hob, hoap = [cell.key for cell in path if cell.method == "HOB-SVM"], [path[1].key, path[3].key]
-    assert to_train(path, set(), set()) == []
-    assert to_train(path, {path[0].key}, set()) == [path[0]]
-    assert to_train(path, {hoap[1]}, set()) == list(path), (
-        "without states all that it begins from is trained again"
-    )
-    assert to_train(path, {hoap[1]}, {hoap[0], hob[1]}) == [path[3]]
-    assert to_train(path, {hoap[1]}, {hoap[0]}) == [path[0], path[2], path[3]]
     assert causes(path[2:]) == {hob[0], hoap[0], hob[1]}
+
+    def turn(missing: set[str], *kept: str) -> tuple[list[Cell], set[str]]:
+        states = StateStore(tmp_path / "-".join(("states", *(key[:6] for key in kept))))
+        for key in kept:
+            states.keep(key, key.encode())
+        cells, known = to_train(path, missing, states)
+        assert all(state == key.encode() for key, state in known.items())
+        return cells, set(known)
+
+    assert turn(set()) == ([], set())
+    assert turn({path[0].key}) == ([path[0]], set())
+    assert turn({hoap[1]}) == (list(path), set()), "without states all that it begins from is trained again"
+    assert turn({hoap[1]}, hoap[0], hob[1]) == ([path[3]], {hoap[0], hob[1]})
+    assert turn({hoap[1]}, hoap[0]) == ([path[0], path[2], path[3]], {hoap[0]})
+    assert turn({hoap[1]}, hoap[0], hob[1], hob[0]) == ([path[3]], {hoap[0], hob[1]}), "others are not read"
 
 
 def test_a_training_that_is_stopped_leaves_no_cell(tmp_path: Path) -> None:
