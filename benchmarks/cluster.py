@@ -77,14 +77,14 @@ def walked(bench: Bench, path: CellPath, missing: Collection[str]) -> list[tuple
     return keeper.cells
 
 
-def by_processes(work: Work) -> None:
+def by_processes(parts: Iterable[Work]) -> None:
     """joblib with two processes, which share the features as files of memory; paths are kept when they are done."""
-    bench = Bench(work.material)
-    tasks = (delayed(walked)(bench, path, work.missing) for path in work.paths)
-    for cells in Parallel(n_jobs=2, return_as="generator_unordered")(tasks):
-        for cell, trained in cells:
-            work.store.keep(cell, trained)
-            work.on_cell(cell, trained.outcome)
+    for work in parts:
+        tasks = (delayed(walked)(work.bench, path, work.missing) for path in work.paths)
+        for cells in Parallel(n_jobs=2, return_as="generator_unordered")(tasks):
+            for cell, trained in cells:
+                work.store.keep(cell, trained)
+                work.on_cell(cell, trained.outcome)
 
 
 def numbers(store: CellStore) -> dict[str, tuple[object, bytes]]:

@@ -32,20 +32,26 @@ def local_cluster(workers: int, processes: bool = True) -> Iterator[LocalCluster
     """A cluster on this machine that no other can reach: workers of one thread each, which end with it.
 
     processes: each in its own, else all in this one. There is no dashboard, and what Dask serves beside it listens to
-    this machine alone, at a port that is free.
+    this machine alone, at a port that is free. Nor is there Dask's profile of what workers do, which only a dashboard
+    shows: it interrupts a training a hundred times a second, and takes a fifth of its time.
     """
+    import dask
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=processes,
-        protocol="tcp",
-        host=LOOPBACK,
-        dashboard_address=f"{LOOPBACK}:0",
-        worker_dashboard_address=f"{LOOPBACK}:0",
-        scheduler_kwargs={"dashboard": False},
-    ) as running:
+    quiet = dask.config.set({"distributed.worker.profile.enabled": False})
+    with (
+        quiet,
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=processes,
+            protocol="tcp",
+            host=LOOPBACK,
+            dashboard_address=f"{LOOPBACK}:0",
+            worker_dashboard_address=f"{LOOPBACK}:0",
+            scheduler_kwargs={"dashboard": False},
+        ) as running,
+    ):
         if workers:
             running.wait_for_workers(workers, timeout=START_SECONDS)
         yield running

@@ -77,7 +77,7 @@ def test_a_cluster_gives_the_numbers_of_this_computer_and_features_travel_once(
     monkeypatch.setattr(Bench, "__reduce__", lambda bench: sent.append(bench) or pack(bench))
     run_there(CellStore(tmp_path), threads.scheduler_address)
     assert numbers(CellStore(tmp_path)) == alone
-    assert len(sent) <= 2 * 2, "once to each worker for the folds, and once for the test"
+    assert len(sent) <= 2, "once to each worker, for the folds and the test"
 
 
 def test_a_killed_worker_costs_its_own_cells_alone(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from functools import cache
+from itertools import chain
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 from ranking.cluster import connected
 from ranking.experiments.cell import Cell
 from ranking.experiments.cell_training import Trained, train_cell
-from ranking.experiments.material import Bench, Material
+from ranking.experiments.material import Bench
 from ranking.experiments.running import Check, Work, Workers
 from ranking.experiments.walking import Walk
 from ranking.types import ProgressEvent, StopTraining
@@ -40,30 +41,58 @@ def on_cluster(address: str) -> Workers:
     `ranking.cluster.connected`.
     """
 
-    def train(work: Work) -> None:
-        left = list(work.paths)
-        with connected(address) as client:
-            while left:
-                with ExitStack() as claims:
-                    claimed = [(path, claims.enter_context(work.claimed(path))) for path in left]
-                    walks = [
-                        Walk(path, missing, work.store, work.on_cell)
-                        for path, missing in claimed
-                        if missing is not None
-                    ]
-                    _train_all(client, address, work, walks)
-                if not walks:
-                    work.wait()
-                left = [path for path, missing in claimed if missing is None]
+    def train(parts: Iterable[Work]) -> None:
+        coming = iter(parts)
+        for first in coming:
+            with connected(address) as client:
+                sent = _Sent(client, first.bench)
+                for work in chain([first], coming):
+                    _train_part(client, address, sent, work)
 
     return train
 
 
-def _train_all(client: Client, address: str, work: Work, walks: Sequence[Walk]) -> None:
-    while left := sum(len(one.left) for one in walks):
+class _Sent:
+    """A bench on all workers; it is sent again where they were lost with it."""
+
+    def __init__(self, client: Client, bench: Bench) -> None:
+        self._client, self._bench = client, bench
+        self._future: Future | None = None
+
+    def future(self) -> Future:
+        if self._future is None or self._future.status != "finished":
+            self._future = self._client.scatter(self._bench, broadcast=True, hash=False)
+        return self._future
+
+    def lose(self) -> None:
+        self._future = None
+
+
+def _train_part(client: Client, address: str, sent: _Sent, work: Work) -> None:
+    left = list(work.paths)
+    while left:
+        with ExitStack() as claims:
+            claimed = [(path, claims.enter_context(work.claimed(path))) for path in left]
+            walks = [
+                Walk(path, missing, work.store, work.on_cell)
+                for path, missing in claimed
+                if missing is not None
+            ]
+            _train_all(client, address, sent, work, walks)
+        if not walks:
+            work.wait()
+        left = [path for path, missing in claimed if missing is None]
+
+
+def _train_all(client: Client, address: str, sent: _Sent, work: Work, walks: Sequence[Walk]) -> None:
+    left = sum(len(one.left) for one in walks)
+    while left:
         _await_worker(client, address, work.check)
-        _Round(client, work.material, walks).gather(work.check)
-        if left == sum(len(one.left) for one in walks):
+        _Round(client, sent.future(), walks).gather(work.check)
+        before, left = left, sum(len(one.left) for one in walks)
+        if left:
+            sent.lose()
+        if left == before:
             raise RuntimeError(
                 f"all workers at {address!r} were lost before one cell was trained; give them more memory"
             )
@@ -87,9 +116,9 @@ def _await_worker(client: Client, address: str, check: Check) -> None:
 class _Round:
     """What is left of some walks, asked of the workers at once. It may end early, where all workers were lost."""
 
-    def __init__(self, client: Client, material: Material, walks: Sequence[Walk]) -> None:
-        self._client, self._run = client, uuid.uuid4().hex
-        self._bench = client.scatter(Bench(material), broadcast=True, hash=False)
+    def __init__(self, client: Client, bench: Future, walks: Sequence[Walk]) -> None:
+        self._client, self._bench, self._run = client, bench, uuid.uuid4().hex
+        self._places = sorted(client.nthreads())
         self._arrived: SimpleQueue[Future] = SimpleQueue()
         self._cells: dict[
             str, tuple[Walk, Cell, Future]
@@ -104,9 +133,15 @@ class _Round:
         begun = [self._state(going, cause) for cause in cell.causes]
         task = self._task(cell)
         future = self._client.submit(
-            _train, self._bench, cell, begun, self._run, key=task, priority=priority, pure=False
-        )
+            _train, self._bench, cell, begun, self._run,
+            key=task, priority=priority, pure=False, workers=self._best(cell), allow_other_workers=True,
+        )  # fmt: skip
         self._cells[task] = going, cell, future
+
+    def _best(self, cell: Cell) -> list[str]:
+        """The worker that has the sides of the cell's fold at hand, once it has cut them and compared neighbours: each
+        fold has one, which others help where they have nothing else to do. All of train is left to any."""
+        return self._places if cell.fold is None else [self._places[cell.fold % len(self._places)]]
 
     def _state(self, going: Walk, cause: Cell) -> Any:
         asked = self._cells.get(self._task(cause))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -31,11 +31,11 @@ WAITING = "Waiting for another experiment that is training the same"
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Paths to be walked. missing: the keys of the cells to train, each of which `store` is to keep. on_cell hears of
-    each as soon as it is kept, in any thread; on_wait before it is waited for another experiment. check is to be called
-    often, in any thread; what it raises ends the work and is raised."""
+    """Paths to be walked. bench: the same for all parts of an experiment. missing: the keys of the cells to train, each
+    of which `store` is to keep. on_cell hears of each as soon as it is kept, in any thread; on_wait before it is waited
+    for another experiment. check is to be called often, in any thread; what it raises ends the work and is raised."""
 
-    material: Material
+    bench: Bench
     paths: Sequence[Path]
     missing: Collection[str]
     store: CellStore
@@ -65,13 +65,18 @@ class Work:
         time.sleep(WAIT_SECONDS)
 
 
-Workers = Callable[[Work], None]  # who trains
+# Who trains: one part of an experiment after the other, each asked for when all of the one before is kept.
+Workers = Callable[[Iterable[Work]], None]
 
 
-def on_this_computer(work: Work) -> None:
+def on_this_computer(parts: Iterable[Work]) -> None:
     """As many threads as there are cores, one of linear algebra in each: what they compute in leaves the interpreter
     to the others, and the features lie in memory once."""
-    bench = Bench(work.material)
+    for work in parts:
+        _by_threads(work)
+
+
+def _by_threads(work: Work) -> None:
     errors: list[BaseException] = []
     put_off: list[Path] = []
 
@@ -88,7 +93,7 @@ def on_this_computer(work: Work) -> None:
                 if missing is None:
                     put_off.append(path)
                 else:
-                    walk(bench, path, missing, work.store, work.on_cell, listen)
+                    walk(work.bench, path, missing, work.store, work.on_cell, listen)
         except BaseException as error:
             errors.append(error)
 
@@ -116,7 +121,7 @@ def run_experiment(
     material: asked for only where something is to be trained. on_progress hears after every cell. What check or
     on_progress raise ends the work and is raised: all cells that were kept stay, and the same call goes on from them.
     """
-    shared, pace, lock = cache(material), Pace(later=plan.most_tests), threading.Lock()
+    bench, pace, lock = cache(lambda: Bench(material())), Pace(later=plan.most_tests), threading.Lock()
 
     def tell(cell: Cell, outcome: Outcome) -> None:
         with lock:
@@ -126,18 +131,21 @@ def run_experiment(
         with lock:
             on_progress(pace.now(WAITING))
 
-    def train(cells: Mapping[Place, Cell]) -> None:
+    def part(cells: Mapping[Place, Cell]) -> Iterator[Work]:
         paths, known = paths_of(cells.values()), store.outcomes()
         missing = {cell.key for path in paths for cell in path if cell.key not in known}
         pace.plan((cell for path in paths for cell in path), known)
         on_progress(pace.now("Reading what is there"))
         unfinished = [path for path in paths if any(cell.key in missing for cell in path)]
         if unfinished:
-            workers(Work(shared(), unfinished, missing, store, tell, tell_waiting, check))
+            yield Work(bench(), unfinished, missing, store, tell, tell_waiting, check)
 
-    train(plan.validation)
-    pace.later = 0
-    train(plan.tests(results_of(plan, store)))
+    def parts() -> Iterator[Work]:
+        yield from part(plan.validation)
+        pace.later = 0
+        yield from part(plan.tests(results_of(plan, store)))
+
+    workers(parts())
     return results_of(plan, store)
 
 
