@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# One process more than processors (up to four): tests in a browser wait more than they work.
+# One process more than processors (up to four): tests in a browser wait more than they work. Files in their order:
+# xdist would leave those with few tests to the end, which are those with a browser, and one process alone at them.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
-PARALLEL := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) + 1 : 4 ))) --dist loadfile
+PARALLEL := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) + 1 : 4 ))) --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test coverage bench figures
 

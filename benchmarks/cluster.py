@@ -16,6 +16,7 @@ import argparse
 import os
 import signal
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -181,6 +182,7 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
         start = time.perf_counter()
         one = make_method(name, C=TRAINED[name], tolerance=TOLERANCE).fit([Query(here, relevance)])
         local[name] = time.perf_counter() - start, one.certificate
+        print(f"{name} was trained here in {local[name][0]:.0f} s", file=sys.stderr)
     del here
     with local_cluster(2) as cluster, connected(cluster.scheduler_address) as client:
         warm = ShardedFeatures.dealt(client, made(0, 200, 5))
@@ -198,6 +200,7 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
                 make_method(name, C=TRAINED[name], tolerance=TOLERANCE), sharded, relevance
             ).certificate
             took, known = time.perf_counter() - start, local[name][1]
+            print(f"{name} was trained on shards in {took:.0f} s", file=sys.stderr)
             meet = found.dual <= known.primal and known.dual <= found.primal
             rows.append(
                 [

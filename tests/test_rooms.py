@@ -23,14 +23,18 @@ from ranking.home import HomeError
 from ranking.room_layout import CLASS_ROOM, FOLDERS, MARK, check_source, checked_room, is_room, server_of
 from ranking.room_quotas import (
     COUNT,
+    DEFAULT_DISK,
+    DEFAULT_STATES,
     DISK,
     JOBS,
     LIVE_FOR_EACH,
+    STATES,
     DiskWatch,
     FullError,
     NoRoomError,
     QuotaError,
     bytes_of,
+    most_states,
 )
 from ranking.rooms import Rooms, new_name
 from ranking.run import Run
@@ -462,6 +466,25 @@ def test_a_quota_that_is_no_number_is_refused(
     monkeypatch.setenv(DISK, text)
     with pytest.raises(HomeError, match="RANKING_ROOM_DISK must be a number of bytes, 1 or more"):
         Store(rooms.make("room-of-anna")).create_run("train", {})
+
+
+def test_what_experiments_can_go_on_from_takes_a_fourth_of_a_room_at_most(
+    rooms: Rooms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = rooms.make("room-of-anna")
+    assert most_states(rooms.home) == DEFAULT_STATES
+    assert most_states(room) == DEFAULT_DISK // 4
+    monkeypatch.setenv(DISK, "1000")
+    assert (most_states(rooms.home), most_states(room)) == (DEFAULT_STATES, 250)
+    monkeypatch.setenv(STATES, "100")
+    assert (most_states(rooms.home), most_states(room)) == (100, 100)
+    states = cells_of(Store(room)).states
+    for key in ("one", "two"):
+        states.keep(key, bytes(40))
+    assert (states.get("one"), states.get("two")) == (None, bytes(40))
+    monkeypatch.setenv(STATES, "2 GB")
+    with pytest.raises(HomeError, match="RANKING_STATE_BYTES must be a number of bytes, 1 or more"):
+        cells_of(Store(room))
 
 
 def test_a_full_room_counts_what_its_sets_take_until_they_are_removed_for_good(
