@@ -142,6 +142,23 @@ def test_whole_numbers_may_be_ids(tmp_path):
     assert desk.look("my.npz", ids=BY_ORDER).problems == [], "a person has said so"
 
 
+@pytest.mark.parametrize(
+    ("called", "came"),
+    [
+        (lambda ids: ids.astype(object), "it holds Python objects (a pickle), which are never opened"),
+        (lambda ids: ids.astype("S"), "must hold numbers or text, got |S"),
+        (lambda ids: ids[:, None], "text of 9 × 1 (<U"),
+    ],
+)
+def test_ids_that_cannot_be_read_are_told_where_rows_are_taken_by_order(desk, called, came):
+    """Rows in another order than the samples would pass for theirs, and nothing would say so."""
+    found = desk.npz(x=vectors_of(desk.images), ids=called(desk.images.ids.astype(str)))
+    assert found.ids == BY_ORDER
+    (row,) = found.problems
+    assert (row.file, row.done) == ("array ids", "not used: rows are taken in the order of the samples")
+    assert came in row.came
+
+
 def test_names_with_points_are_told_apart(tmp_path):
     images = cards(tmp_path / "set", [1] * 3, [f"photo.{number}" for number in range(3)])
     desk, rows = Desk(tmp_path, images), vectors_of(images)
