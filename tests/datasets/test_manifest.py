@@ -422,6 +422,20 @@ def test_names_of_columns_do_not_decide_what_parts_the_cells_of_parquet():
     assert table.first(2) == [["a.jpg", "1,5"], ["b.jpg", "2"]]
 
 
+def test_names_of_columns_with_points_do_not_hide_others_of_parquet():
+    columns = {
+        "image": ["a.jpg"],
+        "image.1": ["b"],
+        "score.1": [2],
+        "score": [1],
+        "list": [[1, 2]],
+        "list.x": [3],
+    }
+    table = parquet_of(columns | {"struct": [{"a": 1}], "struct.b": [4]})
+    assert table.header == ("image", "image.1", "score.1", "score", "list", "list.x", "struct.b")
+    assert table.first(1) == [["a.jpg", "b", "2", "1", "1; 2", "3", "4"]]
+
+
 def test_parquet_of_many_kinds(tmp_path):
     columns = {
         "image": pyarrow.array(["a.jpg", "b.jpg"]).dictionary_encode(),

@@ -191,6 +191,14 @@ def test_rows_of_other_samples_are_left_out_and_told(desk):
     ]
 
 
+def test_columns_of_parquet_may_have_points_in_their_names(desk):
+    rows = vectors_of(desk.images)
+    names = ("x", "x.1", "x.2", "x.1.y", "z.x")[: rows.shape[1]]  # as pandas tells columns of one name apart
+    found = desk.parquet(dict(zip(names, rows.T, strict=True)))
+    assert (found.vectors, found.size) == (ALL_NUMBERS, len(names))
+    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
+
+
 def test_constant_columns_are_left_out_and_rows_of_0_stay(desk):
     rows = vectors_of(desk.images)
     rows[:, [1, 3]] = 7, 0
