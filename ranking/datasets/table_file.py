@@ -57,7 +57,7 @@ def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
 
 def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     """The CSV or TSV in `data`. Cells are apart by `mark`, or else by commas, ; or tabs: by what makes the most cells
-    of the first line. Where that is ; numbers may have a decimal comma, as spreadsheets write them.
+    of the first line. Where that is ; or tabs numbers may have a decimal comma, as spreadsheets write them.
 
     >>> text_table(b"image;year\\na.jpg;1957").first(1)
     [['a.jpg', '1957']]
@@ -72,7 +72,7 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
         try:
             for cells in reader:
-                yield reader.line_num, [_with_point(cell) for cell in cells] if mark == ";" else cells
+                yield reader.line_num, cells if mark == "," else [_with_point(cell) for cell in cells]
         except csv.Error as error:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 

@@ -117,8 +117,9 @@ def test_names_with_commas_do_not_part_cells(tmp_path):
     assert (images["a"].boxes[0].numbers, problems) == ({"year, day": 7, "size, cm": 9}, [])
 
 
-def test_decimal_commas(tmp_path):
-    table = "image;label;xmin;ymin;xmax;ymax;score\na.jpg;a,5;1,5;2;9,25;8;-,5\n"
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_decimal_commas(tmp_path, mark):
+    table = "image;label;xmin;ymin;xmax;ymax;score\na.jpg;a,5;1,5;2;9,25;8;-,5\n".replace(";", mark)
     images, problems = told(of(tmp_path, table))
     (box,) = images["a"].boxes
     assert (box.box, box.classes, box.numbers, problems) == ((1.5, 2, 9.25, 8), ("a,5",), {"score": -0.5}, [])
