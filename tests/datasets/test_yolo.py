@@ -40,6 +40,13 @@ LAYOUTS = {
 }
 
 
+def test_an_export_of_label_studio_is_not_taken_for_coco(tmp_path):
+    """Beside it lies a file that begins as those of COCO do."""
+    notes = '{\n  "categories": [\n    {\n      "id": 0,\n      "name": "cat"\n    }\n  ],\n  "info": {}\n}'
+    files = {"classes.txt": "cat", "notes.json": notes, "images/1.jpg": None, "labels/1.txt": "0 .5 .5 1 1"}
+    assert [one.source for one in detect(open_tree(lay(tmp_path / "x", files)))] == ["YOLO"]
+
+
 @pytest.mark.parametrize("tool", LAYOUTS)
 def test_exports(tmp_path, tool):
     named, names, image, labels = LAYOUTS[tool]
