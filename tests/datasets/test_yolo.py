@@ -148,6 +148,8 @@ def test_labels_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "names"),
     [
+        ("names: [ # two\n  'cat', # a, [b]\n  # more\n  dog\n]\n", {0: "cat", 1: "dog"}),
+        ("names: ['#1', dog#2]", {0: "#1", 1: "dog#2"}),
         ("names:\n  - cat\n  - 'my dog'\n", {0: "cat", 1: "my dog"}),
         ("# x\nnames:\n# y\n\n  0: cat\n  '2': \"a: b\"\nnc: 2\n  3: no", {0: "cat", 2: "a: b"}),
         ("names: {0: cat, 4: 'd, e'}", {0: "cat", 4: "d, e"}),
