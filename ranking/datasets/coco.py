@@ -31,7 +31,8 @@ class Coco(AnnotatedTree):
 
     Boxes are x, y, width and height from 0. An image is looked up by its `file_name`, which is never a path; outlines
     and supercategories are not read; categories of one name are one class. The part that a JSON file or its folder
-    names (train, val, test) is that of its images; where neither does, the one that an image's own folder names.
+    names (train, val, test) is that of its images; where neither does, the one that an image's own folder names. Images
+    of one `video_id` are a group, as sets of frames tell it.
     """
 
     expected: ClassVar[str] = LAYOUT
@@ -66,8 +67,11 @@ class Coco(AnnotatedTree):
             done = "left out" if self.crowd == "leave out" else "kept"
             rows.append(Problem(counted(told.crowds, "box"), "boxes of single objects", "iscrowd 1", done))
         return [
-            Listed(one.file, (one.told,), tuple(told.boxes.get(key, ())), part_told(one.file), one.size)
+            Listed(
+                one.file, (one.told,), boxes, part_told(one.file), one.size, [one.video] if one.video else []
+            )
             for key, one in told.images.items()
+            for boxes in [tuple(told.boxes.get(key, ()))]
         ], rows
 
 
