@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -34,10 +35,10 @@ from ranking.room_quotas import (
 )
 from ranking.rooms import Rooms, new_name
 from ranking.run import Run
-from ranking.run_settings import ExperimentSettings, ImportSettings
+from ranking.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings
 from ranking.settings import settings_of
 from ranking.store import Store
-from ranking.worker import PATHS, import_images
+from ranking.worker import PATHS, import_images, look_at_features
 
 HOSTILE = (
     "",
@@ -384,6 +385,28 @@ def test_every_setting_of_a_source_that_is_a_path_is_known_as_one(monkeypatch: p
                 with contextlib.suppress(ValueError):
                     list(made.records())
     assert {"folder", "file"} <= opened <= {*PATHS, ""}
+    called = {
+        setting.name
+        for source in source_names()
+        for setting in settings_of(source_class(source))
+        if setting.kind is str and re.search("file|folder", setting.label, re.IGNORECASE)
+    }
+    assert called == set(PATHS), "also those that are opened after others"
+
+
+def test_features_are_read_in_folders_that_the_host_has_named_alone(
+    rooms: Rooms, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Store(rooms.make("room-of-anna"))
+    key = room.adopt(pictures, "Patches")
+    file = tmp_path / "named" / "features.npy"
+    file.parent.mkdir()
+    np.save(file, np.random.default_rng(0).standard_normal((len(room.image_set(key)), 3)))
+    run = room.create_run("features", FeaturesSettings(key, str(file)).to_json())
+    with pytest.raises(ValueError, match="lies in no folder"):
+        look_at_features(room, run, Report(tmp_path / "events"))
+    monkeypatch.setenv(FOLDERS, str(file.parent))
+    assert look_at_features(room, run, Report(tmp_path / "events"))["columns"] == 3
 
 
 # ------------------------------------------------------------------------------------------- quotas
