@@ -91,6 +91,15 @@ class Store(RunStore):
             for file in files:
                 _link(file, cached_vectors_file(cache, file.parent.name, file.stem))
 
+    def place_model(self, name: str, folder: Path) -> None:
+        """Have a model that was brought here or to a lender lie in a folder, as a link; nothing where there is none."""
+        from ranking.networks.files import is_model_name, model_file
+
+        homes = [self._home, *(lender.lent_home for lender in self._lenders)]
+        for home in homes if is_model_name(name) else ():
+            if (file := model_file(home.models, name)).is_file():
+                _link(file, model_file(folder, name))
+
     @property
     def edges(self) -> Path:
         """The pairs that people brought: see `ranking.edge_files`."""
