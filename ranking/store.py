@@ -240,6 +240,12 @@ class Store(RunStore):
         lent = [told for one in self._lenders for told in kept_networks(one.lent_home.models, lent=True)]
         return own + [told for told in lent if told.name not in here]
 
+    def bytes_of_model(self, name: str) -> int:
+        """What the file of a model that was brought to this home takes of the disk."""
+        from ranking.networks.files import model_file
+
+        return model_file(self._home.models, name).stat().st_size
+
     def keep_vectors(self, run_id: str, title: str = "") -> str:
         """Keep what a finished look at features left, and return the name that settings give it. Repeating it is
         harmless.
