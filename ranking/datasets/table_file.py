@@ -65,7 +65,8 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unusable("text in UTF-8", f"byte {error.start} of another kind") from error
+        came = f"byte {error.start} of another kind; spreadsheets save it as “CSV UTF-8”"
+        raise Unusable("text in UTF-8", came) from error
     mark = mark or _mark(text[: text.find("\n")] if "\n" in text else text, name)
 
     def lines() -> Rows:
