@@ -36,8 +36,11 @@ class Layout(NamedTuple):
 
 
 VOC, FIFTYONE, BESIDE = Layout("Annotations", "JPEGImages"), Layout("labels", "data", 0), Layout("", "")
-# That of FiftyOne; of Label Studio; of many sets that people share.
-COMMON = (FIFTYONE, Layout("Annotations", "images"), Layout("annotations", "images"))
+# That of FiftyOne; of Label Studio; of sets that people share, who have LabelImg save into a folder of its own.
+COMMON = (
+    FIFTYONE,
+    *(Layout(name, "images") for name in ("Annotations", "annotations", "labels", "xml", "xmls")),
+)
 
 
 def voc_folders(tree: FileTree) -> dict[str, Layout]:

@@ -782,7 +782,7 @@ def test_folders_inside_those_of_annotations_and_images(tmp_path):
     }
 
 
-@pytest.mark.parametrize("annotations", ["Annotations", "annotations"])
+@pytest.mark.parametrize("annotations", ["Annotations", "annotations", "labels", "xml", "xmls"])
 def test_other_names_of_folders(tmp_path, annotations):
     names = [f"{annotations}/{name}.xml" for name in "ab"]
     files = dict.fromkeys(names, xml_of(voc_object())) | {
