@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -39,12 +40,13 @@ def ask_apart(program: str, arguments: list[str], data: bytes) -> dict[str, Any]
             )
         except subprocess.TimeoutExpired as error:
             raise ValueError(f"reading it took more than {2 * SECONDS} seconds; bring less") from error
+    if ended.returncode == -signal.SIGXCPU:
+        raise ValueError(f"reading it took more than {SECONDS} seconds of a processor; bring less")
     try:
         told: dict[str, Any] = json.loads(ended.stdout)
     except ValueError as error:
-        said = (
-            readable(ended.stderr.decode(errors="replace").strip()[-300:]) or f"exit code {ended.returncode}"
-        )
+        last = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]  # not where our files lie
+        said = readable(last, 200) or f"exit code {ended.returncode}"
         raise ValueError(
             f"whoever read it broke off ({said}); bring another file, or a smaller one"
         ) from error
@@ -55,9 +57,9 @@ def ask_apart(program: str, arguments: list[str], data: bytes) -> dict[str, Any]
 
 def answer_apart(work: Callable[[list[str], bytes], dict[str, Any]]) -> None:
     """Be the process that is asked: `work` is given the arguments and what came; its ValueErrors are refusals."""
-    limit_memory(INTAKE_MEMORY)
-    limit_time(SECONDS)
     try:
+        limit_memory(INTAKE_MEMORY)
+        limit_time(SECONDS)
         told = work(sys.argv[1:], sys.stdin.buffer.read())
     except (
         Exception

@@ -23,6 +23,8 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from ranking.room_layout import has_quotas, home_in_words
+
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
 # `number` orders the rows: clocks go back, autoincrement does not.
 MIGRATIONS: tuple[str, ...] = (
@@ -70,7 +72,7 @@ class Database:
     @property
     def called(self) -> str:
         """What messages call the folder."""
-        return f"the home folder {self.path}"
+        return home_in_words(self.path) if has_quotas(self.path) else f"the home folder {self.path}"
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -94,7 +96,7 @@ class Database:
             (layout,) = database.execute("pragma user_version").fetchone()
             if layout > len(migrations):
                 raise HomeError(
-                    f"{self._database} was written by a newer version (layout {layout}, not {len(migrations)}); "
+                    f"{self.called} was written by a newer version (layout {layout}, not {len(migrations)}); "
                     "update this program, or set RANKING_HOME to another folder"
                 )
             if layout < len(migrations):

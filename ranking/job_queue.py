@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ranking.home import Database
-from ranking.room_layout import server_of
+from ranking.room_layout import has_quotas, server_of
 from ranking.run import LOCK, is_held
 
 MIGRATIONS = (
@@ -83,9 +83,15 @@ class JobQueue(Database):
 
     def __init__(self, home: Path, file: str = "queue.sqlite") -> None:
         super().__init__(server_of(home), file)
+        self._home = home
         self._room = home.relative_to(self.path).as_posix()
         with self._explained():
             self._laid_out(MIGRATIONS)
+
+    @property
+    def called(self) -> str:
+        """A visitor is not told where the server keeps its rooms."""
+        return "the queue of this server" if has_quotas(self._home) else super().called
 
     def _connect(self) -> sqlite3.Connection:
         """Without waiting for the disk at each change: a ticket is worth nothing when the machine has gone down, for

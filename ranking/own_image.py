@@ -13,6 +13,7 @@ from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
+from ranking.intake import Limits
 from ranking.store import Store
 from ranking.types import Features, ImageSet, SourceBox, SourceImage
 
@@ -55,13 +56,14 @@ def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
     source.file.write_bytes(
         data
     )  # a file's pixels are turned as EXIF says; bytes are what a source drew itself
-    outcome = check(next(source.records()))
+    outcome = check(next(source.records()), Limits.from_environment())
     if outcome.image is None:
         wrong = outcome.problems[0]
         raise ValueError(f"this file cannot be ranked: expected {wrong.expected}, came: {wrong.came}")
     images, _ = build_image_set(source, folder / SET)
-    if OnnxModel.name in dict(parts):
-        store.place_brought(folder)
+    for name, settings in parts:
+        if name == OnnxModel.name:
+            store.place_model(str(settings.get("model")), folder)
     load_features(images, parts, folder)
 
 

@@ -37,6 +37,7 @@ from ranking.features import cached_features, feature_columns
 from ranking.features.projection import Projection, make_projection
 from ranking.methods import score_direction
 from ranking.metrics import evaluate_or_count
+from ranking.room_quotas import check_disk
 from ranking.run import ENDED, Run
 from ranking.run_json import read_run, written_run
 from ranking.run_settings import TrainSettings
@@ -140,7 +141,10 @@ def import_run(store: Store, data: bytes) -> Run:
 
 
 def import_run_apart(store: Store, data: bytes) -> Run:
-    """`import_run` by a process of its own, for a server that has others to serve."""
+    """`import_run` by a process of its own, for a server that has others to serve.
+
+    FullError where the home is a room that is full: pages offer to make space then."""
+    check_disk(store.home)
     return store.run(ask_apart("ranking.run_archive", [str(store.home)], data)["id"])
 
 

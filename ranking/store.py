@@ -91,6 +91,15 @@ class Store(RunStore):
             for file in files:
                 _link(file, cached_vectors_file(cache, file.parent.name, file.stem))
 
+    def place_model(self, name: str, folder: Path) -> None:
+        """Have a model that was brought here or to a lender lie in a folder, as a link; nothing where there is none."""
+        from ranking.networks.files import is_model_name, model_file
+
+        homes = [self._home, *(lender.lent_home for lender in self._lenders)]
+        for home in homes if is_model_name(name) else ():
+            if (file := model_file(home.models, name)).is_file():
+                _link(file, model_file(folder, name))
+
     @property
     def edges(self) -> Path:
         """The pairs that people brought: see `ranking.edge_files`."""
@@ -230,6 +239,12 @@ class Store(RunStore):
         here = {told.name for told in own}
         lent = [told for one in self._lenders for told in kept_networks(one.lent_home.models, lent=True)]
         return own + [told for told in lent if told.name not in here]
+
+    def bytes_of_model(self, name: str) -> int:
+        """What the file of a model that was brought to this home takes of the disk."""
+        from ranking.networks.files import model_file
+
+        return model_file(self._home.models, name).stat().st_size
 
     def keep_vectors(self, run_id: str, title: str = "") -> str:
         """Keep what a finished look at features left, and return the name that settings give it. Repeating it is

@@ -152,9 +152,10 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
 
     def end() -> None:
         try:
-            store.end_run(run.id, "failed", limits.too_slow)
+            if store.end_run(run.id, "failed", limits.too_slow):
+                store.clear(run)  # here: after a restart of the server nobody waits for this process
         finally:
-            os._exit(1)  # whoever sees it end removes its files
+            os._exit(1)
 
     timer = threading.Timer(min(limits.seconds, threading.TIMEOUT_MAX), end)
     timer.daemon = True

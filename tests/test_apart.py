@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from ranking.store import Store
 
 PROGRAM = """
 import os
+from ranking import apart
 from ranking.apart import answer_apart
 
 def work(arguments, data):
@@ -27,11 +29,15 @@ def work(arguments, data):
     if data == b"wait":
         import time
         time.sleep(60)
+    if data == b"spin":
+        while True:
+            pass
     if data == b"no":
         raise ValueError("expected yes, got no")
     return {"arguments": arguments, "bytes": len(data)}
 
 if __name__ == "__main__":
+    apart.SECONDS = 1
     answer_apart(work)
 """
 PARTS = [("Colour", {})]
@@ -63,6 +69,7 @@ def test_it_is_given_what_came_and_answers(program: str) -> None:
         (b"no", "^expected yes, got no$"),
         (b"die", r"broke off \(exit code -6\)"),
         (b"grow", "ran out of memory .it may use 4.29 GB"),
+        (b"spin", "took more than 60 seconds of a processor; bring less"),
     ],
 )
 def test_what_it_refuses_and_what_breaks_it_is_said(program: str, data: bytes, said: str) -> None:
@@ -76,6 +83,25 @@ def test_what_takes_too_long_is_ended(program: str, monkeypatch: pytest.MonkeyPa
         ask_apart(program, [], b"wait")
 
 
+def test_a_limit_that_is_no_number_is_refused_in_words(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", "much")
+    with pytest.raises(ValueError, match=r"^RANKING_WORKER_MEMORY must be a number of bytes"):
+        ask_apart(program, [], b"")
+
+
+def test_who_comes_where_many_are_asked_waits(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(apart, "_turns", turns)
+    answers: list[object] = []
+    asking = threading.Thread(target=lambda: answers.append(ask_apart(program, [], b"1")))
+    with turns:
+        asking.start()
+        asking.join(0.2)
+        assert asking.is_alive()
+    asking.join()
+    assert answers == [{"arguments": [], "bytes": 1}]
+
+
 def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path: Path) -> None:
     store = Store(tmp_path / "home")
     for name in ("there", "here"):
@@ -87,6 +113,28 @@ def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_pat
     np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path / "here"))
     other = load_features(images, PARTS, tmp_path / "new")
     np.testing.assert_array_equal(features, other)
+
+
+def test_an_own_image_has_the_limits_of_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
+    with pytest.raises(
+        ValueError, match=r"expected an image of at most 100 pixels \(RANKING_INTAKE_PIXELS\)"
+    ):
+        describe_apart(Store(tmp_path / "home"), jpeg((60, 40)), PARTS, tmp_path)
+
+
+def test_of_what_was_brought_only_the_model_that_is_asked_lies_beside_an_own_image(tmp_path: Path) -> None:
+    """Where the folder is of another disk it is a copy, and all of them may be gigabytes."""
+    store, folder = Store(tmp_path / "home"), tmp_path / "here"
+    folder.mkdir()
+    names = [f"onnx-{letter * 32}" for letter in "ab"]
+    for name in names:
+        (store.home / "models" / f"{name}.onnx").write_bytes(b"model")
+    (store.home / "vectors" / "key").mkdir()
+    (store.home / "vectors" / "key" / "own-1.npy").write_bytes(b"vectors")
+    for name in (names[0], "onnx-" + "c" * 32, "../models"):
+        store.place_model(name, folder)
+    assert [file.name for file in folder.iterdir()] == [f"{names[0]}.onnx"]
 
 
 def test_an_own_image_that_is_none_is_refused_in_words(tmp_path: Path) -> None:

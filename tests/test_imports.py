@@ -80,6 +80,7 @@ SIDEWAYS = {
     ("store", "run_store"),
     ("store", "room_layout"),
     ("store", "room_quotas"),
+    ("home", "room_layout"),
     ("run_store", "home"),
     ("run_store", "job_queue"),
     ("run_store", "room_layout"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -19,7 +20,8 @@ from ranking.datasets import make_source, source_class, source_names
 from ranking.events import Report
 from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
 from ranking.features import load_features
-from ranking.home import HomeError
+from ranking.home import Home, HomeError
+from ranking.job_queue import JobQueue
 from ranking.room_layout import CLASS_ROOM, FOLDERS, MARK, check_source, checked_room, is_room, server_of
 from ranking.room_quotas import (
     COUNT,
@@ -38,10 +40,11 @@ from ranking.room_quotas import (
 )
 from ranking.rooms import Rooms, new_name
 from ranking.run import Run
-from ranking.run_settings import ExperimentSettings, ImportSettings
+from ranking.run_archive import import_run_apart
+from ranking.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings
 from ranking.settings import settings_of
 from ranking.store import Store
-from ranking.worker import PATHS, import_images
+from ranking.worker import PATHS, import_images, look_at_features
 
 HOSTILE = (
     "",
@@ -388,6 +391,40 @@ def test_every_setting_of_a_source_that_is_a_path_is_known_as_one(monkeypatch: p
                 with contextlib.suppress(ValueError):
                     list(made.records())
     assert {"folder", "file"} <= opened <= {*PATHS, ""}
+    called = {
+        setting.name
+        for source in source_names()
+        for setting in settings_of(source_class(source))
+        if setting.kind is str and re.search("file|folder", setting.label, re.IGNORECASE)
+    }
+    assert called == set(PATHS), "also those that are opened after others"
+
+
+def test_a_visitor_is_not_told_where_the_server_keeps_its_rooms(rooms: Rooms) -> None:
+    room = rooms.make("room-of-anna")
+    for database, called in ((Home(room), "this room"), (JobQueue(room), "the queue of this server")):
+        with (
+            pytest.raises(HomeError, match=f"^cannot use {called}: no such table") as told,
+            database.read() as read,
+        ):
+            read.execute("select * from nowhere")
+        assert str(rooms.home) not in str(told.value)
+    assert str(rooms.home) in Home(rooms.home).called
+
+
+def test_features_are_read_in_folders_that_the_host_has_named_alone(
+    rooms: Rooms, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Store(rooms.make("room-of-anna"))
+    key = room.adopt(pictures, "Patches")
+    file = tmp_path / "named" / "features.npy"
+    file.parent.mkdir()
+    np.save(file, np.random.default_rng(0).standard_normal((len(room.image_set(key)), 3)))
+    run = room.create_run("features", FeaturesSettings(key, str(file)).to_json())
+    with pytest.raises(ValueError, match="lies in no folder"):
+        look_at_features(room, run, Report(tmp_path / "events"))
+    monkeypatch.setenv(FOLDERS, str(file.parent))
+    assert look_at_features(room, run, Report(tmp_path / "events"))["columns"] == 3
 
 
 # ------------------------------------------------------------------------------------------- quotas
@@ -432,6 +469,27 @@ def test_an_import_ends_where_its_room_is_full(
     run = room.create_run("import", settings)
     with pytest.raises(FullError, match="this room is full"):
         import_images(room, run, Report(tmp_path / "events"))
+
+
+def test_a_full_room_that_is_brought_a_training_says_so_as_pages_understand_it(
+    rooms: Rooms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They offer to make space then; what another process says is words alone."""
+    room = Store(rooms.make("room-of-anna"))
+    monkeypatch.setenv(DISK, "1")
+    with pytest.raises(FullError, match="this room is full"):
+        import_run_apart(room, b"whatever it is")
+
+
+def test_imports_do_not_wait_for_trainings(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 1)
+    room, locks = Store(rooms.make("room-of-anna")), list[int]()
+    kinds: list[Any] = ["train", "train", "import", "features"]
+    asked = [room.create_run(kind, {}, lambda folder: locks.append(jobs.take_lock(folder))) for kind in kinds]
+    assert [jobs.claim_turn(room, run) for run in asked] == [0, 1, 0, 1]
+    for lock in locks:
+        os.close(lock)
 
 
 def test_a_room_has_so_many_imports_and_trainings_at_once(

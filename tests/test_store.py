@@ -742,7 +742,8 @@ def test_a_database_of_a_newer_version_is_left_alone(here: Store) -> None:
         database.execute("pragma user_version = 99")
     database.close()
     with pytest.raises(
-        HomeError, match=r"^\S+ was written by a newer version .*; update this program, or set RANKING"
+        HomeError,
+        match=r"^the home folder \S+ was written by a newer version .*; update this program, or set RANKING",
     ):
         Store(here.home)
 

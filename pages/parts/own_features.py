@@ -277,13 +277,12 @@ def _decide(
 
 
 def _keep(run: Run, images: ImageSet, title: str) -> None:
-    try:
+    """Where they cannot be, as in a room that is full, the person can still discard them: the page goes on."""
+    with frame.in_place():
         with cache.or_gone():
             name = cache.store().keep_vectors(run.id, title)
-    except cache.Gone as error:
-        st.error(escaped(str(error)), icon=":material/error:")
-        return
-    st.switch_page("pages/train.py", query_params=address.only(**{keys.SET: images.key, keys.FEATURES: name}))
+        link = address.only(**{keys.SET: images.key, keys.FEATURES: name})
+        st.switch_page("pages/train.py", query_params=link)
 
 
 def _show_problems(run: Run, found: VectorsLook) -> None:

@@ -11,6 +11,8 @@ import streamlit as st
 from pages.parts import address, cache, keys
 from pages.parts.frame import escaped
 from ranking.room_quotas import bytes_of, most_disk, told_bytes
+from ranking.run import INTAKES, Run
+from ranking.run_settings import FeaturesSettings
 from ranking.text import counted
 
 LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
@@ -101,21 +103,43 @@ def _takers() -> Iterator[Taker]:
                 "The space is there when the list of image sets that were taken away is emptied, too.",
                 lambda key=row.key: store.delete_set(key),
             )
-    for run in store.own_runs("import"):
-        if run.state == "finished" and "decision" not in run.result:
-            title = run.result.get("title", "what you have looked at")
+        for told in store.vectors_of(row.key):
+            if not told.lent:
+                yield Taker(
+                    4 * told.size * row.samples,
+                    f"Delete the features “{told.title}” of “{row.title}”",
+                    gone,
+                    lambda key=row.key, name=told.name: store.delete_vectors(key, name),
+                )
+    for model in store.networks():
+        if not model.lent:
+            yield Taker(
+                store.bytes_of_model(model.settings["model"]),
+                f"Delete the model “{model.title}”",
+                gone,
+                lambda name=model.name: store.delete_network(name),
+            )
+    for run in store.own_runs():
+        if run.kind in INTAKES and run.state == "finished" and "decision" not in run.result:
             yield Taker(
                 bytes_of(run.folder),
-                f"Discard the import of “{title}”",
+                _discard(run),
                 "It waits for your decision.",
                 lambda run_id=run.id: store.discard(run_id),
             )
 
 
+def _discard(run: Run) -> str:
+    """What a button says that discards what was imported, or looked at."""
+    if run.kind == "features":
+        return f"Discard the features in “{FeaturesSettings.from_json(run.settings).called}”"
+    return f"Discard the import of “{run.result.get('title', 'what you have looked at')}”"
+
+
 def _in_use() -> Iterator[str]:
     """What takes space and cannot be removed at once."""
     store = cache.store()
-    kept = [run for run in store.own_runs() if run.kind != "import"]
+    kept = [run for run in store.own_runs() if run.kind not in INTAKES]
     if kept:
         taken = told_bytes(sum(bytes_of(run.folder) for run in kept))
         yield (

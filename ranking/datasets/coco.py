@@ -12,7 +12,7 @@ from ranking.datasets.coco_file import Instances, read_coco, without_outline
 from ranking.datasets.json_file import read_json
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.tree_source import beginning, part_told
-from ranking.intake import FileTree, Limits
+from ranking.intake import FileTree, Limits, Unusable
 from ranking.settings import setting
 from ranking.text import counted
 from ranking.types import Problem
@@ -20,6 +20,8 @@ from ranking.types import Problem
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
 BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')
 HEAD = 4096
+SMALL = 2**20  # bytes of a file that is looked through for what it lists
+LISTS = re.compile(rb'"(?:images|annotations)"\s*:')
 
 
 @SOURCES.register("COCO")
@@ -29,7 +31,8 @@ class Coco(AnnotatedTree):
 
     Boxes are x, y, width and height from 0. An image is looked up by its `file_name`, which is never a path; outlines
     and supercategories are not read; categories of one name are one class. The part that a JSON file or its folder
-    names (train, val, test) is that of its images; where neither does, the one that an image's own folder names.
+    names (train, val, test) is that of its images; where neither does, the one that an image's own folder names. Images
+    of one `video_id` are a group, as sets of frames tell it.
     """
 
     expected: ClassVar[str] = LAYOUT
@@ -48,7 +51,8 @@ class Coco(AnnotatedTree):
     @classmethod
     def annotation_files(cls, tree: FileTree) -> list[str]:
         """Of those of instances and of others, such as captions, the first."""
-        found = beginning(tree, ".json", HEAD, lambda head: BEGINS.match(head) is not None)
+        begin = beginning(tree, ".json", HEAD, lambda head: BEGINS.match(head) is not None)
+        found = [name for name in begin if _may_list(tree, name)]
         return [name for name in found if "instances" in name] or found
 
     def _read(self, files: Sequence[str]) -> tuple[list[Listed], list[Problem]]:
@@ -63,6 +67,19 @@ class Coco(AnnotatedTree):
             done = "left out" if self.crowd == "leave out" else "kept"
             rows.append(Problem(counted(told.crowds, "box"), "boxes of single objects", "iscrowd 1", done))
         return [
-            Listed(one.file, (one.told,), tuple(told.boxes.get(key, ())), part_told(one.file), one.size)
+            Listed(
+                one.file, (one.told,), boxes, part_told(one.file), one.size, [one.video] if one.video else []
+            )
             for key, one in told.images.items()
+            for boxes in [tuple(told.boxes.get(key, ()))]
         ], rows
+
+
+def _may_list(tree: FileTree, name: str) -> bool:
+    """Whether a file that begins as COCO does may list anything: beside its export for YOLO Label Studio puts one of
+    categories alone."""
+    try:
+        head = tree.head(name, SMALL)
+    except Unusable:  # reading it in earnest tells why
+        return True
+    return len(head) == SMALL or LISTS.search(head) is not None

@@ -17,11 +17,13 @@ Key = tuple[str, Id]  # of an image: the file that lists it, and its id there
 
 
 class Listed(NamedTuple):
-    """An image as its JSON file tells it; `file`: that file. size: as claimed, or None."""
+    """An image as its JSON file tells it; `file`: that file. size: as claimed, or None. video: that it is a frame of,
+    as a group, or None."""
 
     file: str
     told: str
     size: tuple[int, int] | None
+    video: str | None = None
 
 
 @dataclass
@@ -50,7 +52,7 @@ def read_coco(name: str, root: object, keep_crowds: bool, told: Instances) -> No
         try:
             key = _image_of(one, name, told)
             places[key] = places.get(key, 0) + 1
-            box = _source_box(one, key, places[key], classes)
+            box = _source_box(one, key, places[key], classes, told.images[key].video)
         except Unusable as error:
             told.problems.add(shown, error.expected, error.came, ANNOTATION_LEFT_OUT)
             continue
@@ -67,13 +69,15 @@ def _image_of(one: Any, name: str, told: Instances) -> Key:
     return name, image
 
 
-def _source_box(one: dict[str, Any], key: Key, place: int, classes: dict[Id, str]) -> SourceBox:
+def _source_box(
+    one: dict[str, Any], key: Key, place: int, classes: dict[Id, str], group: str | None
+) -> SourceBox:
     which, category, box = f"image {key[1]}, box {place}", one.get("category_id"), _box(one.get("bbox"))
     if not is_id(category) or category not in classes:
         raise Unusable("a category_id that is listed", f"{which}: {brief(category)}")
     if box is None:
         raise Unusable("bbox of x, y, width and height", f"{which}: {brief(one.get('bbox'))}")
-    return SourceBox(box, (classes[category],), number=place)
+    return SourceBox(box, (classes[category],), group, place)
 
 
 def _list_of(root: object, key: str) -> list[Any]:
@@ -97,10 +101,11 @@ def is_id(value: object) -> TypeGuard[Id]:
 def _image(file: str, one: Any) -> Listed | None:
     if not isinstance(one, dict) or not is_id(one.get("id")) or not isinstance(one.get("file_name"), str):
         return None
-    width, height = one.get("width"), one.get("height")
+    width, height, video = one.get("width"), one.get("height"), one.get("video_id")
+    group = f"{file}: video {video}" if is_id(video) else None
     if isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0:
-        return Listed(file, one["file_name"], (width, height))
-    return Listed(file, one["file_name"], None)
+        return Listed(file, one["file_name"], (width, height), group)
+    return Listed(file, one["file_name"], None, group)
 
 
 def _category(one: Any) -> tuple[Id, str] | None:

@@ -11,7 +11,8 @@ from typing import Any
 from ranking.datasets.detection import Detected, detect, tree_sources
 from ranking.datasets.preview import Crop, Preview, preview
 from ranking.datasets.registry import SOURCES
-from ranking.intake import FileTree, Recognised, open_tree
+from ranking.datasets.table_file import is_table, read_table
+from ranking.intake import FileTree, Limits, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES
 from ranking.intake.tree import suffix
 from ranking.text import listed, readable
@@ -21,6 +22,7 @@ PLAIN = ("files", "source", "refused", "problems")
 MOST_PROBLEMS = 200  # that are told of; an import tells of all
 UNKNOWN = "no source knows what is in it"
 ENDINGS = 4  # of files of what nobody knows, the most frequent ones, are told
+TABLES = 3  # of what nobody knows are looked into once more, for why they say nothing
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def look_at(
     fitting = {name: recognised.settings for name, recognised in detected}
     chosen = source or next(iter(fitting), None)
     if chosen is None:
-        return Look(len(tree.names), [], refused=unknown(tree.names))
+        return Look(len(tree.names), [], refused=unknown(tree.names) + left_out(tree))
     if chosen not in tree_sources():
         raise ValueError(
             f"{chosen!r:.80} reads no folder or ZIP file; choose one of: {', '.join(tree_sources())}"
@@ -108,6 +110,21 @@ def unknown(names: Collection[str]) -> str:
         f"{UNKNOWN}: {listed(told, ENDINGS)}, and no labels that it could read. Put images of a class into a folder of "
         "its name, or the file of labels beside them, and bring it again; or choose what it is"
     )
+
+
+def left_out(tree: FileTree) -> str:
+    """Sentences about what could not be used of a tree that nobody knows, "" where there is nothing to say: entries of
+    unusual names, and tables."""
+    told = [f"{row.file}: expected {row.expected}, got {row.came}" for row in tree.problems]
+    limits = Limits.from_environment()
+    for name in list(filter(is_table, tree.names))[:TABLES]:
+        try:
+            header = read_table(tree, name, limits).header
+            expected, came = "columns that name images and tell of them", listed(list(header))
+        except Unusable as error:
+            expected, came = error.expected, error.came
+        told.append(f"{readable(name, 255)}: expected {expected}, got {came}")
+    return "".join(f". {one}" for one in told)
 
 
 def _preview_to_json(seen: Preview) -> dict[str, Any]:

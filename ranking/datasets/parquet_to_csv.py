@@ -57,9 +57,9 @@ def read(
 
     file = parquet.ParquetFile(io.BytesIO(data))
     check_claims(file.metadata, most_bytes, most_columns, most_values, variable)
-    leaves = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
-    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
-    names = [field.name for field in file.schema_arrow if is_offered(field, leaves)]
+    leaves = leaves_of(file)
+    texts = [leaf.path for own in leaves.values() for leaf in own if leaf.physical_type == "BYTE_ARRAY"]
+    names = [field.name for field in file.schema_arrow if is_offered(field, leaves.get(field.name, []))]
     once = parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts)
 
     def batches() -> Iterator[Any]:
@@ -91,11 +91,24 @@ def check_claims(
         raise Refused(expected, f"{metadata.num_rows + values:,}")
 
 
-def is_offered(field: Any, leaves: list[Any]) -> bool:
-    """Whether a column holds numbers, texts or lists of such."""
+def leaves_of(file: Any) -> dict[str, list[Any]]:
+    """What a file stores, by column. Paths have points between their parts, and so may names, as "score.1" beside
+    "score": what has the whole name of a column is of that column alone."""
+    names, found = set(file.schema_arrow.names), dict[str, list[Any]]()
+    for leaf in (file.metadata.schema.column(place) for place in range(file.metadata.num_columns)):
+        parts = (
+            [leaf.path] if leaf.path in names else itertools.accumulate(leaf.path.split("."), "{}.{}".format)
+        )
+        for name in parts:
+            if name in names:
+                found.setdefault(name, []).append(leaf)
+    return found
+
+
+def is_offered(field: Any, own: list[Any]) -> bool:
+    """Whether a column with the leaves `own` holds numbers, texts or lists of such."""
     from pyarrow import types
 
-    own = [leaf for leaf in leaves if leaf.path == field.name or leaf.path.startswith(field.name + ".")]
     is_list = types.is_list(field.type) and not types.is_nested(field.type.value_type)
     return len(own) == 1 and own[0].physical_type in PLAIN and (is_list or not types.is_nested(field.type))
 

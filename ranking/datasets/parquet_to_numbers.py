@@ -10,7 +10,6 @@ It exits with 0, or with 1 and what was expected and what came as JSON on standa
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import resource
@@ -18,10 +17,10 @@ import sys
 from typing import Any
 
 if __package__:
-    from ranking.datasets.parquet_to_csv import BROKEN, SECONDS, Refused, check_claims, limit
+    from ranking.datasets.parquet_to_csv import BROKEN, SECONDS, Refused, check_claims, leaves_of, limit
 else:  # as a program, which loads nothing of ours but its neighbour
     sys.path.insert(0, os.path.dirname(__file__))
-    from parquet_to_csv import BROKEN, SECONDS, Refused, check_claims, limit  # type: ignore[import-not-found,no-redef]
+    from parquet_to_csv import BROKEN, SECONDS, Refused, check_claims, leaves_of, limit  # type: ignore[import-not-found,no-redef]
 
 BATCH = 1_000  # rows that are numbers at the same time
 MEMORY = 3 * 2**30  # of addresses, of which Arrow itself takes a third, besides the matrix
@@ -53,11 +52,7 @@ def main(path: str, target: str, most_bytes: int, most_columns: int, variable: s
 
 def columns_of(file: Any) -> list[dict[str, Any]]:
     """name, holds ("numbers", "text", LISTS or "other") and type of each column; of lists how long they are."""
-    leaves: dict[str, list[Any]] = {}
-    for leaf in (file.metadata.schema.column(place) for place in range(file.metadata.num_columns)):
-        for name in itertools.accumulate(leaf.path.split("."), "{}.{}".format):
-            leaves.setdefault(name, []).append(leaf)
-    told = []
+    leaves, told = leaves_of(file), []
     for field in file.schema_arrow:
         own = leaves.get(field.name, [])
         plain = len(own) == 1 and own[0].physical_type in PLAIN

@@ -29,9 +29,9 @@ class PascalVoc:
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
     An image is found by the name of its annotation, in JPEGImages or beside it; what XML says of files is never read.
-    Boxes come 1-based with both ends included (0-based and half open in what FiftyOne and Label Studio export) and
-    leave 0-based and half open. Objects in the action form are
-    those that the lists name; where there are no lists, all that have `<actions>`.
+    Boxes come 1-based with both ends included (0-based and half open in what FiftyOne, Label Studio and CVAT export)
+    and leave 0-based and half open. Objects in the action form are those that the lists name; where there are no lists,
+    all that have `<actions>`.
     """
 
     name: ClassVar[str]

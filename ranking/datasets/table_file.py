@@ -57,7 +57,7 @@ def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
 
 def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     """The CSV or TSV in `data`. Cells are apart by `mark`, or else by commas, ; or tabs: by what makes the most cells
-    of the first line. Where that is ; numbers may have a decimal comma, as spreadsheets write them.
+    of the first line. Where that is ; or tabs numbers may have a decimal comma, as spreadsheets write them.
 
     >>> text_table(b"image;year\\na.jpg;1957").first(1)
     [['a.jpg', '1957']]
@@ -65,14 +65,15 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unusable("text in UTF-8", f"byte {error.start} of another kind") from error
+        came = f"byte {error.start} of another kind; spreadsheets save it as “CSV UTF-8”"
+        raise Unusable("text in UTF-8", came) from error
     mark = mark or _mark(text[: text.find("\n")] if "\n" in text else text, name)
 
     def lines() -> Rows:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
         try:
             for cells in reader:
-                yield reader.line_num, [_with_point(cell) for cell in cells] if mark == ";" else cells
+                yield reader.line_num, cells if mark == "," else [_with_point(cell) for cell in cells]
         except csv.Error as error:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 

@@ -15,11 +15,12 @@ LOOKED_AT = 5  # annotations that say whether folders of common names hold VOC
 HEAD = 4096
 BEGINS = re.compile(rb"<annotation[\s>]")
 LABEL_STUDIO = b"<name>Label Studio</name>"  # the owner that its exports tell
+LABELMAP, OF_CVAT = "labelmap.txt", b"# label"  # what CVAT puts beside the folders, and how that begins
 
 
 class Layout(NamedTuple):
     """Which folders hold annotations and images, both "" where these lie beside each other; and how boxes count pixels:
-    VOC from 1 with both ends included, FiftyOne and Label Studio from 0 without the last.
+    VOC from 1 with both ends included, FiftyOne, Label Studio and CVAT from 0 without the last.
 
     parts: the folders of the parts of the set, by what they are ("train", "val", "test"), where each holds both.
     """
@@ -35,8 +36,11 @@ class Layout(NamedTuple):
 
 
 VOC, FIFTYONE, BESIDE = Layout("Annotations", "JPEGImages"), Layout("labels", "data", 0), Layout("", "")
-# That of FiftyOne; of Label Studio; of many sets that people share.
-COMMON = (FIFTYONE, Layout("Annotations", "images"), Layout("annotations", "images"))
+# That of FiftyOne; of Label Studio; of sets that people share, who have LabelImg save into a folder of its own.
+COMMON = (
+    FIFTYONE,
+    *(Layout(name, "images") for name in ("Annotations", "annotations", "labels", "xml", "xmls")),
+)
 
 
 def voc_folders(tree: FileTree) -> dict[str, Layout]:
@@ -63,10 +67,14 @@ def _layouts(tree: FileTree, folder: str) -> Iterator[Layout]:
         if tree.has_folder(inner + layout.annotations) and tree.has_folder(inner + layout.images):
             heads = _heads(tree, tree.children(inner + layout.annotations))
             if layout is VOC or any(map(BEGINS.search, heads)):
-                yield (
-                    layout._replace(first_pixel=0) if any(LABEL_STUDIO in head for head in heads) else layout
-                )
+                from_0 = any(LABEL_STUDIO in head for head in heads) or _is_of_cvat(tree, inner)
+                yield layout._replace(first_pixel=0) if from_0 else layout
                 return
+
+
+def _is_of_cvat(tree: FileTree, inner: str) -> bool:
+    """Whether CVAT has written the folder, whose name and slash are `inner`."""
+    return tree.has(inner + LABELMAP) and _head(tree, inner + LABELMAP).startswith(OF_CVAT)
 
 
 def _are_beside(tree: FileTree, folder: str) -> bool:

@@ -21,8 +21,10 @@ POSE = re.compile(r"^kpt_shape[ \t]*:", re.MULTILINE)
 # Possessive: what is never closed is passed over once, however long it is.
 SINGLE, DOUBLE = r"'((?:[^']|'')*+)'", r'"((?:[^"\\]|\\.)*+)"'
 NUMBERED = r"""['"]?\d{1,6}['"]?\s*:\s*"""
+REMARKS = r"(?:\s*+\#[^\n]*+)*+"  # between cells, on what is left of a line
 CELL = re.compile(
-    rf"""(?P<cell>(?>\s*(?:{NUMBERED})?(?:{SINGLE}|{DOUBLE})?)[^,\]}}]*+)(?P<end>[,\]}}])""", re.DOTALL
+    rf"""{REMARKS}(?P<cell>(?>\s*(?:{NUMBERED})?(?:{SINGLE}|{DOUBLE})?)[^,\]}}]*+)(?P<end>[,\]}}])""",
+    re.DOTALL,
 )
 ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 BLANKS = frozenset("0abtnvfreN_LP")  # escapes of what is no letter of a name

@@ -128,7 +128,7 @@ def _look(
     unused: list[Problem] = []
     if ids is None:
         ids = _likely_ids(known, by_name[vectors])
-        unused = [_unused(name) for name in known if ids == BY_ORDER and name.lower() in ID_NAMES]
+        unused = [_unused(one) for one in file.listed if ids == BY_ORDER and _is_called_ids(one, vectors)]
     found = replace(found, vectors=vectors, ids=ids)
     try:
         match = _match(file, images, by_name[vectors], ids)
@@ -141,10 +141,16 @@ def _look(
     return replace(found, **_told_of(draft, match, images, [*unused, *of_file, *draft.problems]))
 
 
-def _unused(name: str) -> Problem:
-    """A row about an array that is called as ids are, and names no sample."""
+def _is_called_ids(one: Listed, vectors: str) -> bool:
+    """Whether an array is called as ids are, and is not that of the vectors."""
+    return one.name.lower() in ID_NAMES and one.name != vectors
+
+
+def _unused(one: Listed) -> Problem:
+    """A row about an array that is called as ids are, and names no sample, or cannot be read."""
     done = "not used: rows are taken in the order of the samples"
-    return Problem(f"array {name}", "ids of samples or images of the set", "none of them", done)
+    came = "none of them" if one.may_be_ids else one.why or _shape(one)
+    return Problem(f"array {one.name}", "ids of samples or images of the set", came, done)
 
 
 def _told_of(draft: Draft, match: Match, images: ImageSet, problems: list[Problem]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 from brought import box, build, coco, lay, rows, some_coco
 from zipped import zip_of
 
+from ranking.datasets import coco as coco_source
 from ranking.datasets import json_file
 from ranking.datasets.detection import detect
 from ranking.intake import open_tree
@@ -278,3 +279,24 @@ def test_mutated_json(tmp_path):
         image_set, _ = build("COCO", folder)  # the other part is whole: there is always a set
         built += len(image_set.image_names) > 1
     assert built > 2
+
+
+def test_a_list_of_images_may_come_late(tmp_path, monkeypatch):
+    monkeypatch.setattr(coco_source, "SMALL", 300)
+    told = coco(["1.jpg"], [box(1, 1, [0, 0, 9, 9])])
+    late = {"info": {"description": "x" * 400}, **told}
+    (detected,) = detect(open_tree(lay(tmp_path / "x", {"a.json": late, "1.jpg": None})))
+    assert detected.source == "COCO"
+
+
+def test_frames_of_a_video_are_a_group_and_drawn_for_the_test_together(tmp_path):
+    names = [f"{number}.jpg" for number in range(9)]
+    frames = [
+        {"id": number, "file_name": name, "width": 40, "height": 30, "video_id": number // 3}
+        for number, name in enumerate(names)
+    ]
+    told = coco(frames, [box(number, 1, [0, 0, 9, 9]) for number in range(9)])
+    image_set, problems = build("COCO", lay(tmp_path / "x", {"a.json": told} | dict.fromkeys(names)))
+    assert image_set.groups.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert sorted(image_set.test.reshape(3, 3).sum(axis=1).tolist()) in ([0, 0, 3], [0, 3, 3])
+    assert [row.file for row in problems] == ["parts"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -68,6 +69,41 @@ def test_images_without_labels_are_counted_and_what_is_missing_is_said(zoo: Path
         in look.refused
     )
     assert "it is empty" in looking.unknown([])
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (
+            "image;label\n0.png;Bär\n".encode("cp1252"),
+            "expected text in UTF-8, got byte 19 of another kind; spreadsh",
+        ),
+        (
+            b"image,label\n" * 9,
+            r"expected a table of at most .* MB \(RANKING_INTAKE_TABLE_BYTES\), got a larger",
+        ),
+        (b"label,label\ncat,dog\n", "expected columns that name images and tell of them, got label, label"),
+    ],
+)
+def test_why_a_table_says_nothing_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: bytes, said: str
+) -> None:
+    monkeypatch.setenv("RANKING_INTAKE_TABLE_BYTES", "100")
+    Image.new("RGB", (40, 30)).save(tmp_path / "0.png")
+    (tmp_path / "t.csv").write_bytes(table)
+    refused = look_at(str(tmp_path), None, {}).refused
+    assert re.search(r"no labels that it could read.*\. t\.csv: " + said, refused)
+
+
+def test_names_that_are_refused_are_told_where_nothing_else_is_left(
+    zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKING_INTAKE_NAME_LENGTH", "5")
+    refused = look_at(str(zip_of(zoo, tmp_path / "zoo.zip")), None, {}).refused
+    assert (
+        "8 names: expected names of at most 5 characters (RANKING_INTAKE_NAME_LENGTH), got cat/1.png"
+        in refused
+    )
 
 
 def test_of_many_problems_the_first_are_told(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,8 +117,9 @@ def test_names_with_commas_do_not_part_cells(tmp_path):
     assert (images["a"].boxes[0].numbers, problems) == ({"year, day": 7, "size, cm": 9}, [])
 
 
-def test_decimal_commas(tmp_path):
-    table = "image;label;xmin;ymin;xmax;ymax;score\na.jpg;a,5;1,5;2;9,25;8;-,5\n"
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_decimal_commas(tmp_path, mark):
+    table = "image;label;xmin;ymin;xmax;ymax;score\na.jpg;a,5;1,5;2;9,25;8;-,5\n".replace(";", mark)
     images, problems = told(of(tmp_path, table))
     (box,) = images["a"].boxes
     assert (box.box, box.classes, box.numbers, problems) == ((1.5, 2, 9.25, 8), ("a,5",), {"score": -0.5}, [])
@@ -420,6 +421,20 @@ def test_names_of_columns_do_not_decide_what_parts_the_cells_of_parquet():
     table = parquet_of({"image": ["a.jpg", "b.jpg"], "left; top; right": ["1,5", "2"]})
     assert table.header == ("image", "left; top; right")
     assert table.first(2) == [["a.jpg", "1,5"], ["b.jpg", "2"]]
+
+
+def test_names_of_columns_with_points_do_not_hide_others_of_parquet():
+    columns = {
+        "image": ["a.jpg"],
+        "image.1": ["b"],
+        "score.1": [2],
+        "score": [1],
+        "list": [[1, 2]],
+        "list.x": [3],
+    }
+    table = parquet_of(columns | {"struct": [{"a": 1}], "struct.b": [4]})
+    assert table.header == ("image", "image.1", "score.1", "score", "list", "list.x", "struct.b")
+    assert table.first(1) == [["a.jpg", "b", "2", "1", "1; 2", "3", "4"]]
 
 
 def test_parquet_of_many_kinds(tmp_path):

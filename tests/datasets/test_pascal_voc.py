@@ -753,6 +753,19 @@ def test_an_export_of_label_studio(tmp_path):
     assert image_set.boxes.tolist() == [[0, 0, 20, 15]] * 2
 
 
+@pytest.mark.parametrize(
+    ("labelmap", "left"),
+    [("# label:color_rgb:parts:actions\ncat:1,2,3::\n", 1), ("my own notes", 0), (None, 0)],
+)
+def test_an_export_of_cvat_counts_pixels_from_0(tmp_path, labelmap, left):
+    """It writes x and x + width, and tells its labels beside the folders."""
+    files = {f"Annotations/{name}.xml": xml_of(voc_object(box=(1, 1, 20, 15))) for name in "ab"}
+    files |= {f"JPEGImages/{name}.jpg": None for name in "ab"}
+    folder = lay(tmp_path / "x" / "in", files | ({} if labelmap is None else {"labelmap.txt": labelmap}))
+    image_set, _ = build("PASCAL VOC", folder.parent)
+    assert image_set.boxes.tolist() == [[left, left, 20, 15]] * 2
+
+
 def test_folders_inside_those_of_annotations_and_images(tmp_path):
     """CVAT keeps the folders that its images were in."""
     files = {f"Annotations/{name}.xml": xml_of(voc_object()) for name in ("x/a", "y/a", "b")}
@@ -769,7 +782,7 @@ def test_folders_inside_those_of_annotations_and_images(tmp_path):
     }
 
 
-@pytest.mark.parametrize("annotations", ["Annotations", "annotations"])
+@pytest.mark.parametrize("annotations", ["Annotations", "annotations", "labels", "xml", "xmls"])
 def test_other_names_of_folders(tmp_path, annotations):
     names = [f"{annotations}/{name}.xml" for name in "ab"]
     files = dict.fromkeys(names, xml_of(voc_object())) | {

@@ -40,6 +40,13 @@ LAYOUTS = {
 }
 
 
+def test_an_export_of_label_studio_is_not_taken_for_coco(tmp_path):
+    """Beside it lies a file that begins as those of COCO do."""
+    notes = '{\n  "categories": [\n    {\n      "id": 0,\n      "name": "cat"\n    }\n  ],\n  "info": {}\n}'
+    files = {"classes.txt": "cat", "notes.json": notes, "images/1.jpg": None, "labels/1.txt": "0 .5 .5 1 1"}
+    assert [one.source for one in detect(open_tree(lay(tmp_path / "x", files)))] == ["YOLO"]
+
+
 @pytest.mark.parametrize("tool", LAYOUTS)
 def test_exports(tmp_path, tool):
     named, names, image, labels = LAYOUTS[tool]
@@ -141,6 +148,8 @@ def test_labels_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "names"),
     [
+        ("names: [ # two\n  'cat', # a, [b]\n  # more\n  dog\n]\n", {0: "cat", 1: "dog"}),
+        ("names: ['#1', dog#2]", {0: "#1", 1: "dog#2"}),
         ("names:\n  - cat\n  - 'my dog'\n", {0: "cat", 1: "my dog"}),
         ("# x\nnames:\n# y\n\n  0: cat\n  '2': \"a: b\"\nnc: 2\n  3: no", {0: "cat", 2: "a: b"}),
         ("names: {0: cat, 4: 'd, e'}", {0: "cat", 4: "d, e"}),

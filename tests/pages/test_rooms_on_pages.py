@@ -8,17 +8,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 from filled_home import Laboratory, copy_home, import_here
 from shapes import write_shapes
 
 from pages.parts import cache, keys, rooms, run_actions
-from ranking import jobs
+from ranking import jobs, worker
 from ranking.answers import AnswerStore
+from ranking.events import Report
 from ranking.home import HomeError
+from ranking.networks.files import keep_network, model_name
 from ranking.room_layout import CLASS_ROOM, FOLDERS
 from ranking.room_quotas import COUNT, DISK
 from ranking.rooms import Rooms
+from ranking.run_settings import FeaturesSettings
 from ranking.store import Store
 
 ANNA, BERT, TEACHER = "room-of-anna", "room-of-bert", "of-the-teacher"
@@ -385,6 +389,49 @@ def test_a_full_room_can_be_emptied_where_it_is_said_to_be_full(
     monkeypatch.delenv(DISK)
     app.run()
     assert "Make space in this room" not in [box.label for box in app.expander]
+
+
+def looked_at_features(store: Store, key: str, called: str) -> str:
+    """A look at features for a set of `store` that waits for a decision."""
+    run = store.create_run("features", FeaturesSettings(key, brought=called).to_json())
+    np.save(run.folder / "array.npy", np.random.default_rng(0).normal(size=(len(store.image_set(key)), 3)))
+    (run.folder / "array.npy").rename(run.brought_file)
+    found = worker.look_at_features(store, run, Report(run.events_file))
+    store.end_run(run.id, "finished", result=found)
+    return run.id
+
+
+def test_what_was_brought_can_be_removed_where_a_room_is_full(anna, server, open_page, monkeypatch):
+    monkeypatch.setattr(cache, "common", cache.store)  # nothing bundled is begun in this test
+    store = Store(anna.home)
+    waits = looked_at_features(store, anna.digits, "waits.npy")
+    store.keep_vectors(looked_at_features(store, anna.digits, "kept.npy"), "mine")
+    (anna.home / "brought").write_bytes(bytes(5_000))
+    settings = {"model": model_name(anna.home / "brought"), "columns": 3}
+    keep_network(anna.home / "models", anna.home / "brought", settings, "net")
+    keep_waiting = looked_at_features(store, anna.digits, "other.npy")
+    monkeypatch.setenv(DISK, "1")
+    app = open_page("image_sets", room=ANNA, set=anna.digits, own=keep_waiting)
+    app.button(key="keep features").click().run()
+    assert not app.exception
+    assert "this room is full" in " ".join(error.value for error in app.error)
+    assert any(button.key == "discard features" for button in app.button), "the page goes on"
+
+    def remove(told):
+        [button] = [one for one in app.button if one.label.replace("\\", "").startswith(told)]
+        button.click().run()
+        assert not app.exception
+
+    remove("Discard the features in “waits.npy”: ")
+    assert store.run(waits).result["decision"] == "discarded"
+    remove(f"Delete the features “mine” of “{title_of(store, anna.digits)}”: ")
+    assert store.vectors_of(anna.digits) == []
+    remove("Delete the model “net”: 5 kB")
+    assert (store.networks(), list((anna.home / "models").glob("*.onnx"))) == ([], [])
+
+
+def title_of(store: Store, key: str) -> str:
+    return next(row.title for row in store.image_sets() if row.key == key)
 
 
 def test_a_server_with_as_many_rooms_as_it_may_have_says_so(server, started, open_page, monkeypatch):

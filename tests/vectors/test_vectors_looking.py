@@ -142,6 +142,23 @@ def test_whole_numbers_may_be_ids(tmp_path):
     assert desk.look("my.npz", ids=BY_ORDER).problems == [], "a person has said so"
 
 
+@pytest.mark.parametrize(
+    ("called", "came"),
+    [
+        (lambda ids: ids.astype(object), "it holds Python objects (a pickle), which are never opened"),
+        (lambda ids: ids.astype("S"), "must hold numbers or text, got |S"),
+        (lambda ids: ids[:, None], "text of 9 × 1 (<U"),
+    ],
+)
+def test_ids_that_cannot_be_read_are_told_where_rows_are_taken_by_order(desk, called, came):
+    """Rows in another order than the samples would pass for theirs, and nothing would say so."""
+    found = desk.npz(x=vectors_of(desk.images), ids=called(desk.images.ids.astype(str)))
+    assert found.ids == BY_ORDER
+    (row,) = found.problems
+    assert (row.file, row.done) == ("array ids", "not used: rows are taken in the order of the samples")
+    assert came in row.came
+
+
 def test_names_with_points_are_told_apart(tmp_path):
     images = cards(tmp_path / "set", [1] * 3, [f"photo.{number}" for number in range(3)])
     desk, rows = Desk(tmp_path, images), vectors_of(images)
@@ -172,6 +189,14 @@ def test_rows_of_other_samples_are_left_out_and_told(desk):
         ("row 10", "somebody", "left out"),
         ("row 11", "=1+1", "left out"),
     ]
+
+
+def test_columns_of_parquet_may_have_points_in_their_names(desk):
+    rows = vectors_of(desk.images)
+    names = ("x", "x.1", "x.2", "x.1.y", "z.x")[: rows.shape[1]]  # as pandas tells columns of one name apart
+    found = desk.parquet(dict(zip(names, rows.T, strict=True)))
+    assert (found.vectors, found.size) == (ALL_NUMBERS, len(names))
+    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
 def test_constant_columns_are_left_out_and_rows_of_0_stay(desk):

@@ -12,6 +12,7 @@ import streamlit as st
 from pages.parts import rooms
 from ranking import jobs
 from ranking.room_layout import unnamed
+from ranking.room_quotas import FullError
 from ranking.store import Store
 
 EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
@@ -48,9 +49,13 @@ def _store(home: str | None) -> Store:
 
 @contextmanager
 def or_gone() -> Iterator[None]:
-    """What the store lacks, or cannot read, comes as Gone, which pages show; any other error is a defect of ours."""
+    """What the store lacks, or cannot read, comes as Gone, which pages show; any other error is a defect of ours.
+
+    Of a room that is full pages hear as they do elsewhere, for they offer to make space then."""
     try:
         yield
+    except FullError:
+        raise
     except (ValueError, OSError, EOFError, BadZipFile) as error:
         raise Gone(_unnamed(str(error))) from error
 
