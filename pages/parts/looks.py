@@ -7,7 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, bringing, cache, forms, frame, grid, import_form, keys, problem_table
+from pages.parts import (
+    address,
+    bringing,
+    cache,
+    forms,
+    frame,
+    grid,
+    import_form,
+    keys,
+    problem_table,
+    table_columns,
+)
 from pages.parts.frame import escaped
 from pages.parts.picture import data_url
 from pages.parts.tile import Tile
@@ -73,7 +84,8 @@ def _say_why(look: Look) -> None:
     why = {name: recognised.why for name, recognised in look.detected}
     if look.source in known:
         as_found = known[look.source].settings.items() <= look.source_settings.items()
-        changed = "" if as_found else " It is read by your settings instead, those below."
+        instead = f": {escaped(look.read_as)}" if look.read_as else ", those below"
+        changed = "" if as_found else f" It is read by your settings instead{instead}."
         st.caption(f"Recognised: {escaped(why[look.source])}.{changed}")
     elif look.source is not None:
         st.caption(f"Not recognised as {escaped(look.source)}; you have chosen it.")
@@ -95,9 +107,11 @@ def _settings_of(run: Run, look: Look, source: str) -> dict[str, Any]:
     owner = f"look {run.id}"
     import_form.fill(owner, source, look.source_settings)
     plugins = [(source, source_class(source))]
-    return forms.settings_form(
-        owner, plugins, f"More settings of {source}", shared=False, without=("folder",)
-    )[source]
+    said = table_columns.choose(keys.setting(owner, source, ""), look) if look.columns else {}
+    others = forms.settings_form(
+        owner, plugins, f"More settings of {source}", shared=False, without=("folder", *said)
+    )
+    return {**others[source], **said}
 
 
 def _show_counts(look: Look, seen: Preview) -> None:
