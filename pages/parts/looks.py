@@ -54,6 +54,7 @@ def show(run: Run) -> None:
         st.error(escaped(look.refused[0].upper() + look.refused[1:]), icon=":material/error:")
     if look.seen is not None:
         _show_counts(look, look.seen)
+        _show_tally(look.seen)
         _show_crops(look.seen.crops)
     _go_on(run, look, source, values)
     if look.seen is not None:
@@ -119,6 +120,21 @@ def _show_counts(look: Look, seen: Preview) -> None:
         st.metric("Images", f"{seen.images:,}", width="content")
         st.metric("Files", f"{look.files:,}", width="content")
         st.metric("Problems so far", f"{look.problems:,}", width="content")
+
+
+def _show_tally(seen: Preview) -> None:
+    """What the labels come to: the most frequent classes, and the split."""
+    tally = seen.tally
+    far = "" if tally.whole else f" So far as was counted: {tally.train + tally.test:,} images."
+    if tally.classes:
+        named = ", ".join(f"{escaped(name)} **{count:,}**" for name, count in tally.classes.items())
+        more = f" and {counted(tally.others, 'class')} more, each in no more boxes" if tally.others else ""
+        st.markdown(f"Classes, by how many samples show them: {named}{more}.{far}")
+    where = f": {escaped(tally.split_from)}" if tally.split_from else ""
+    st.markdown(
+        f"Split: **{tally.train:,}** {'image' if tally.train == 1 else 'images'} to train on, **{tally.test:,}** to "
+        f"test on{where}.{'' if tally.classes else far}"
+    )
 
 
 def _show_crops(crops: list[Crop]) -> None:

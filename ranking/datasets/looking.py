@@ -11,6 +11,7 @@ from typing import Any
 from ranking.datasets.detection import Detected, ReadsTable, detect, tree_sources
 from ranking.datasets.preview import Crop, Preview, preview
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.tally import Tally
 from ranking.intake import FileTree, Recognised, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES
 from ranking.intake.tree import suffix
@@ -129,4 +130,5 @@ def _preview_from_json(told: Mapping[str, Any]) -> Preview:
         Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})
         for crop in told["crops"]
     ]
-    return Preview(**{**told, "crops": crops, "problems": [Problem(**row) for row in told["problems"]]})
+    problems = [Problem(**row) for row in told["problems"]]
+    return Preview(**{**told, "crops": crops, "problems": problems, "tally": Tally(**told["tally"])})

@@ -137,6 +137,10 @@ class Manifest(TreeSource):
         for (name, one), test in zip(told.images.items(), tested, strict=True):
             yield SourceImage(names[name], self._tree.file(name), one.all_boxes(), test, one.size)
 
+    def _names_parts(self) -> str:
+        split = self._told.columns.split
+        return super()._names_parts() if split is None else f"the column {split}"
+
     def _without_row(self) -> Iterator[Problem]:
         """One row for the images of which no table speaks."""
         alone = Grouped()

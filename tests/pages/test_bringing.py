@@ -190,6 +190,11 @@ def test_what_was_found_is_shown_before_anything_is_stored(laboratory, dropped):
         "Files": "39",
         "Problems so far": "1",
     }
+    said = " ".join(plain(element) for element in app.markdown)
+    assert "Classes, by how many samples show them: " in said
+    assert f"{HOSTILE} **" in said
+    assert "Split: **9** images to train on, **9** to test on: " in said
+    assert "is for the test" in said
     shown = tiles(app)
     assert len(shown) == 12
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
