@@ -9,6 +9,7 @@ from typing import Any
 from ranking.apart import answer_apart, ask_apart
 from ranking.edge_files import MOST_PAIRS
 from ranking.image_graph import GRAPHS
+from ranking.room_quotas import check_disk
 from ranking.similarity import edges_from_csv
 from ranking.store import Store
 from ranking.types import Ints
@@ -17,8 +18,12 @@ from ranking.types import Ints
 def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
     """Keep the pairs of an image set that the CSV in `data` lists, and return the name that settings give them.
 
-    name: what a person calls the file. ValueError, with the line and the remedy, where it is no such CSV.
+    name: what a person calls the file. ValueError, with the line and the remedy, where it is no such CSV; FullError
+    in a room that is full.
     """
+    check_disk(
+        store.home
+    )  # a room that is full is told as such; the other process could say it in words alone
     told = ask_apart("ranking.own_edges", [str(store.home), set_key], data)
     if "wrong" in told:
         raise ValueError(f"{name}, {told['wrong']}")
