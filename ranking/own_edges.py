@@ -21,9 +21,7 @@ def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
     name: what a person calls the file. ValueError, with the line and the remedy, where it is no such CSV; FullError
     in a room that is full.
     """
-    check_disk(
-        store.home
-    )  # a room that is full is told as such; the other process could say it in words alone
+    check_disk(store.home)  # here, for pages offer to make space where a FullError comes
     told = ask_apart("ranking.own_edges", [str(store.home), set_key], data)
     if "wrong" in told:
         raise ValueError(f"{name}, {told['wrong']}")

@@ -127,9 +127,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         with _in_time(store, run) if run.kind in INTAKES else contextlib.nullcontext():
             result = works[run.kind](store, run, report)
         if run.kind in INTAKES:
-            check_disk(
-                store.home
-            )  # the last look may be seconds ago; what ends well can be kept, which takes no more
+            check_disk(store.home)  # what ends well can be kept, however full the room is by then
     except Exception as error:
         lift_memory_limit()
         with contextlib.suppress(OSError):  # the first error is the one to tell

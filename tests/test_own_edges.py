@@ -10,6 +10,8 @@ import pytest
 from ranking import own_edges
 from ranking.datasets import ready_made_folder
 from ranking.own_edges import keep_pairs_apart, read_pairs
+from ranking.room_quotas import DISK, FullError
+from ranking.rooms import Rooms
 from ranking.store import Store
 
 IDS = ["a", "b", "c", "d"]
@@ -48,6 +50,19 @@ def test_a_refusal_names_the_file_and_keeps_its_words_to_the_last(here: tuple[St
 def test_a_set_that_is_not_here_is_no_fault_of_the_csv(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^there is no image set 'gone'"):
         keep_pairs_apart(Store(tmp_path), "gone", "pairs.csv", b"i,j\n")
+
+
+def test_a_full_room_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages offer to make space where this error comes, and not for its words alone."""
+    folder, room = ready_made_folder(), Store(Rooms(tmp_path).make("room-of-anna"))
+    assert folder is not None
+    key = room.adopt(folder, "ready-made")
+    ids = room.image_set(key).ids
+    monkeypatch.setenv(DISK, "1")
+    with pytest.raises(FullError, match="this room is full"):
+        keep_pairs_apart(room, key, "pairs.csv", f"i,j\n{ids[0]},{ids[1]}\n".encode())
+    monkeypatch.delenv(DISK)
+    assert keep_pairs_apart(room, key, "pairs.csv", f"i,j\n{ids[0]},{ids[1]}\n".encode())
 
 
 def test_too_many_pairs_are_refused_at_the_first_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
