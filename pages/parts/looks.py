@@ -125,16 +125,18 @@ def _show_counts(look: Look, seen: Preview) -> None:
 def _show_tally(seen: Preview) -> None:
     """What the labels come to: the most frequent classes, and the split."""
     tally = seen.tally
-    far = "" if tally.whole else f" So far as was counted: {tally.train + tally.test:,} images."
     if tally.classes:
         named = ", ".join(f"{escaped(name)} **{count:,}**" for name, count in tally.classes.items())
-        more = f" and {counted(tally.others, 'class')} more, each in no more boxes" if tally.others else ""
-        st.markdown(f"Classes, by how many samples show them: {named}{more}.{far}")
+        more = f" and {counted(tally.others, 'class')} more" if tally.others else ""
+        st.markdown(f"Classes, by how many samples show them: {named}{more}.")
     where = f": {escaped(tally.split_from)}" if tally.split_from else ""
-    st.markdown(
-        f"Split: **{tally.train:,}** {'image' if tally.train == 1 else 'images'} to train on, **{tally.test:,}** to "
-        f"test on{where}.{'' if tally.classes else far}"
-    )
+    images = "image" if tally.train == 1 else "images"
+    st.markdown(f"Split: **{tally.train:,}** {images} to train on, **{tally.test:,}** to test on{where}.")
+    if not tally.whole:
+        done = tally.train + tally.test
+        st.caption(
+            f"Counted in a few seconds: the first {done:,} of {seen.images:,} images. An import counts all."
+        )
 
 
 def _show_crops(crops: list[Crop]) -> None:

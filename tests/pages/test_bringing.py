@@ -15,7 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from zipped import zip_of
 
 from pages.parts import address, bringing, problem_table
-from ranking.datasets import load_image_set
+from ranking.datasets import load_image_set, preview
 from ranking.datasets.detection import tree_sources
 from ranking.home import HomeError
 from ranking.run import Run
@@ -201,6 +201,13 @@ def test_what_was_found_is_shown_before_anything_is_stored(laboratory, dropped):
     assert shown[0]["src"].startswith("data:image/webp;base64,")
     assert "nothing is stored yet" in captions(app)
     assert laboratory.store.image_sets() == before
+
+
+def test_what_could_not_be_counted_in_time_is_said(laboratory, started, open_page, tmp_path, monkeypatch):
+    monkeypatch.setattr(preview, "COUNT_SECONDS", -1.0)
+    app = drop(open_page("image_sets"), zipped_shapes(tmp_path))
+    look_here(laboratory.store, started[0])
+    assert "the first 12 of 19 images. An import counts all." in captions(app.run())
 
 
 def test_importing_takes_the_upload_along_and_leaves_nothing_of_the_look(laboratory, started, dropped):
