@@ -6,7 +6,6 @@ what it was; as a file whose path is typed; or into a page. `ValueError` is how 
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import zlib
@@ -20,10 +19,10 @@ from good_files import IDS, ROOT, Files, zipped
 from ranking import run_archive
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.looking import look_at
-from ranking.edge_files import MOST_PAIRS, checked_edges
+from ranking.edge_files import checked_edges
+from ranking.own_edges import read_pairs
 from ranking.own_image import describe
 from ranking.run_settings import ExperimentSettings
-from ranking.similarity import edges_from_csv
 from ranking.store import Store
 from ranking.types import ImageSet, Problem
 from ranking.vectors import look_at_vectors
@@ -150,7 +149,7 @@ def vectors(suffix: str, images: ImageSet) -> Bring:
 
 
 def pairs(data: bytes, home: Path) -> list[str]:
-    return [str(checked_edges(edges_from_csv(io.BytesIO(data), IDS, MOST_PAIRS))[:3].tolist())]
+    return [str(checked_edges(read_pairs(data, IDS))[:3].tolist())]
 
 
 def protocol(data: bytes, home: Path) -> list[str]:

@@ -248,7 +248,7 @@ class Store(RunStore):
 
     def keep_vectors(self, run_id: str, title: str = "") -> str:
         """Keep what a finished look at features left, and return the name that settings give it. Repeating it is
-        harmless.
+        harmless. It is moved, so that a full room can keep it too: see `keep`.
 
         title: what the person calls it, else the name of the file. ValueError where nothing of it can be kept, or its
         image set has gone.
@@ -259,7 +259,6 @@ class Store(RunStore):
             run = self._decidable(run_id, "kept", ("features",))
             settings, name = FeaturesSettings.from_json(run.settings), str(run.result.get("name", ""))
             self._set_folder(settings.set)
-            check_disk(self.home)
             if run.draft_vectors.is_file():
                 size, matched = int(run.result["columns"]), str(run.result["matched"])
                 told = KeptVectors(name, title or settings.called, size, matched, time.time())
@@ -279,7 +278,6 @@ class Store(RunStore):
             settings = run.result.get("network")
             if not settings:
                 raise ValueError(f"there is nothing to keep of look {run.id}; bring the file again")
-            check_disk(self.home)
             name = network_name(settings)
             if run.brought_file.is_file():
                 called = title or FeaturesSettings.from_json(run.settings).called
@@ -394,10 +392,13 @@ class Store(RunStore):
     # ----------------------------------------------------------------------- an import is a transaction
 
     def keep(self, run_id: str) -> str:
-        """Make the draft of a finished import an image set, and return its key. Repeating it is harmless."""
+        """Make the draft of a finished import an image set, and return its key. Repeating it is harmless.
+
+        It takes no more of the disk than the draft does, which a room had space for when the import ended: however
+        full it is by now, what it was told is imported can be kept.
+        """
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", ("import",))
-            check_disk(self.home)
             key = self._admit(database, run)
         run.brought_file.unlink(missing_ok=True)
         self._home.empty_trash()

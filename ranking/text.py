@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 
 # Letters that may become one when they are composed, and room. Putting marks on letters in order takes time that grows
 # with the square of how many follow each other: no more of a stranger's text is composed than is shown.
 COMPOSED = 16
+CHECKED = 8  # digits of a checksum
 
 
 def readable(text: str, limit: int = 80) -> str:
@@ -23,6 +25,22 @@ def readable(text: str, limit: int = 80) -> str:
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in one_line
     )
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
+
+
+def told_apart(text: str, limit: int = 80) -> str:
+    """`readable` of a name that stands for a thing, such as a class: names that are longer and begin alike stay
+    different, for they end with eight digits of a checksum of the whole name.
+
+    >>> told_apart(" cat\\n")
+    'cat'
+    >>> told_apart("a" * 81)[-12:], told_apart("a" * 82)[-12:]
+    ('aa… 8c48280d', 'aa… f5854359')
+    """
+    whole = readable(text, limit + 1)
+    if len(whole) <= limit:
+        return whole
+    told = hashlib.sha256(" ".join(text.split()).encode(errors="surrogatepass")).hexdigest()[:CHECKED]
+    return f"{readable(text, limit - CHECKED - 1)} {told}"
 
 
 def on_one_line(text: str, most: int) -> str:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
 from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
 from ranking.room_layout import check_source, unnamed
-from ranking.room_quotas import DiskWatch
+from ranking.room_quotas import DiskWatch, check_disk
 from ranking.run import ENDED, INTAKES, Run, State, take_lock
 from ranking.run_settings import (
     AskingSettings,
@@ -126,6 +126,8 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         limit_memory(memory)
         with _in_time(store, run) if run.kind in INTAKES else contextlib.nullcontext():
             result = works[run.kind](store, run, report)
+        if run.kind in INTAKES:
+            check_disk(store.home)  # what ends well can be kept, however full the room is by then
     except Exception as error:
         lift_memory_limit()
         with contextlib.suppress(OSError):  # the first error is the one to tell

@@ -21,7 +21,7 @@ LAYERS: tuple[set[str], ...] = (
     {"reports"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
-    | {"study_bench", "own_image"},
+    | {"study_bench", "own_image", "own_edges"},
     {"rooms", "apart"},
     {"worker_limits"},
     {

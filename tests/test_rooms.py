@@ -439,7 +439,7 @@ def test_a_full_room_says_of_what_and_what_to_do(
     (room.home / "runs" / "large").write_bytes(bytes(1_000_000))
     monkeypatch.setenv(DISK, "1000000")
     acts: list[Callable[[], Any]] = [lambda: room.create_run("train", {}), lambda: room.adopt(pictures, "x")]
-    acts += [lambda: room.keep(draft.id), lambda: room.admit_run(room.run(draft.id), lambda folder: None)]
+    acts += [lambda: room.admit_run(room.run(draft.id), lambda folder: None)]
     for act in acts:
         with pytest.raises(QuotaError, match=r"this room is full: it takes 1\.\d+ MB of 1 MB") as told:
             act()

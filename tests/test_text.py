@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 
 from ranking.intake.files import image_name
-from ranking.text import on_one_line, readable
+from ranking.text import on_one_line, readable, told_apart
 
 MARKS = "\u0301" * 60_000 + "\u0323" * 60_000  # in an order that composing has to change, one mark at a time
 LETTERS = [
@@ -62,3 +62,21 @@ def test_names_that_differ_beyond_any_path_differ() -> None:
     long = "a" * 10_000
     assert len({image_name(long + end) for end in ("b", "c", "\udcff", "\udcfe")}) == 4
     assert image_name("e\u0301" * 300) == image_name("é" * 300)
+
+
+def test_names_that_begin_alike_are_told_apart_and_short_ones_stay_as_they_are() -> None:
+    draw = random.Random(0)
+    texts = ["".join(draw.choices(LETTERS, k=draw.randrange(120))) for _ in range(300)]
+    for text in texts:
+        name = told_apart(text)
+        assert name == readable(name), "it is printable, and told apart once more it is the same"
+        assert len(name) <= 80
+        assert told_apart(name) == name
+        if len(readable(text, 1000)) <= 80:
+            assert name == readable(text)
+    long = ["x" * 80 + end for end in ("", "y", "z", " y", "yy", "\ud800", "\ud801")]
+    assert len({told_apart(text) for text in long}) == len(long)
+    assert told_apart("x " * 50) == told_apart("x\n " * 50), "blanks are no part of a name"
+    start = time.perf_counter()
+    told_apart("a" + MARKS)
+    assert time.perf_counter() - start < 1

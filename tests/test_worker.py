@@ -36,7 +36,7 @@ from ranking.metrics import evaluate
 from ranking.order_studies import study_orders
 from ranking.order_training import drawn_for_test
 from ranking.room_layout import FOLDERS
-from ranking.room_quotas import DiskWatch
+from ranking.room_quotas import DiskWatch, FullError, bytes_of
 from ranking.rooms import Rooms
 from ranking.run import CALLED, ENDED, Kind, Run
 from ranking.run_settings import (
@@ -427,6 +427,30 @@ def test_an_import_ends_soon_after_it_has_filled_its_room(
     assert everything(room) == before
     monkeypatch.setenv("RANKING_ROOM_DISK", "100000000")
     assert here(room, settings, "import").state == "finished"
+
+
+def test_an_import_that_ends_beyond_what_its_room_may_take_fails_and_one_within_can_be_kept(
+    tmp_path: Path, zoo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked at once more at its end: between two looks an import may write a lot."""
+    monkeypatch.setenv(FOLDERS, str(zoo))
+    room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
+    before, settings = everything(room), ImportSettings("Class folders", {"folder": str(zoo)}).to_json()
+    assert DiskWatch.SECONDS > 4
+    monkeypatch.setenv("RANKING_ROOM_DISK", "400000")
+    run = here(room, settings, "import")
+    assert (run.state, run.reason[:18]) == ("failed", "this room is full:")
+    assert everything(room) == before
+    monkeypatch.setenv("RANKING_ROOM_DISK", "100000000")
+    run = here(room, settings, "import")
+    assert run.state == "finished"
+    monkeypatch.setenv("RANKING_ROOM_DISK", str(bytes_of(room.home)))
+    with pytest.raises(FullError):
+        room.create_run("import", settings)
+    taken = bytes_of(room.home)
+    key = room.keep(run.id)
+    assert len(room.image_set(key)) == run.result["samples"]
+    assert bytes_of(room.home) <= taken + 4096
 
 
 @pytest.mark.parametrize("kind", ["look", "import"])

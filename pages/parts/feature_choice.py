@@ -17,9 +17,11 @@ from ranking.features.onnx_model import OnnxModel
 from ranking.features.own_vectors import OwnVectors
 from ranking.networks.files import KeptNetwork, is_network_name, network_name, short_network
 from ranking.run_settings import Named
+from ranking.text import readable
 from ranking.types import ImageSet
 from ranking.vector_files import KeptVectors, is_vectors_name, short_name
 
+LONGEST_TITLE = 40  # letters, in lists of trainings
 NEW = "new"  # of keys.OWN: the form to bring features, before there is a look at any
 
 
@@ -90,17 +92,31 @@ def _own_name(name: str, values: dict[str, Any]) -> str | None:
     return network_name(values) if name == OnnxModel.name else None
 
 
-def by_words(features: Named) -> dict[str, dict[str, Any]]:
-    """The settings of features by what people are shown of their names; of what was brought that is all."""
+def by_words(features: Named, set_key: str) -> dict[str, dict[str, Any]]:
+    """The settings of features for an image set by what people are shown of their names; of what was brought that is
+    all."""
     told = {}
     for name, values in features:
         own = _own_name(name, values)
-        told[name if own is None else short(own)] = values if own is None else {}
+        told[name if own is None else called(own, set_key)] = values if own is None else {}
     return told
 
 
+def called(name: str, set_key: str) -> str:
+    """What lists of trainings on an image set call what was brought: its title; beside it what no other has, where
+    something else is called so; that alone, where it is not here."""
+    store = cache.store()
+    kept = [*store.vectors_of(set_key), *store.networks()]
+    titles = {told.name: readable(told.title, LONGEST_TITLE) for told in kept}
+    title = titles.get(name)
+    if not title:
+        return short(name)
+    alike = [*titles.values(), *feature_names()].count(title)
+    return title if alike == 1 else f"{title} ({short(name)})"
+
+
 def short(name: str) -> str:
-    """What people are shown of the name of something that was brought."""
+    """What is shown of the name of something that was brought, where its title is not known."""
     return short_network(name) if is_network_name(name) else short_name(name)
 
 

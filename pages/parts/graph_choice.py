@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import IO
-
 import numpy as np
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts import address, cache, dropped, export, frame, keys
 from pages.parts.frame import escaped
 from ranking import method_class
-from ranking.edge_files import MOST_PAIRS, is_edges_name, kept_edges, short_name
+from ranking.edge_files import is_edges_name, kept_edges, short_name
 from ranking.image_graph import FIRST_GRAPH, GRAPHS, within
-from ranking.similarity import edges_from_csv
+from ranking.own_edges import keep_pairs_apart
 from ranking.spreadsheets import guarded
 from ranking.types import ImageSet, Ints
 
@@ -89,9 +88,8 @@ def _take_up(images: ImageSet) -> str | None:
     file = st.session_state.get(_uploader(images))
     if file is None:
         return None
-    kept, refused = dropped.once(
-        file, lambda file: cache.store().keep_edges(images.key, read(images, file, file.name, file.size))
-    )
+    with st.spinner("Reading pairs …"):
+        kept, refused = dropped.once(file, lambda file: keep(images, file))
     if kept is not None:
         address.put(**{keys.GRAPH: kept})
         st.session_state[keys.EDGES_BROUGHT] = st.session_state.get(keys.EDGES_BROUGHT, 0) + 1
@@ -117,20 +115,11 @@ def _offer(images: ImageSet, refused: str | None) -> None:
             st.error(escaped(refused), icon=":material/error:")
 
 
-def read(images: ImageSet, file: IO[bytes], name: str, size: int) -> Ints:
-    """The pairs of a CSV of `size` bytes. ValueError, with the line and the remedy, where it is none."""
-    if size > MOST_MEGABYTES * 2**20:
+def keep(images: ImageSet, file: UploadedFile) -> str:
+    """Keep the pairs of a CSV, and return their name. ValueError, with the line and the remedy, where it is none."""
+    if file.size > MOST_MEGABYTES * 2**20:
         raise ValueError(
-            f"{name}: expected at most {MOST_MEGABYTES} MB, got {size / 2**20:.1f} MB; leave other columns out, "
-            "or some pairs"
+            f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; leave other columns "
+            "out, or some pairs"
         )
-    try:
-        edges = edges_from_csv(file, images.ids, MOST_PAIRS)
-    except ValueError as error:
-        raise ValueError(f"{name}, {error}") from error
-    if not len(edges):
-        raise ValueError(
-            f"{name}, line 2: expected a pair of samples, got nothing; write one below the line i,j, or choose "
-            f"“{words('none')}” above"
-        )
-    return edges
+    return keep_pairs_apart(cache.store(), images.key, file.name, file.getvalue())

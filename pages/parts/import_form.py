@@ -73,7 +73,7 @@ def _bring(again: Run | None, ended: str) -> None:
 
 
 def _type_path(again: Run | None, where: str) -> str:
-    _hold(PATH, "" if again is None else _path_of(again))
+    hold(PATH, "" if again is None else _path_of(again))
     path = st.text_input("Folder or ZIP file", key=PATH)
     st.caption(where)
     return path
@@ -105,7 +105,7 @@ def _path_of(run: Run) -> str:
 def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
     """The form for any other source that the laboratory knows."""
     before = {} if again is None else again.settings
-    _hold(keys.widget("source"), before.get("source", names[0]))
+    hold(keys.widget("source"), before.get("source", names[0]))
     source = st.selectbox("From", names, key=keys.widget("source"))
     if source == before.get("source"):
         fill("source", source, before["source_settings"])
@@ -135,10 +135,10 @@ def fill(owner: str, source: str, settings: dict[str, Any]) -> None:
     """Have the form of a source begin with `settings`, where it is not there yet."""
     for item in settings_of(source_class(source)):
         if item.name in settings:
-            _hold(keys.widget(keys.setting(owner, source, item.name)), settings[item.name])
+            hold(keys.widget(keys.setting(owner, source, item.name)), settings[item.name])
 
 
-def _hold(key: str, beginning: Any) -> None:
+def hold(key: str, beginning: Any) -> None:
     """Have a widget show what it holds, and at first `beginning`.
 
     It is told in every run. What a run tells is lost where the next one interrupts it, as the end of an import

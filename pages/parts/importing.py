@@ -63,8 +63,11 @@ def _waiting(run: Run) -> str:
 
 
 def _which_try(run: Run) -> str:
-    """The how-manieth import of equal settings it is, and when it ended: two that fail alike are told apart by it."""
+    """The how-manieth import of equal settings it is, and when it ended: two that fail alike are told apart by it.
+    Nothing of one that is the only one."""
     tries = [equal.id for equal in cache.store().equal_runs("import", run.settings)]
+    if len(tries) == 1:
+        return ""
     ended = datetime.fromtimestamp(run.created if run.ended is None else run.ended)
     return f"try {len(tries) - tries.index(run.id)}, {ended.strftime('%d %b at %H:%M:%S')}"
 
@@ -147,7 +150,7 @@ def _decide(run: Run) -> None:
 
 
 def _keep(run: Run) -> None:
-    """Where it cannot be, as in a room that is full, the person can still discard it: the page goes on."""
+    """Where it cannot be, as where its files are damaged, the person can still discard it: the page goes on."""
     with frame.in_place():
         with cache.or_gone():
             key = cache.store().keep(run.id)

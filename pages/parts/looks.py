@@ -7,7 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, bringing, cache, forms, frame, grid, import_form, keys, problem_table
+from pages.parts import (
+    address,
+    bringing,
+    cache,
+    forms,
+    frame,
+    grid,
+    import_form,
+    keys,
+    problem_table,
+    table_columns,
+)
 from pages.parts.frame import escaped
 from pages.parts.picture import data_url
 from pages.parts.tile import Tile
@@ -43,6 +54,7 @@ def show(run: Run) -> None:
         st.error(escaped(look.refused[0].upper() + look.refused[1:]), icon=":material/error:")
     if look.seen is not None:
         _show_counts(look, look.seen)
+        _show_tally(look.seen)
         _show_crops(look.seen.crops)
     _go_on(run, look, source, values)
     if look.seen is not None:
@@ -73,7 +85,8 @@ def _say_why(look: Look) -> None:
     why = {name: recognised.why for name, recognised in look.detected}
     if look.source in known:
         as_found = known[look.source].settings.items() <= look.source_settings.items()
-        changed = "" if as_found else " It is read by your settings instead, those below."
+        instead = f": {escaped(look.read_as)}" if look.read_as else ", those below"
+        changed = "" if as_found else f" It is read by your settings instead{instead}."
         st.caption(f"Recognised: {escaped(why[look.source])}.{changed}")
     elif look.source is not None:
         st.caption(f"Not recognised as {escaped(look.source)}; you have chosen it.")
@@ -95,9 +108,11 @@ def _settings_of(run: Run, look: Look, source: str) -> dict[str, Any]:
     owner = f"look {run.id}"
     import_form.fill(owner, source, look.source_settings)
     plugins = [(source, source_class(source))]
-    return forms.settings_form(
-        owner, plugins, f"More settings of {source}", shared=False, without=("folder",)
-    )[source]
+    said = table_columns.choose(keys.setting(owner, source, ""), look) if look.columns else {}
+    others = forms.settings_form(
+        owner, plugins, f"More settings of {source}", shared=False, without=("folder", *said)
+    )
+    return {**others[source], **said}
 
 
 def _show_counts(look: Look, seen: Preview) -> None:
@@ -105,6 +120,23 @@ def _show_counts(look: Look, seen: Preview) -> None:
         st.metric("Images", f"{seen.images:,}", width="content")
         st.metric("Files", f"{look.files:,}", width="content")
         st.metric("Problems so far", f"{look.problems:,}", width="content")
+
+
+def _show_tally(seen: Preview) -> None:
+    """What the labels come to: the most frequent classes, and the split."""
+    tally = seen.tally
+    if tally.classes:
+        named = ", ".join(f"{escaped(name)} **{count:,}**" for name, count in tally.classes.items())
+        more = f" and {counted(tally.others, 'class')} more" if tally.others else ""
+        st.markdown(f"Classes, by how many samples show them: {named}{more}.")
+    where = f": {escaped(tally.split_from)}" if tally.split_from else ""
+    images = "image" if tally.train == 1 else "images"
+    st.markdown(f"Split: **{tally.train:,}** {images} to train on, **{tally.test:,}** to test on{where}.")
+    if not tally.whole:
+        done = tally.train + tally.test
+        st.caption(
+            f"Counted in a few seconds: the first {done:,} of {seen.images:,} images. An import counts all."
+        )
 
 
 def _show_crops(crops: list[Crop]) -> None:

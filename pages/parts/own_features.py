@@ -159,10 +159,9 @@ def _show_kept(images: ImageSet, told: KeptVectors | KeptNetwork) -> None:
             f"{counted(told.size, 'column')} of {told.columns:,}, matched {told.matched or 'as kept'}, {size}"
         )
     lent = ", lent by the class workspace" if told.lent else ""
-    listed_as = feature_choice.short(told.name)  # as tables of trainings have it
-    st.markdown(
-        f"**{escaped(told.title)}** ({escaped(listed_as)} in lists of trainings): {escaped(what)}{lent}"
-    )
+    listed = feature_choice.called(told.name, images.key)
+    listed_as = "" if listed == told.title else f" ({escaped(listed)} in lists of trainings)"
+    st.markdown(f"**{escaped(told.title)}**{listed_as}: {escaped(what)}{lent}")
     with st.container(horizontal=True, vertical_alignment="center"):
         link = address.only(**{keys.SET: images.key, keys.FEATURES: told.name})
         st.page_link(

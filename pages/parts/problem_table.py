@@ -17,7 +17,7 @@ Row = dict[str, str]
 
 def show(problems: Sequence[Row], said: str, file_name: str) -> None:
     """The table with what is `said` of it, and the button that saves it."""
-    st.dataframe(problems, hide_index=True, height=250)
+    st.dataframe(problems, hide_index=True)
     st.caption(said)
     st.download_button(
         "Report as CSV",

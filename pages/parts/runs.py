@@ -178,7 +178,7 @@ def name_of(run: Run) -> str:
 
 def features_of(run: Run) -> str:
     """What a training saw of an image, in a few words."""
-    told = list(feature_choice.by_words(run.settings["features"]).items())
+    told = list(feature_choice.by_words(run.settings["features"], run.settings["set"]).items())
     return features_told(told, run.settings.get("projection"))
 
 
@@ -227,7 +227,7 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
             said.append(f"{what} {one} → {other}")
     if before.set != after.set:
         said.append("another image set")
-    one, other = feature_choice.by_words(before.features), feature_choice.by_words(after.features)
+    one, other = (feature_choice.by_words(asked.features, asked.set) for asked in (before, after))
     if set(one) != set(other):
         said.append(f"features {' + '.join(one)} → {' + '.join(other) or 'none'}")
     for name in one.keys() & other.keys():
@@ -260,7 +260,7 @@ def _changes_with_method(before: TrainSettings, after: TrainSettings) -> list[st
 def differing(run: Run) -> list[str]:
     """The settings of a training that are not at their defaults, in words: ["Labels in the core = 0"]."""
     given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
-    features = feature_choice.by_words(run.settings["features"])
+    features = feature_choice.by_words(run.settings["features"], run.settings["set"])
     given += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
     said, least = list[str](), run.settings.get("min_images", LEAST)
     for prefix, plugin, values in given:
@@ -287,7 +287,7 @@ def telling(run: Run) -> str:
     """The settings that tell a training from others, in words: the main ones, and those not at their defaults."""
     given = TrainSettings.from_json(run.settings)
     plugins = [("", _method(given.method), given.method_settings)]
-    features = feature_choice.by_words(given.features)
+    features = feature_choice.by_words(given.features, given.set)
     plugins += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
     said = []
     for prefix, plugin, values in plugins:

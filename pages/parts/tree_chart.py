@@ -100,9 +100,8 @@ def _add_marks(figure: go.Figure, found: TreeSearch, across: dict[int, float], c
         figure.add_hline(
             y=found.best_value,
             line={"color": GREY, "dash": "dot", "width": 2},
-            annotation_text="best of all orders",
-            annotation_position="bottom right",
-            annotation_font={"size": 14},
+            name="best of all orders",
+            showlegend=True,  # a text at the line would lie under the marks of what was found
         )
 
 

@@ -19,7 +19,7 @@ from ranking.datasets.tree_source import (
 )
 from ranking.intake import FileTree, Recognised
 from ranking.intake.tree import parent
-from ranking.text import counted, listed, readable
+from ranking.text import counted, listed, readable, told_apart
 from ranking.types import Problem, SourceBox, SourceImage
 
 LAYOUT = "a folder for each class that holds its images, perhaps inside folders train, val and test"
@@ -73,7 +73,7 @@ class ClassFolders(TreeSource):
         yield from rows
         names = called([image.name for image in told])
         for image, test in zip(told, tested, strict=True):
-            box = SourceBox(None, (readable(image.label),), group=image.group)
+            box = SourceBox(None, (told_apart(image.label),), group=image.group)
             yield SourceImage(names[image.name], self._tree.file(image.name), (box,), test)
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 from ranking.datasets.json_file import as_number, brief
 from ranking.datasets.tree_source import Grouped
 from ranking.intake import Unusable
-from ranking.text import readable
+from ranking.text import readable, told_apart
 from ranking.types import SourceBox
 
 ANNOTATION_LEFT_OUT, IMAGE_LEFT_OUT = "annotation left out", "image left out"
@@ -112,7 +112,7 @@ def _category(one: Any) -> tuple[Id, str] | None:
     """Its id and name; None without which annotations of it are left out."""
     if not isinstance(one, dict) or not is_id(one.get("id")) or not isinstance(one.get("name"), str):
         return None
-    name = readable(one["name"])
+    name = told_apart(one["name"])
     return (one["id"], name) if name else None
 
 

@@ -16,7 +16,7 @@ from ranking.datasets.cards import LabelTable
 from ranking.datasets.registry import SOURCES
 from ranking.intake.typed_path import read_typed
 from ranking.settings import setting
-from ranking.text import readable
+from ranking.text import readable, told_apart
 from ranking.types import Ints, Problem, SourceImage
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
@@ -79,7 +79,7 @@ def read_corel5k(data: bytes) -> LabelTable:
     if names.dtype.kind != "U" or names.ndim != 1 or not len(names):
         raise ValueError(f"label_names must be (L,) text, got {names.dtype} of shape {names.shape}")
     check_text(names, "label_names")
-    label_names = tuple(readable(name) for name in names.tolist())
+    label_names = tuple(told_apart(name) for name in names.tolist())
     if len(set(label_names)) < len(label_names) or not all(label_names):
         raise ValueError("label_names must be different and not empty")
     if not 0 <= n_train <= count:

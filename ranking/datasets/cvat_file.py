@@ -12,7 +12,7 @@ from ranking.datasets.outlines import Box, around, turned
 from ranking.datasets.tree_source import Grouped
 from ranking.datasets.xml_file import NUMBER
 from ranking.intake import Unusable
-from ranking.text import readable
+from ranking.text import readable, told_apart
 from ranking.types import SourceBox
 
 LEFT_OUT = "annotation left out"
@@ -99,7 +99,7 @@ def _add(
     try:
         if shape.tag not in SHAPES:
             raise Unusable("boxes, outlines, ellipses and tags", f"<{shape.tag}>")
-        name = readable(label)
+        name = told_apart(label)
         if not name:
             raise Unusable("a label for every shape", f"<{shape.tag}> without")
         box = SHAPES[shape.tag](shape)

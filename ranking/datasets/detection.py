@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from ranking.datasets.registry import SOURCES
 from ranking.intake import FileTree, Recognised
@@ -13,6 +13,19 @@ class ReadsTrees(Protocol):
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None: ...
+
+
+@runtime_checkable
+class ReadsTable(Protocol):
+    """What a source has besides where a person may say what the columns of its table are.
+
+    columns: their names. as_read: the settings that name those of each role as they are read, and the same in words;
+    ValueError where that cannot be told.
+    """
+
+    def columns(self) -> list[str]: ...
+
+    def as_read(self) -> tuple[dict[str, str], str]: ...
 
 
 class Detected(NamedTuple):

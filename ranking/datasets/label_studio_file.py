@@ -12,7 +12,7 @@ from ranking.datasets.json_file import as_number, brief
 from ranking.datasets.outlines import Box, around, turned
 from ranking.datasets.tree_source import Grouped, is_image
 from ranking.intake import Unusable
-from ranking.text import readable
+from ranking.text import readable, told_apart
 from ranking.types import SourceBox
 
 TASK_LEFT_OUT, LEFT_OUT = "task left out", "annotation left out"
@@ -169,7 +169,7 @@ def _boxes(items: list[dict[str, Any]], shown: str, file: str, problems: Grouped
 def _labels(one: dict[str, Any]) -> tuple[str, ...]:
     told = [value for key, value in one.items() if key.endswith(NO_REGION)]
     names = [name for value in told if isinstance(value, list) for name in value if isinstance(name, str)]
-    labels = tuple(filter(None, map(readable, names)))
+    labels = tuple(filter(None, map(told_apart, names)))
     if not labels:
         raise Unusable("rectangles or outlines with labels, or choices", brief(one))
     return labels

@@ -8,17 +8,18 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ranking.datasets.detection import Detected, detect, tree_sources
+from ranking.datasets.detection import Detected, ReadsTable, detect, tree_sources
 from ranking.datasets.preview import Crop, Preview, preview
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.table_file import is_table, read_table
+from ranking.datasets.tally import Tally
 from ranking.intake import FileTree, Limits, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES
 from ranking.intake.tree import suffix
 from ranking.text import listed, readable
-from ranking.types import Problem
+from ranking.types import Problem, Source
 
-PLAIN = ("files", "source", "refused", "problems")
+PLAIN = ("files", "source", "refused", "problems", "columns", "read_as")
 MOST_PROBLEMS = 200  # that are told of; an import tells of all
 UNKNOWN = "no source knows what is in it"
 ENDINGS = 4  # of files of what nobody knows, the most frequent ones, are told
@@ -31,6 +32,8 @@ class Look:
 
     source, source_settings: as what it was read; None where no source knows it. seen: a preview of that; None where it
     cannot be read so, and `refused` says why. problems: how many it met, of which it has the first MOST_PROBLEMS.
+    columns: of the table that it reads, where a person may say what each is; `source_settings` name those of each role
+    as they were read, and `read_as` tells it in words.
     """
 
     files: int
@@ -40,6 +43,8 @@ class Look:
     seen: Preview | None = None
     refused: str = ""
     problems: int = 0
+    columns: list[str] = field(default_factory=list)
+    read_as: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
@@ -86,7 +91,12 @@ def look_at(
     read_by = {**fitting.get(chosen, {}), **settings}
     found = Look(len(tree.names), detected, chosen, read_by)
     try:
-        seen = preview(SOURCES.make(chosen, **{**read_by, "folder": place}))
+        read: Source = SOURCES.make(chosen, **{**read_by, "folder": place})
+        if isinstance(read, ReadsTable):
+            found = replace(found, columns=read.columns())
+            named, in_words = read.as_read()
+            found = replace(found, source_settings={**read_by, **named}, read_as=in_words)
+        seen = preview(read)
     except ValueError as error:
         return replace(found, refused=" ".join(str(error).split()))
     problems = len(seen.problems)
@@ -137,4 +147,5 @@ def _preview_from_json(told: Mapping[str, Any]) -> Preview:
         Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})
         for crop in told["crops"]
     ]
-    return Preview(**{**told, "crops": crops, "problems": [Problem(**row) for row in told["problems"]]})
+    problems = [Problem(**row) for row in told["problems"]]
+    return Preview(**{**told, "crops": crops, "problems": problems, "tally": Tally(**told["tally"])})

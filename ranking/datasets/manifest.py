@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -95,6 +96,31 @@ class Manifest(TreeSource):
                 return Recognised(0.8, why, settings_of(columns))
         return None
 
+    def columns(self) -> list[str]:
+        """The columns of the table, whatever they are taken for; of the first that can be read, where none tells of
+        images; none where there is no such table."""
+        try:
+            headers = [table.header for table in self._told.tables.values()]
+        except ValueError:
+            headers = list(self._headers())
+        return next((names for names in map(_named, headers) if len(set(names)) == len(names)), [])
+
+    def as_read(self) -> tuple[dict[str, str], str]:
+        """The settings that name the columns as they are read, and that in words; ValueError where no table tells of
+        images."""
+        columns = self._told.columns
+        return settings_of(columns), columns.in_words()
+
+    def _headers(self) -> Iterator[tuple[str, ...]]:
+        limits = Limits.from_environment()
+        for name in itertools.islice(self._tables(), MOST_TABLES):
+            with contextlib.suppress(Unusable):  # why it is left out is told where it is read in earnest
+                yield read_table(self._tree, name, limits).header
+
+    def _tables(self) -> Iterator[str]:
+        """The names of the tables that may be read."""
+        return (name for name in self._tree.names if is_table(name) and self.table.strip() in ("", name))
+
     def __len__(self) -> int:
         return len(self._gathered.images)
 
@@ -111,6 +137,10 @@ class Manifest(TreeSource):
         for (name, one), test in zip(told.images.items(), tested, strict=True):
             yield SourceImage(names[name], self._tree.file(name), one.all_boxes(), test, one.size)
 
+    def _names_parts(self) -> str:
+        split = self._told.columns.split
+        return super()._names_parts() if split is None else f"the column {split}"
+
     def _without_row(self) -> Iterator[Problem]:
         """One row for the images of which no table speaks."""
         alone = Grouped()
@@ -126,7 +156,7 @@ class Manifest(TreeSource):
     @cached_property
     def _told(self) -> Told:
         limits, refused = Limits.from_environment(), Grouped()
-        names = [name for name in self._tree.names if is_table(name) and self.table.strip() in ("", name)]
+        names = list(self._tables())
         if len(names) > MOST_TABLES:
             raise ValueError(f"expected at most {MOST_TABLES} tables, got {len(names):,}; name one of them")
         tables: dict[str, Table] = {}
@@ -150,7 +180,7 @@ class Manifest(TreeSource):
 
     def _columns(self, table: Table, index: ImageNames) -> Columns | None:
         """What the columns of a table are, None where they name no images; Unusable where they cannot be told."""
-        header = [name for name in table.header if name]
+        header = _named(table.header)
         if len(set(header)) < len(header):
             twice = next(name for place, name in enumerate(header) if name in header[:place])
             raise Unusable("different names of columns", f"{twice} twice")
@@ -177,3 +207,7 @@ class Manifest(TreeSource):
             )
             raise ValueError(f"expected {LAYOUT}; no row names an image. {reasons}")
         return gathered
+
+
+def _named(header: tuple[str, ...]) -> list[str]:
+    return [name for name in header if name]

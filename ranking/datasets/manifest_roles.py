@@ -49,14 +49,23 @@ def choose(told: str, header: Sequence[str], role: Role) -> tuple[str, ...] | No
     """
     if not told.strip():
         return None
-    cells = [] if told.strip() == NONE else next(csv.reader([told], skipinitialspace=True), [])
-    names = tuple(filter(None, map(str.strip, cells)))
+    names = names_in(told)
     if len(set(names)) < len(names) or not set(names) <= set(header):
         raise Unusable(f"{role.label}: different ones of {listed(list(header), 20)}", told)
     if len(names) not in role.counts:
         counts = f"up to {role.counts[-1]}" if len(role.counts) > 3 else " or ".join(map(str, role.counts))
         raise Unusable(f"{role.label}: {counts}", f"{len(names)}")
     return names
+
+
+def names_in(told: str) -> tuple[str, ...]:
+    """The names in the text of such a setting, whether there are such columns or not.
+
+    >>> names_in('a, "b, c"'), names_in("-")
+    (('a', 'b, c'), ())
+    """
+    cells = [] if told.strip() == NONE else next(csv.reader([told], skipinitialspace=True), [])
+    return tuple(filter(None, map(str.strip, cells)))
 
 
 def settings_of(columns: Columns) -> dict[str, str]:
@@ -74,8 +83,13 @@ def settings_of(columns: Columns) -> dict[str, str]:
 
 
 def written(columns: Sequence[str]) -> str:
+    """What `choose` reads as those columns.
+
+    >>> written(("a", "b, c")), written(()), written(("-",))
+    ('a, "b, c"', '-', '"-"')
     """
-    >>> written(("a", "b, c")), written(())
-    ('a, "b, c"', '-')
-    """
-    return ", ".join(f'"{name}"' if "," in name else name for name in columns) or NONE
+    return ", ".join(_quoted(name) for name in columns) or NONE
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"' if name == NONE or set(name) & set(',"') else name

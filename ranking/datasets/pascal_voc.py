@@ -89,6 +89,10 @@ class PascalVoc:
     def __len__(self) -> int:
         return len(self._split.test)
 
+    def split_from(self) -> str:
+        """Where the split comes from, in words."""
+        return self._split.told
+
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Whether `tree` holds PASCAL VOC."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from PIL import Image
 
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
+from ranking.datasets.tally import Counting, Tally, TellsSplit
 from ranking.intake import Limits
 from ranking.types import Problem, Source, SourceImage
 
 CROPS = 12
 MOST_IMAGES = 60  # that are decoded for them
+COUNT_SECONDS = (
+    5.0  # that the labels of the other images are counted, while a person waits: some 5,000 files of XML
+)
 
 
 @dataclass(frozen=True)
@@ -30,13 +36,15 @@ class Crop:
 class Preview:
     """title and images: what the source tells of itself. crops: at most as many as were asked for.
 
-    problems: what was wrong up to the last crop, each a row of the report that an import would give.
+    problems: what was wrong up to the last crop, each a row of the report that an import would give. tally: what all
+    labels come to.
     """
 
     title: str
     images: int
     crops: list[Crop] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
 
 
 def preview(source: Source, crops: int = CROPS) -> Preview:
@@ -46,20 +54,35 @@ def preview(source: Source, crops: int = CROPS) -> Preview:
     ValueError where the source cannot be read at all.
     """
     limits = Limits.from_environment()
-    told = Preview(source.title(), len(source))
+    told, counting = Preview(source.title(), len(source)), Counting()
     shown: dict[tuple[str, ...], int] = {}
+    records, decoded = source.records(), 0
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        decoded = 0
-        for item in source.records():
+        for item in records:
             outcome = check(item, limits)
             told.problems.extend(outcome.problems)
             if outcome.image is not None:
                 told.crops.append(_crop(outcome.image, shown))
-            decoded += isinstance(item, SourceImage) and not outcome.empty
+            if isinstance(item, SourceImage):
+                counting.add(item)
+                decoded += not outcome.empty
             if len(told.crops) == crops or decoded == MOST_IMAGES:
                 break
-    return told
+    whole = _count(records, counting)
+    split_from = source.split_from() if isinstance(source, TellsSplit) else ""
+    return replace(told, tally=counting.told(split_from, whole))
+
+
+def _count(records: Iterator[SourceImage | Problem], counting: Counting) -> bool:
+    """Count those that are left, undecoded; whether that was done in time."""
+    end = time.monotonic() + COUNT_SECONDS
+    for item in records:
+        if time.monotonic() > end:
+            return False
+        if isinstance(item, SourceImage):
+            counting.add(item)
+    return True
 
 
 def _crop(image: CheckedImage, shown: dict[tuple[str, ...], int]) -> Crop:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from ranking.intake import Unusable
-from ranking.text import readable
+from ranking.text import readable, told_apart
 
 UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")
 
@@ -17,7 +17,7 @@ def listed_labels(cell: str) -> tuple[str, ...]:
     >>> listed_labels("sea; sun|sea")
     ('sea', 'sun')
     """
-    told = [label for label in map(readable, cell.replace("|", ";").split(";")) if label]
+    told = [label for label in map(told_apart, cell.replace("|", ";").split(";")) if label]
     return tuple(dict.fromkeys(told))
 
 

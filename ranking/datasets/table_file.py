@@ -18,7 +18,7 @@ from ranking.datasets.parquet_program import answer_of
 from ranking.intake import FileTree, Limits, Unusable
 from ranking.intake.limits import variable
 from ranking.intake.tree import suffix
-from ranking.text import readable
+from ranking.text import told_apart
 
 TABLES = (".csv", ".tsv", ".parquet")
 MOST_COLUMNS = 1_002
@@ -81,7 +81,7 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     if len(header) > MOST_COLUMNS:
         raise Unusable(f"at most {MOST_COLUMNS:,} columns", f"{len(header):,}")
     return Table(
-        tuple(map(readable, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
+        tuple(map(told_apart, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
     )
 
 

@@ -52,6 +52,7 @@ class TreeSource(ABC):
         0.4, "How many images are drawn for the test where none are named for it.", advanced=True
     )
     seed: int = seed_of_test()
+    _split_from = ""
 
     @classmethod
     @abstractmethod
@@ -63,6 +64,14 @@ class TreeSource(ABC):
 
     def title(self) -> str:
         return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name
+
+    def split_from(self) -> str:
+        """Where the split comes from, in words, once `records` has told an image."""
+        return self._split_from
+
+    def _names_parts(self) -> str:
+        """What names the parts of images, in words."""
+        return "their folders or files"
 
     def _which_test(
         self, parts: Sequence[str | None], groups: Sequence[Sequence[str]] | None = None
@@ -76,7 +85,11 @@ class TreeSource(ABC):
         chosen = next((part for part in ("test", "val") if part in found and found != {part}), None)
         if self.split != "draw" and chosen is not None:
             tested = [part == chosen for part in parts]
+            self._split_from = f"those named {chosen} by {self._names_parts()}"
             return tested, list(_on_both_sides(tested, groups or []))
+        drawn_so = f"{self.test_share:.0%} drawn for the test, seed {self.seed}"
+        why = "as the setting Split asks" if self.split == "draw" else "for nothing names a part for the test"
+        self._split_from = f"{drawn_so}, {why}"
         tested = drawn_whole(groups or [()] * len(parts), self.test_share, self.seed).tolist()
         rows = []
         if len(set(tested)) < 2:

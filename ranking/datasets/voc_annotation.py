@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from ranking.datasets.xml_file import MAX_XML_BYTES, NUMBER, xml_root
 from ranking.intake import Unusable
 from ranking.intake.limits import megabytes
-from ranking.text import readable
+from ranking.text import readable, told_apart
 from ranking.types import Problem
 
 EDGES = ("xmin", "ymin", "xmax", "ymax")
@@ -69,7 +69,7 @@ def _root(data: bytes, report: Report) -> Element | None:
 
 def _object(element: Element, number: int, report: Report) -> VocObject | None:
     left_out = "object left out"
-    name = readable(_text(element, "name"))
+    name = told_apart(_text(element, "name"))
     if not name:
         report("a name for every object", f"object {number} has none", left_out)
         return None
@@ -108,7 +108,7 @@ def _actions(element: Element, number: int, report: Report) -> dict[str, bool] |
     for action in found:
         value = (action.text or "").strip()
         if value in ("0", "1"):
-            actions[readable(action.tag)] = value == "1"
+            actions[told_apart(action.tag)] = value == "1"
         else:
             report(
                 "actions marked 0 or 1", f"object {number}: {action.tag} {value or 'empty'}", "action ignored"

@@ -11,7 +11,7 @@ from ranking.datasets.tree_source import PARTS
 from ranking.datasets.voc_folder import UnusableList, VocFolder
 from ranking.intake.files import image_name
 from ranking.intake.tree import base
-from ranking.text import counted, listed, readable
+from ranking.text import counted, listed, readable, told_apart
 from ranking.types import Problem
 
 LABEL = re.compile(r"\s+[-+]?[01]$")
@@ -21,9 +21,11 @@ Labels = dict[int, dict[str, bool]]  # object number to what the lists say of it
 
 @dataclass
 class Split:
-    """test: image name to whether it is for the test. objects: those that action lists name, None for all."""
+    """test: image name to whether it is for the test. told: where that comes from, in words. objects: those that action
+    lists name, None for all."""
 
     test: dict[str, bool]
+    told: str
     objects: dict[str, Labels] | None = None
     problems: list[Problem] = field(default_factory=list)
 
@@ -91,7 +93,7 @@ def action_lists(folder: VocFolder) -> Lists:
             image = objects.setdefault(split, {}).setdefault(image_name(row[1]), {})
             labels = image.setdefault(int(row[2]), {})
             if action and row[3] is not None and int(row[3]) != 0:  # 0: difficult, neither shown nor not
-                labels[action] = int(row[3]) == 1
+                labels[told_apart(action)] = int(row[3]) == 1
     lists.images = {split: list(images) for split, images in objects.items()}
     return lists
 
@@ -123,7 +125,8 @@ def split_by_lists(
         )  # fmt: skip
         named = sorted(set(names))
         test_of = dict(zip(named, drawn(len(named), share, seed).tolist(), strict=True))
-        return Split(test_of, _objects(lists, [train]), problems)
+        told = f"{share:.0%} drawn for the test, seed {seed}, for no list or folder names any"
+        return Split(test_of, told, _objects(lists, [train]), problems)
     tested = set(lists.names(test))
     trained = set(lists.names(train)) if train else set(annotated) - tested
     if not train:
@@ -133,9 +136,9 @@ def split_by_lists(
     if both:
         came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept for the test only"
         problems.append(Problem("ImageSets", f"no image both in {train} and {test}", came, done))
-    return Split(
-        {name: name in tested for name in sorted(tested | trained)}, _objects(lists, [train, test]), problems
-    )
+    test_of = {name: name in tested for name in sorted(tested | trained)}
+    told = f"{test} is for the test, {train or 'all others'} to train on, of its lists or folders"
+    return Split(test_of, told, _objects(lists, [train, test]), problems)
 
 
 def _first_annotated(lists: Lists, candidates: list[str], annotated: list[str]) -> str:

@@ -9,7 +9,7 @@ import re
 
 from ranking.intake import FileTree, Unusable
 from ranking.intake.tree import base, suffix
-from ranking.text import readable
+from ranking.text import readable, told_apart
 
 MAX_BYTES = 2**18
 LINES = ("classes.txt", "obj.names", "classes.names")
@@ -55,7 +55,7 @@ def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
         names, pose = yaml_names(text), POSE.search(text) is not None
     else:
         names, pose = dict(enumerate(line.strip() for line in text.splitlines())), False
-    names = {number: readable(told) for number, told in names.items() if readable(told)}
+    names = {number: told_apart(told) for number, told in names.items() if readable(told)}
     if not names:
         raise Unusable("a list of the names of classes", "none that can be read")
     return names, pose

@@ -5,11 +5,17 @@ from __future__ import annotations
 import io
 
 import pytest
-from brought import box, coco, lay, some_classes, some_coco, some_yolo
+from brought import box, coco, lay, some_classes, some_coco, some_table, some_yolo
 from PIL import Image
+from voc_tree import two_images
 
-from ranking.datasets import make_source, preview
+from ranking.datasets import make_source, preview, tally
 from ranking.datasets.preview import preview as preview_of
+
+
+def some_voc(root):
+    two_images(root)
+    return root
 
 
 def shown(source, folder, **settings):
@@ -43,6 +49,59 @@ def test_it_ends_with_the_last_crop_and_writes_nothing(tmp_path):
     told = shown("Class folders", folder, crops=2)
     assert (len(told.crops), told.problems) == (2, [])
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_all_labels_are_counted_and_no_more_images_decoded(tmp_path, monkeypatch):
+    files = {
+        f"{name}/{number}.jpg": None for name, count in (("ant", 2), ("bee", 5)) for number in range(count)
+    }
+    folder = lay(tmp_path / "x", files)
+    (folder / "bee/4.jpg").write_bytes(b"broken")
+    told = preview_of(make_source("Class folders", folder=str(folder), test_share=0.5), 3)
+    assert list(told.tally.classes.items()) == [("bee", 5), ("ant", 2)]
+    assert told.tally.train + told.tally.test == 7
+    assert told.tally.test in (3, 4)
+    assert told.tally.split_from == "50% drawn for the test, seed 0, for nothing names a part for the test"
+    assert (told.tally.others, told.tally.whole) == (0, True)
+    assert [row for row in told.problems if "bee" in row.file] == []
+    monkeypatch.setattr(tally, "MOST_CLASSES", 1)
+    told = shown("Class folders", folder)
+    assert (told.tally.classes, told.tally.others) == ({"bee": 5}, 1)
+
+
+def test_counting_ends_in_time_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(preview, "COUNT_SECONDS", -1.0)
+    told = shown(
+        "Class folders", lay(tmp_path / "x", {f"cat/{number}.jpg": None for number in range(9)}), crops=2
+    )
+    assert (told.tally.classes, told.tally.whole) == ({"cat": 2}, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "make", "settings", "split", "why"),
+    [
+        ("COCO", some_coco, {}, (2, 1), "those named val by their folders or files"),
+        (
+            "Class folders",
+            some_classes,
+            {"split": "draw", "test_share": 0.5},
+            None,
+            "50% drawn for the test, seed 0, as the setting Split asks",
+        ),
+        ("Table of images", some_table, {}, (2, 1), "those named test by the column split"),
+        (
+            "PASCAL VOC",
+            some_voc,
+            {},
+            (1, 1),
+            "test is for the test, trainval to train on, of its lists or folders",
+        ),
+    ],
+)
+def test_where_the_split_comes_from(tmp_path, source, make, settings, split, why):
+    told = preview_of(make_source(source, folder=str(make(tmp_path / "x")), **settings)).tally
+    assert told.split_from == why
+    assert split in (None, (told.train, told.test))
 
 
 def test_problems_on_the_way_are_told(tmp_path):

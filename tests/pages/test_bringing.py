@@ -15,6 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from zipped import zip_of
 
 from pages.parts import address, bringing, problem_table
+from ranking.datasets import load_image_set, preview
 from ranking.datasets.detection import tree_sources
 from ranking.home import HomeError
 from ranking.run import Run
@@ -189,12 +190,24 @@ def test_what_was_found_is_shown_before_anything_is_stored(laboratory, dropped):
         "Files": "39",
         "Problems so far": "1",
     }
+    said = " ".join(plain(element) for element in app.markdown)
+    assert "Classes, by how many samples show them: " in said
+    assert f"{HOSTILE} **" in said
+    assert "Split: **9** images to train on, **9** to test on: " in said
+    assert "is for the test" in said
     shown = tiles(app)
     assert len(shown) == 12
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
     assert shown[0]["src"].startswith("data:image/webp;base64,")
     assert "nothing is stored yet" in captions(app)
     assert laboratory.store.image_sets() == before
+
+
+def test_what_could_not_be_counted_in_time_is_said(laboratory, started, open_page, tmp_path, monkeypatch):
+    monkeypatch.setattr(preview, "COUNT_SECONDS", -1.0)
+    app = drop(open_page("image_sets"), zipped_shapes(tmp_path))
+    look_here(laboratory.store, started[0])
+    assert "the first 12 of 19 images. An import counts all." in captions(app.run())
 
 
 def test_importing_takes_the_upload_along_and_leaves_nothing_of_the_look(laboratory, started, dropped):
@@ -268,11 +281,110 @@ def test_where_a_proposed_column_is_overruled_the_reason_says_so(laboratory, sta
     app.run()
     assert "year numbers to order by" in captions(app)
     assert "by your settings instead" not in captions(app)
-    app.text_input(key=f"widget look {started[0].id}.Table of images.number_columns").input("-").run()
+    app.multiselect(key=f"widget look {started[0].id}.Table of images.numbers 0").set_value([]).run()
     app.button(key="look again").click().run()
     look_here(laboratory.store, started[1])
     app.run()
     assert "It is read by your settings instead" in captions(app)
+
+
+@pytest.fixture
+def german(laboratory, started, open_page, tmp_path):
+    """The page after a table was looked at whose columns of boxes are called as nobody knows."""
+    folder = tmp_path / "fotos"
+    folder.mkdir()
+    rows = ["datei;art;links;oben;breit;hoch"]
+    for number in range(6):
+        Image.new("RGB", (40, 30), (30 * number, 90, 0)).save(folder / f"{number}.png")
+        rows.append(f"{number}.png;{'Hund' if number % 2 else 'Katze'};{number};2;20;15")
+    (folder / "fotos.csv").write_text("\n".join(rows))
+    app = drop(open_page("image_sets"), zip_of(folder, tmp_path / "fotos.zip").read_bytes(), "fotos.zip")
+    look_here(laboratory.store, started[0])
+    return app.run()
+
+
+def column_box(app, run, role):
+    key = f"widget look {run.id}.Table of images.{role}"
+    return next(part for part in [*app.selectbox, *app.multiselect] if part.key == key)
+
+
+def test_what_each_column_is_stands_in_the_open_by_name(laboratory, started, german):
+    [look] = started
+    columns = ["datei", "art", "links", "oben", "breit", "hoch"]
+    assert column_box(german, look, "image 0").value == "datei"
+    assert column_box(german, look, "image 0").options == columns, "there has to be one"
+    assert column_box(german, look, "labels 0").value == ["art"]
+    assert column_box(german, look, "numbers 0").value == columns[2:], "as far as anybody could know"
+    for role in ("box 0", "box 1", "box 2", "box 3", "group 0", "split 0", "size 0", "size 1"):
+        assert column_box(german, look, role).value == ""
+        assert column_box(german, look, role).options == ["not there", *columns]
+    assert not [box for box in german.text_input if "column" in box.label.lower()]
+    assert "import brought" in [button.key for button in german.button]
+
+
+def test_a_column_that_is_given_another_role_begins_another_look(laboratory, started, german):
+    [look] = started
+    for part, name in enumerate(("links", "oben", "breit", "hoch")):
+        column_box(german, look, f"box {part}").set_value(name).run()
+        assert name not in column_box(german, look, "numbers 0").value, "a column has one role"
+    assert "import brought" not in [button.key for button in german.button]
+    column_box(german, look, "box_form").select("left, top, width, height").run()
+    german.button(key="look again").click().run()
+    _, again = started
+    assert again.settings["source_settings"]["box_columns"] == "links, oben, breit, hoch"
+    assert again.settings["source_settings"]["number_columns"] == "-"
+    look_here(laboratory.store, again)
+    german.run()
+    assert not german.error
+    assert "links, oben, breit, hoch the boxes (left, top, width, height, in pixels)" in captions(german)
+    assert [column_box(german, again, f"box {part}").value for part in range(4)] == [
+        "links",
+        "oben",
+        "breit",
+        "hoch",
+    ]
+    assert column_box(german, again, "numbers 0").value == []
+    german.button(key="import brought").click().run()
+    done = look_here(laboratory.store, started[-1])
+    assert load_image_set(done.draft).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
+
+
+def test_what_cannot_be_read_so_says_why_and_keeps_what_was_chosen(laboratory, started, german):
+    column_box(german, started[0], "box 0").set_value("links").run()
+    column_box(german, started[0], "box 1").set_value("oben").run()
+    german.button(key="look again").click().run()
+    look_here(laboratory.store, started[1])
+    german.run()
+    assert "Columns of the boxes: 0 or 1 or 4, got 2" in plain(german.error[0])
+    assert [column_box(german, started[1], f"box {part}").value for part in range(4)] == [
+        "links",
+        "oben",
+        "",
+        "",
+    ]
+    assert "import brought" not in [button.key for button in german.button]
+
+
+def test_a_table_in_which_nothing_is_known_is_told_by_a_person(laboratory, started, open_page, tmp_path):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    for number in range(4):
+        Image.new("RGB", (40, 30), (30 * number, 90, 0)).save(folder / f"{number}.png")
+    (folder / "t.csv").write_text("was,wo\n" + "".join(f"Tier {n},{n}.png\n" for n in range(4)))
+    app = drop(open_page("image_sets"), zip_of(folder, tmp_path / "x.zip").read_bytes(), "x.zip")
+    look_here(laboratory.store, started[0])
+    app.run()
+    app.selectbox(key=f"widget read as {started[0].id}").select("Table of images").run()
+    look_here(laboratory.store, started[1])
+    app.run()
+    assert app.error
+    column_box(app, started[1], "image 0").set_value("wo").run()
+    column_box(app, started[1], "labels 0").set_value(["was"]).run()
+    app.button(key="look again").click().run()
+    look_here(laboratory.store, started[2])
+    app.run()
+    assert not app.error
+    assert {tile["left"] for tile in tiles(app)} == {f"Tier {n}" for n in range(4)}
 
 
 def test_what_was_looked_at_waits_until_it_is_discarded(laboratory, started, dropped, open_page):

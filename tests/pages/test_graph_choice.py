@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from test_ranked_images import components
 from test_train import texts
 
 from pages.parts import cache, export, graph_choice, runs
+from ranking import apart, similarity
 from ranking.edge_files import edges_file, edges_name, short_name
-from ranking.home import HomeError
 from ranking.store import Store
 
 METHOD = "HOB-SVM"
@@ -143,33 +144,41 @@ def test_a_refusal_is_not_said_of_another_set(laboratory, open_page):
     assert not app.error
 
 
-def test_a_csv_that_is_too_large_is_refused_before_it_is_read(laboratory, open_page, monkeypatch):
+def test_a_csv_that_is_too_large_is_refused_before_it_is_read(laboratory, open_page, images, monkeypatch):
     def read(*_):
         raise AssertionError("it was read")
 
     monkeypatch.setattr(graph_choice, "MOST_MEGABYTES", 1)
-    monkeypatch.setattr(graph_choice, "edges_from_csv", read)
+    monkeypatch.setattr(graph_choice, "keep_pairs_apart", read)
     app = open_page("train", set=laboratory.shapes, method=METHOD)
     assert app.file_uploader[0].proto.max_upload_size_mb == 1, "the browser asks no server either"
+    large = SimpleNamespace(name="pairs.csv", size=3 * 2**19, getvalue=read)
     with pytest.raises(
-        ValueError, match=r"pairs.csv: expected at most 1 MB, got 1.5 MB; leave other columns out"
+        ValueError,
+        match=r"pairs.csv: expected at most 1 MB, got 1.5 MB; leave other columns out, or some pairs",
     ):
-        graph_choice.read(None, io.BytesIO(), "pairs.csv", 3 * 2**19)
+        graph_choice.keep(images, large)
 
 
-def test_too_many_pairs_are_refused_at_the_first_too_many(laboratory, open_page, images, edges, monkeypatch):
-    monkeypatch.setattr(graph_choice, "MOST_PAIRS", 2)
+def test_a_csv_is_read_by_another_process_within_limits(laboratory, open_page, images, edges, monkeypatch):
+    def read(*_):
+        raise AssertionError("it was read here")
+
+    monkeypatch.setattr(similarity, "_lines", read)
     app = upload(open_page("train", set=laboratory.shapes, method=METHOD), as_csv(images, edges))
-    assert errors(app) == ["pairs.csv, line 4: expected at most 2 pairs, got more; leave some out"]
+    assert not app.error
+    assert box(app).value == edges_name(edges)
+    monkeypatch.setattr(apart, "SECONDS", 0.01)
+    upload(app, as_csv(images, edges[:2]))
+    assert errors(app) == ["reading it took more than 0.02 seconds; bring less"]
 
 
-def test_a_home_that_cannot_be_written_is_said(laboratory, open_page, images, edges, monkeypatch):
-    def full(*_):
-        raise HomeError("cannot use the home folder: No space left on device; free some space there")
-
-    monkeypatch.setattr(Store, "keep_edges", full)
+def test_a_home_that_cannot_be_written_is_said(laboratory, open_page, images, edges):
+    laboratory.store.edges.mkdir(exist_ok=True)
+    (laboratory.store.edges / laboratory.shapes).write_text("in the way")
     app = upload(open_page("train", set=laboratory.shapes, method=METHOD), as_csv(images, edges))
-    assert errors(app) == ["cannot use the home folder: No space left on device; free some space there"]
+    [said] = errors(app)
+    assert said.startswith("cannot use the home folder ")
     assert box(app).value == "same image"
 
 

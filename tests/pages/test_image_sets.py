@@ -160,9 +160,13 @@ def test_an_equal_failure_is_told_from_the_one_before_it_beside_the_button(labor
         assert len(app.error) == 1, "in the form, and nowhere else"
     times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (1e9, 1e9 + 7)]
     assert said == [
-        f"**This import (try {number}, {time}) failed:** nothing there"
-        for number, time in enumerate(times, start=1)
+        "**This import failed:** nothing there",
+        f"**This import (try 2, {times[1]}) failed:** nothing there",
     ]
+    app = open_page("image_sets", **{"import": laboratory.store.runs("import")[1].id})
+    assert app.error[0].value == f"**This import (try 1, {times[0]}) failed:** nothing there", (
+        "now there are two"
+    )
 
 
 def test_an_import_that_waits_is_listed_until_it_is_decided_on(laboratory, open_page, imported):

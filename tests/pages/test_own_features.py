@@ -285,8 +285,8 @@ def test_a_training_on_them_ranks_and_is_told_by_their_name(laboratory, open_pag
         assert not open_page(page, run=on_own.id).exception
     before = TrainSettings.from_json({**on_own.settings, "features": [["Colour", {}]]})
     after = TrainSettings.from_json(on_own.settings)
-    assert runs.differences(before, after) == [f"features Colour → own {own[4:12]}"]
-    assert f"own {own[4:12]}" in export.title_of(on_own, images, cache.ranking(on_own, "test"), "test")
+    assert runs.differences(before, after) == ["features Colour → resnet.npy"]
+    assert " · resnet.npy · " in export.title_of(on_own, images, cache.ranking(on_own, "test"), "test")
 
 
 def test_without_them_a_training_keeps_its_ranking_and_says_what_is_missing(
@@ -324,8 +324,27 @@ def test_an_export_goes_without_them_and_is_checked_where_they_are(
     assert import_run(other, data).imported["checked"] == {"metrics": True, "scores": True}
 
 
-def test_names_go_through_settings_and_back(own):
+def test_names_go_through_settings_and_back(laboratory, own):
     features = feature_choice.named(["HOG", own])
     assert feature_choice.names_of(features) == ["HOG", own]
     assert feature_choice.names_of(json.loads(json.dumps(features))) == ["HOG", own]
-    assert feature_choice.by_words(features) == {"HOG": {}, f"own {own[4:12]}": {}}
+    assert feature_choice.by_words(features, laboratory.shapes) == {"HOG": {}, "resnet.npy": {}}
+    assert feature_choice.by_words(features, laboratory.digits) == {"HOG": {}, f"own {own[4:12]}": {}}, (
+        "not there"
+    )
+
+
+def test_two_of_one_title_are_told_apart_and_no_title_is_taken_for_a_feature(laboratory, own, vectors):
+    other = kept_here(laboratory.store, laboratory.shapes, vectors[:, ::-1])
+    run = laboratory.store.create_run(
+        "features", FeaturesSettings(laboratory.shapes, brought="x.npy").to_json()
+    )
+    run.brought_file.write_bytes(npy(vectors[::-1].copy()))
+    third = laboratory.store.keep_vectors(look_here(laboratory.store, run).id, "HOG")
+    features = feature_choice.named(["HOG", own, other, third])
+    assert list(feature_choice.by_words(features, laboratory.shapes)) == [
+        "HOG",
+        f"resnet.npy (own {own[4:12]})",
+        f"resnet.npy (own {other[4:12]})",
+        f"HOG (own {third[4:12]})",
+    ]

@@ -335,7 +335,7 @@ def test_a_full_room_says_so_where_something_is_begun(anna, server, open_page, m
     assert len(Store(anna.home).runs()) == before
 
 
-def test_an_import_that_a_full_room_cannot_keep_can_be_discarded_at_once(
+def test_what_a_person_was_told_is_imported_can_be_kept_in_a_room_that_is_full_by_then(
     anna, server, open_page, monkeypatch, tmp_path
 ):
     monkeypatch.setattr(cache, "common", cache.store)  # nothing bundled is begun in this test
@@ -347,7 +347,27 @@ def test_an_import_that_a_full_room_cannot_keep_can_be_discarded_at_once(
     monkeypatch.setenv(DISK, "1")
     app.button(key="keep import").click().run()
     assert not app.exception
-    assert "this room is full" in " ".join(error.value for error in app.error)
+    assert not app.error
+    assert run.result["key"] in [row.key for row in store.image_sets()]
+
+
+def test_an_import_that_cannot_be_kept_can_be_discarded_at_once(
+    anna, server, open_page, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(cache, "common", cache.store)  # nothing bundled is begun in this test
+    monkeypatch.setenv(FOLDERS, str(tmp_path))
+    write_shapes(tmp_path / "more", images=10)
+    store = Store(anna.home)
+    run = import_here(store, "PASCAL VOC", folder=str(tmp_path / "more"))
+    app = open_page("image_sets", room=ANNA, **{"import": run.id})
+
+    def refuse(*_):
+        raise HomeError("there is no space left")
+
+    monkeypatch.setattr(Store, "keep", refuse)
+    app.button(key="keep import").click().run()
+    assert not app.exception
+    assert "there is no space left" in " ".join(error.value for error in app.error)
     app.button(key="discard import").click().run()
     assert not app.exception
     assert not store.run(run.id).draft.exists()

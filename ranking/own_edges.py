@@ -1,0 +1,54 @@
+"""Pairs of samples that a person brings as a CSV: read and kept by a process of its own."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from ranking.apart import answer_apart, ask_apart
+from ranking.edge_files import MOST_PAIRS
+from ranking.image_graph import GRAPHS
+from ranking.room_quotas import check_disk
+from ranking.similarity import edges_from_csv
+from ranking.store import Store
+from ranking.types import Ints
+
+
+def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
+    """Keep the pairs of an image set that the CSV in `data` lists, and return the name that settings give them.
+
+    name: what a person calls the file. ValueError, with the line and the remedy, where it is no such CSV; FullError
+    in a room that is full.
+    """
+    check_disk(store.home)  # here, for pages offer to make space where a FullError comes
+    told = ask_apart("ranking.own_edges", [str(store.home), set_key], data)
+    if "wrong" in told:
+        raise ValueError(f"{name}, {told['wrong']}")
+    return str(told["kept"])
+
+
+def read_pairs(data: bytes, ids: Any) -> Ints:
+    """The pairs (m, 2), m > 0, of a CSV in the columns i and j, by the `ids` (n,) of the samples; else ValueError."""
+    edges = edges_from_csv(io.BytesIO(data), ids, MOST_PAIRS)
+    if not len(edges):
+        raise ValueError(
+            "line 2: expected a pair of samples, got nothing; write one below the line i,j, or choose "
+            f"“{GRAPHS['none'].words.capitalize()}” above"
+        )
+    return edges
+
+
+def _work(arguments: list[str], data: bytes) -> dict[str, Any]:
+    home, set_key = arguments
+    store = Store(Path(home))
+    ids = store.image_set(set_key).ids
+    try:
+        edges = read_pairs(data, ids)
+    except ValueError as error:
+        return {"wrong": str(error)}
+    return {"kept": store.keep_edges(set_key, edges)}
+
+
+if __name__ == "__main__":
+    answer_apart(_work)
