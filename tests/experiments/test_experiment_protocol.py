@@ -62,6 +62,10 @@ def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> N
     ("changes", "said"),
     [
         ({"folds": 1}, "folds must be at least 2, got 1"),
+        (
+            {"methods": (("SVM", {}),), "graph": "friends"},
+            "no similarity graph is called 'friends'; choose one of: same image, same group, nearest, none, or bring",
+        ),
         ({"measure": "F1"}, "no measure is called 'F1'; choose one of: AP, "),
         ({"features": ()}, "expected at least one feature, got none; choose one or more"),
         ({"methods": ()}, "expected at least one method, got none"),
@@ -102,6 +106,10 @@ def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise() 
     assert beginning is not None
     assert {name: beginning[name] for name in ("C", "eta")} == dict(point)
     assert ap.beginning(point) is None
+    (chosen,) = contenders_of(
+        Protocol("abc", HOG, (("HOAP-SVM", {}),), grids={"C": (5.0,), "start_C": (0.1, 2.0)})
+    )
+    assert [(chosen.beginning(point) or {})["C"] for point in chosen.points] == [0.1, 2.0], "as its grid asks"
     assert graph_in_use(Protocol("abc", HOG, methods), [hob]) == "same image"
     assert graph_in_use(Protocol("abc", HOG), contenders_of(Protocol("abc", HOG, (("SVM", {}),)))[:1]) is None
 
