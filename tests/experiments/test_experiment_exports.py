@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -11,6 +14,7 @@ from tiny_actions import images, material, planned
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.curves import grid_curves
 from ranking.experiments.exports import cell_rows, cells_csv, latex, plain, write_parquet
+from ranking.experiments.protocol import contenders_of
 from ranking.experiments.results import Results
 from ranking.experiments.running import run_experiment
 from ranking.experiments.statistics import mean_interval
@@ -45,6 +49,15 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results: Results, tmp_path: 
     assert [file.name for file in tmp_path.iterdir()] == ["cells.parquet"]
 
 
+def test_each_setting_of_a_grid_has_its_column(results: Results) -> None:
+    """Also where no method has all of them."""
+    methods = (("HOB-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
+    grids = {"C": (1.0,), "eta": (0.1, 1.0), "start_C": (1.0, 2.0)}
+    contenders = tuple(contenders_of(replace(results.protocol, methods=methods, grids=grids)))
+    row = cell_rows(replace(results, contenders=contenders))[0]
+    assert list(row)[:6] == ["query", "method", "C", "eta", "start_C", "fold"]
+
+
 def test_the_curves_go_along_c_one_for_each_eta(results: Results) -> None:
     curves = grid_curves(results, "jump")
     assert [(curve.contender, curve.others, curve.C) for curve in curves] == [
@@ -71,3 +84,36 @@ def test_tables_are_drawn_as_text_and_as_latex(results: Results) -> None:
     assert r"\caption{50\% of \{x\}}" in drawn
     assert r"x \& y & -- \\" in drawn
     assert r" & a\_b \\" in drawn
+
+
+@pytest.mark.parametrize("columns", [1, 8])
+def test_names_are_text_in_latex(columns: int) -> None:
+    """After the end of a row or of a line LaTeX takes "[" and "*" for a part of that command, and stops."""
+    names = ("[b]", "*s", "<b> a|b ?`", "~^\\%")
+    drawn = latex(
+        Table(
+            "of [x] <y>",
+            tuple(f"[{place}] *" for place in range(columns)),
+            tuple(Row(name, ("C = [1]",) * columns, (False,) * columns) for name in names),
+        )
+    )
+    assert not re.search(r"\\\\\s*[\[*]", drawn)
+    assert not re.search(r"[<>|]|\?`", drawn)
+    assert drawn.count("{}[") == (len(names[:1]) if columns == 1 else columns + 1)
+    assert r"\textasciitilde{}\textasciicircum{}\textbackslash{}\%" in drawn
+    assert drawn.startswith("\\begin{table}")
+    assert latex(Table("猫", ("é",), ())).startswith(
+        "% Where pdfLaTeX stops at a letter that is not Latin, use "
+    )
+
+
+def test_a_query_that_is_called_average_is_not_the_average(results: Results) -> None:
+    def renamed(told: Any) -> Any:
+        return {("Average", *place[1:]): value for place, value in told.items()}
+
+    table = validation_table(
+        replace(results, queries=("Average",), outcomes=renamed(results.outcomes), keys=renamed(results.keys))
+    )
+    assert table.columns == ("Average", "Average of all")
+    signed = latex(table, {("Average", "SVM"): "△"})
+    assert signed.count("bigtriangleup") == 1, "a sign of the query is none of the average"
