@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ranking.optimise.block import Block
-from ranking.types import Features, Floats, check_features
+from ranking.types import Features, Floats, as_floats, check_features
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -122,5 +122,7 @@ def _checked_shape(rows: Any) -> tuple[int, ...]:
 def _product(
     rows: Features, scale: float, product: Callable[..., Floats], values: tuple[Floats, ...]
 ) -> Floats:
-    found: Floats = product(Block(rows, scale), *values)
+    found: Floats = product(
+        Block(as_floats(np.asarray(rows)), scale), *values
+    )  # as `check_features` takes them
     return found
