@@ -55,6 +55,24 @@ def test_a_large_block_leaves_the_relevant_samples_spread(seed: int) -> None:
     assert np.bincount(fold, labels[:, 0], 2).tolist() == [3, 3]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_scarcest_class_is_dealt_first_and_evenly(seed: int) -> None:
+    """Four samples show a rare class beside a common one, which alone would spread them as luck has it."""
+    common = np.random.default_rng(seed).random(40) < 0.5
+    rare = np.isin(np.arange(40), np.flatnonzero(common)[:4])
+    fold = deal(np.arange(40), np.stack([common, rare], axis=1), 4, seed)
+    assert np.bincount(fold, rare, 4).tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_of_folds_that_lack_a_class_alike_the_emptier_one_has_it(seed: int) -> None:
+    """Two blocks of five and of one sample, with one relevant each, then three samples of another class."""
+    blocks = np.array([0] * 5 + [1, 2, 3, 4])
+    first, second = np.isin(np.arange(9), [0, 5]), blocks > 1
+    fold = deal(blocks, np.stack([first, second], axis=1), 2, seed)
+    assert sorted(np.bincount(fold)) == [3, 6]
+
+
 def test_blocks_join_images_and_groups_however_far_around() -> None:
     assert blocks_of(np.array([5, 5, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist() == [0, 0, 0, 1, 1]
     assert blocks_of(np.array([4, 2, 4, 9]), np.array([4, 2, 4, 9])).tolist() == [0, 1, 0, 2]
