@@ -288,6 +288,17 @@ def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes: A
         assert (there.exact_scores(weights) == before).all()
 
 
+def test_rows_that_are_gone_with_their_worker_are_told_with_the_remedy(processes: Any) -> None:
+    features, relevance = samples()
+    with connected(processes.scheduler_address) as client:
+        sharded = ShardedFeatures.dealt(client, features)
+        ((holder,),) = (client.who_has(sharded._shards[:1])[sharded._shards[0].key],)
+        nanny = next(one for one in processes.workers.values() if one.worker_address == holder)
+        os.kill(nanny.process.pid, signal.SIGKILL)
+        with pytest.raises(ConnectionError, match="rows of the features that lay nowhere else .*; deal them"):
+            fit_on_shards(make_method("AP-SVM"), sharded, relevance)
+
+
 def test_wrong_shards_are_told_apart(threads: Any) -> None:
     with connected(threads.scheduler_address) as client:
 

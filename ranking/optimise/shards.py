@@ -8,6 +8,7 @@ float64 where the rows lie.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,14 +70,23 @@ class ShardedFeatures:
     def products(
         self, product: Callable[..., Floats], scale: float, values: Sequence[tuple[Floats, ...]]
     ) -> list[Floats]:
-        """What a method of `Block` gives for each shard, where it lies; values: its arguments for each."""
+        """What a method of `Block` gives for each shard, where it lies; values: its arguments for each.
+
+        ConnectionError where rows are gone with their worker.
+        """
         asked = [
             self._client.submit(
                 _product, shard, scale, product, given, workers=place, allow_other_workers=True, pure=False
             )
             for shard, place, given in zip(self._shards, self._places, values, strict=True)
         ]
-        found: list[Floats] = self._client.gather(asked)
+        try:
+            found: list[Floats] = self._client.gather(asked)
+        except CancelledError as error:
+            raise ConnectionError(
+                f"a worker is gone, and with it rows of the features that lay nowhere else ({error}); deal them again, "
+                "or give shards that workers read, which are read again where one is lost"
+            ) from error
         return found
 
 
