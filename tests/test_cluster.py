@@ -295,7 +295,9 @@ def test_rows_that_are_gone_with_their_worker_are_told_with_the_remedy(processes
         ((holder,),) = (client.who_has(sharded._shards[:1])[sharded._shards[0].key],)
         nanny = next(one for one in processes.workers.values() if one.worker_address == holder)
         os.kill(nanny.process.pid, signal.SIGKILL)
-        with pytest.raises(ConnectionError, match="rows of the features that lay nowhere else .*; deal them"):
+        with pytest.raises(
+            ConnectionError, match=r"rows of the features that lay nowhere else .*; deal them"
+        ):
             fit_on_shards(make_method("AP-SVM"), sharded, relevance)
 
 

@@ -13,7 +13,7 @@ from tiny_actions import images, material, planned
 
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.curves import grid_curves
-from ranking.experiments.exports import cell_rows, cells_csv, latex, plain, write_parquet
+from ranking.experiments.exports import cell_rows, cells_csv, latex, plain, shown, write_parquet
 from ranking.experiments.protocol import contenders_of
 from ranking.experiments.results import Results
 from ranking.experiments.running import run_experiment
@@ -35,6 +35,10 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results: Results, tmp_path: 
     read = list(csv.DictReader(io.StringIO(cells_csv(results))))
     assert [row["key"] for row in read] == [row["key"] for row in rows]
     assert [float(row["AP"]) for row in read] == [row["AP"] for row in rows]
+    for row, outcome in zip(rows, results.outcomes.values(), strict=True):
+        proof = outcome.certificate
+        told = [row[name] for name in ("objective", "gap", "converged", "iterations", "seconds")]
+        assert told == [proof.primal, proof.relative_gap, proof.converged, proof.iterations, outcome.seconds]
     first = rows[0]
     assert (first["query"], first["method"], first["C"], first["eta"], first["fold"]) == (
         "jump",
@@ -85,6 +89,23 @@ def test_tables_are_drawn_as_text_and_as_latex(results: Results) -> None:
     assert r"x \& y & -- \\" in drawn
     assert r" & a\_b \\" in drawn
 
+    assert drawn.count(" -- ") == 2, "what is not there, and what is not a number"
+    assert shown(-1234.56) == "-1235"
+
+
+@pytest.mark.parametrize(("columns", "turns"), [(7, False), (8, True)])
+def test_wide_latex_tables_are_turned_with_their_signs(columns: int, turns: bool) -> None:
+    queries = tuple(f"q{place}" for place in range(columns))
+    rows = tuple(Row(name, (0.25,) * columns, (False,) * columns) for name in ("SVM", "AP-SVM"))
+    lines = latex(Table("AP", queries, rows), {("q1", "AP-SVM"): "△"}).splitlines()
+    (signed,) = [line for line in lines if "bigtriangleup" in line]
+    cells = [cell.strip() for cell in signed.removesuffix(r"\\").split("&")]
+    assert cells == (
+        ["q1", "0.250", r"0.250 $\bigtriangleup$"]
+        if turns
+        else ["AP-SVM", "0.250", r"0.250 $\bigtriangleup$", *["0.250"] * 5]
+    )
+
 
 @pytest.mark.parametrize("columns", [1, 8])
 def test_names_are_text_in_latex(columns: int) -> None:
@@ -107,13 +128,23 @@ def test_names_are_text_in_latex(columns: int) -> None:
     )
 
 
-def test_a_query_that_is_called_average_is_not_the_average(results: Results) -> None:
-    def renamed(told: Any) -> Any:
-        return {("Average", *place[1:]): value for place, value in told.items()}
+def of_query(results: Results, name: str) -> Results:
+    """The results of one query as those of another name."""
 
-    table = validation_table(
-        replace(results, queries=("Average",), outcomes=renamed(results.outcomes), keys=renamed(results.keys))
-    )
+    def renamed(told: Any) -> Any:
+        return {(name, *place[1:]): value for place, value in told.items()}
+
+    return replace(results, queries=(name,), outcomes=renamed(results.outcomes), keys=renamed(results.keys))
+
+
+def test_no_name_is_a_formula_in_csv(results: Results) -> None:
+    read = list(csv.DictReader(io.StringIO(cells_csv(of_query(results, "=1+1")))))
+    assert {row["query"] for row in read} == {"'=1+1"}
+    assert cell_rows(of_query(results, "=1+1"))[0]["query"] == "=1+1"
+
+
+def test_a_query_that_is_called_average_is_not_the_average(results: Results) -> None:
+    table = validation_table(of_query(results, "Average"))
     assert table.columns == ("Average", "Average of all")
     signed = latex(table, {("Average", "SVM"): "△"})
     assert signed.count("bigtriangleup") == 1, "a sign of the query is none of the average"
