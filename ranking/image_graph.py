@@ -47,6 +47,14 @@ def is_graph_name(by: str) -> bool:
     return by in GRAPHS or is_edges_name(by)
 
 
+def check_graph_name(by: str) -> None:
+    """ValueError unless settings may name a graph so."""
+    if not is_graph_name(by):
+        raise ValueError(
+            f"no similarity graph is called {by!r:.80}; choose one of: {', '.join(GRAPHS)}, or bring a CSV of pairs"
+        )
+
+
 def graph_words(by: str) -> str:
     """What people are shown of a graph's name.
 
@@ -91,10 +99,7 @@ def graph_edges(
 
     vectors: (n, d2) of all samples, what the affinity compares; else as `image_graph`.
     """
-    if not is_graph_name(by):
-        raise ValueError(
-            f"no similarity graph is called {by!r}; choose one of: {', '.join(GRAPHS)}, or bring a CSV of pairs"
-        )
+    check_graph_name(by)
     if is_edges_name(by) != (brought is not None):
         raise ValueError(f"pairs must be given with the name of a CSV and with no other, the name is {by!r}")
     edges = np.concatenate(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+# The last four are as wide as ideographs: spreadsheets of those who write these take them for the same signs.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠")
 
 
 def guarded(text: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from ranking import check_ranks, make_method, method_class
 from ranking.features import load_features, make_feature, rows_of
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
-from ranking.image_graph import FIRST_GRAPH, image_graph
+from ranking.image_graph import FIRST_GRAPH, check_graph_name, image_graph
 from ranking.metrics import evaluate_or_count
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
@@ -76,6 +76,8 @@ def train(
     ValueError for settings that make no training.
     """
     check_ranks(settings.method, "samples")
+    if settings.graph is not None:
+        check_graph_name(settings.graph)  # also where the method uses none
     relevance = image_set.relevance(settings.query)
     learn = ~image_set.test
     if not relevance[learn].any():

@@ -253,6 +253,26 @@ def test_training_on_shards_equals_training_here_within_the_gap(any_cluster: Any
     assert apart <= np.sqrt(2 * proven.gap) + np.sqrt(2 * known.gap)
 
 
+def test_whole_numbers_train_on_shards_as_they_do_here(threads: Any) -> None:
+    features, relevance = samples()
+    counted = np.rint(8 * features).astype(np.int8)
+    method: Any = make_method("AP-SVM", C=10.0, tolerance=1e-3)
+    here: Any = make_method("AP-SVM", C=10.0, tolerance=1e-3).fit([Query(counted, relevance)])
+    with connected(threads.scheduler_address) as client:
+        fit_on_shards(method, ShardedFeatures.dealt(client, counted), relevance)
+    assert method.certificate.converged
+    assert method.certificate.primal == pytest.approx(here.certificate.primal, rel=2e-3)
+
+
+def test_rows_of_no_feature_have_one_outcome_here_and_on_shards(threads: Any) -> None:
+    method: Any = make_method("AP-SVM", C=10.0)
+    here: Any = make_method("AP-SVM", C=10.0).fit([Query(np.empty((4, 0)), np.array([1, 0, 0, 1]))])
+    with connected(threads.scheduler_address) as client:
+        fit_on_shards(method, ShardedFeatures.dealt(client, np.empty((4, 0))), [1, 0, 0, 1])
+    assert method.certificate.primal == here.certificate.primal
+    assert here.certificate.converged
+
+
 def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes: Any) -> None:
     features, _ = samples()
     halves = features[:100], features[100:]
@@ -265,6 +285,19 @@ def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes: A
         nanny = next(one for one in processes.workers.values() if one.worker_address == holder)
         os.kill(nanny.process.pid, signal.SIGKILL)
         assert (there.exact_scores(weights) == before).all()
+
+
+def test_rows_that_are_gone_with_their_worker_are_told_with_the_remedy(processes: Any) -> None:
+    features, relevance = samples()
+    with connected(processes.scheduler_address) as client:
+        sharded = ShardedFeatures.dealt(client, features)
+        ((holder,),) = (client.who_has(sharded._shards[:1])[sharded._shards[0].key],)
+        nanny = next(one for one in processes.workers.values() if one.worker_address == holder)
+        os.kill(nanny.process.pid, signal.SIGKILL)
+        with pytest.raises(
+            ConnectionError, match=r"rows of the features that lay nowhere else .*; deal them"
+        ):
+            fit_on_shards(make_method("AP-SVM"), sharded, relevance)
 
 
 def test_wrong_shards_are_told_apart(threads: Any) -> None:

@@ -16,6 +16,8 @@ from ranking.spreadsheets import guarded
         ("@x", "'@x"),
         ("\tx", "'\tx"),
         ("'x", "''x"),
+        ("＝1+1", "'＝1+1"),
+        ("＠x", "'＠x"),
         ("x=1", "x=1"),
         ("", ""),
     ],

@@ -133,9 +133,13 @@ def test_neighbours_are_part_of_what_is_learnt() -> None:
     assert "neighbours" not in what_is_learnt(with_graph("SVM", "nearest"))
 
 
-def test_an_unknown_graph_ends_a_training_with_the_known(digits: ImageSet, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["HOB-SVM", "SVM"])
+def test_an_unknown_graph_ends_a_training_with_the_known(
+    digits: ImageSet, tmp_path: Path, method: str
+) -> None:
+    """Also of a method that would not look at it."""
     with pytest.raises(ValueError, match="no similarity graph is called 'kin'; choose one of: same image"):
-        train(digits, with_graph("HOB-SVM", "kin"), tmp_path)
+        train(digits, with_graph(method, "kin"), tmp_path)
 
 
 def test_what_could_not_be_scored_is_not_trained(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from ranking.datasets import Thumbnails
-from ranking.experiments.exports import cells_csv, write_parquet
+from ranking.experiments.exports import cells_csv, whole, write_parquet
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, recipe
@@ -86,9 +85,5 @@ def write(file: Path, content: str) -> None:
     if file.exists() and not file.is_file():
         file.write_text(content, "utf-8")
         return
-    partial = file.with_name(f"partial-{file.name}")
-    try:
+    with whole(file) as partial:
         partial.write_text(content, "utf-8")
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -37,6 +37,11 @@ def run(options: argparse.Namespace) -> int:
     store = Store(options.home)
     first = options.runs[0]
     told = read_json(Path(first)) if not is_run_id(first) and os.path.isfile(first) else None
+    if told is not None and len(options.runs) > 1:
+        raise ValueError(
+            f"{first} is a whole experiment or comparison, expected nothing beside it, got "
+            f"{', '.join(options.runs[1:]):.80}; leave that out, or name two to four trainings by their ids"
+        )
     if told is not None and "trainings" in told:
         return _comparison_of_file(store, ComparisonSettings.from_json(told), options)
     found = None if told is not None else _run(store, first)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ from ranking.spreadsheets import guarded
 
 NOT_THERE = "–"
 MOST_ACROSS = 7  # columns of a LaTeX table
+LATIN = "\u017f"  # the last letter of those that LaTeX's first engine knows, by far most of them
+OTHER_LETTERS = (
+    "% Where pdfLaTeX stops at a letter that is not Latin, use XeLaTeX or LuaLaTeX with a font that has it.\n"
+)
 Marks = Mapping[tuple[str, str], str]  # signs by column and row of a table
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -24,6 +29,10 @@ LATEX = {
     "−": r"$-$",
     "–": "--",
     "\xa0": "~",
+    "<": r"\textless{}",  # as they are, these three are other signs in LaTeX's first fonts
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": "{`}",  # no "?`", which is another sign
     "“": "``",
     "”": "''",
     "△": r"$\bigtriangleup$",  # signs of significance; those that stay with Holm's correction are doubled, for
@@ -39,7 +48,7 @@ def cell_rows(results: Results) -> list[dict[str, Any]]:
 
     fold is None of those that learnt from all of train and were tested on test. Measures that a cell lacks are None.
     """
-    grids = [name for name, _ in max((one.points[0] for one in results.contenders), key=len)]
+    grids = dict.fromkeys(name for one in results.contenders for name, _ in one.points[0])
     rows = []
     for place, outcome in results.outcomes.items():
         query, contender, point, fold = place
@@ -85,12 +94,24 @@ def write_rows(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
     import pyarrow  # only now: nothing else needs it
     from pyarrow import parquet
 
+    with whole(file) as partial:
+        parquet.write_table(pyarrow.Table.from_pylist(list(rows)), partial)
+
+
+@contextmanager
+def whole(file: Path) -> Iterator[Path]:
+    """A file beside `file` to write, which takes its place at the end: that one is there whole or not at all. What
+    fails names `file`, the only one that was asked for."""
     partial = file.with_name(f"partial-{file.name}")
     try:
-        parquet.write_table(pyarrow.Table.from_pylist(list(rows)), partial)
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
+        try:
+            yield partial
+            os.replace(partial, file)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(error.errno, said, str(file)) from error
 
 
 def shown(value: Value) -> str:
@@ -137,8 +158,8 @@ def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
     for row in table.rows:
         cells = zip(table.columns, _marked(row, r"\textbf{{{}}}", escaped), strict=True)
         signed = [f"{cell} {escaped(signs.get((column, row.name), ''))}".rstrip() for column, cell in cells]
-        body.append(" & ".join([escaped(row.name), *signed]) + r" \\")
-    return "\n".join(
+        body.append(" & ".join([_first(row.name), *signed]) + r" \\")
+    drawn = "\n".join(
         [
             r"\begin{table}",
             rf"\caption{{{escaped(caption)}}}",
@@ -152,6 +173,7 @@ def latex(table: Table, marks: Marks | None = None, told: str = "") -> str:
             r"\end{table}",
         ]
     )
+    return f"{OTHER_LETTERS}{drawn}" if max(drawn) > LATIN else drawn
 
 
 def _broken(head: str) -> str:
@@ -160,10 +182,19 @@ def _broken(head: str) -> str:
     >>> print(_broken("AP-SVM − SVM"))
     \begin{tabular}{@{}r@{}}AP-SVM\\$-$~SVM\end{tabular}
     """
-    lines = [escaped(word) for word in head.replace("− ", "−\xa0").split(" ")]
+    lines = [_first(word) for word in head.replace("− ", "−\xa0").split(" ")]
     if len(lines) == 1:
         return lines[0]
     return r"\begin{tabular}{@{}r@{}}" + r"\\".join(lines) + r"\end{tabular}"
+
+
+def _first(text: str) -> str:
+    r"""A text for LaTeX that may stand after the end of a row, whose command would take "[" and "*" for its own.
+
+    >>> _first("[b]"), _first("a*")
+    ('{}[b]', 'a*')
+    """
+    return f"{{}}{escaped(text)}" if text.startswith(("[", "*")) else escaped(text)
 
 
 def escaped(text: str) -> str:

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from ranking import make_method, method_class, method_names
-from ranking.image_graph import FIRST_GRAPH
+from ranking.image_graph import FIRST_GRAPH, check_graph_name
 from ranking.run_settings import Protocol, Settings
 from ranking.settings import settings_dict, settings_of
 
@@ -69,19 +69,21 @@ class Contender:
     @cached_property
     def _beginnings(self) -> dict[Point, Settings | None]:
         return {
-            point: begun_by(self.method, settings, self.fixed) for point, settings in self._settings.items()
+            point: begun_by(self.method, settings, {**self.fixed, **dict(point)})
+            for point, settings in self._settings.items()
         }
 
 
-def begun_by(method: str, settings: Settings, fixed: Settings) -> Settings | None:
+def begun_by(method: str, settings: Settings, asked: Settings) -> Settings | None:
     """The settings of the HOB-SVM whose weights a HOAP-SVM of these settings begins with; None for all else.
 
-    Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the settings that a protocol has `fixed`.
+    Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the settings that a protocol has
+    `asked` for, fixed or in its grids.
     """
     if method != BEGINS or settings["start"] != BEGUN_BY:
         return None
     shared = {name: settings[name] for name in ("C", "eta", "potentials", "tolerance", "max_iterations")}
-    return settings_dict(make_method(BEGUN_BY, **{**shared, "C": fixed.get("start_C", shared["C"])}))
+    return settings_dict(make_method(BEGUN_BY, **{**shared, "C": asked.get("start_C", shared["C"])}))
 
 
 def contenders_of(protocol: Protocol) -> list[Contender]:
@@ -130,6 +132,8 @@ def check(protocol: Protocol) -> None:
             raise ValueError(f"{name} must be at least {least}, got {getattr(protocol, name)}")
     if protocol.measure not in MEASURES:
         raise ValueError(f"no measure is called {protocol.measure!r}; choose one of: {', '.join(MEASURES)}")
+    if protocol.graph is not None:
+        check_graph_name(protocol.graph)  # also where no method uses one
     for what, some in (("feature", protocol.features), ("method", protocol.methods)):
         if not some:
             raise ValueError(f"expected at least one {what}, got none; choose one or more")

@@ -133,7 +133,12 @@ def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -
         relevance = image_set.relevance(query)
         for split in splits.all.values():
             learn, held = relevance[split.learn], relevance[split.held]
-            if not learn.any() or learn.all() or (split.fold is not None and not held.any()):
+            if learn.all():
+                raise ValueError(
+                    f"{query!r} has {(relevance[~image_set.test] == 0).sum()} irrelevant training samples, too "
+                    f"few or in too few images for {splits.folds} folds; bring others, or leave it out"
+                )
+            if split.fold is not None and not held.any():  # so that each learns from those of the others
                 raise ValueError(
                     f"{query!r} has {relevance[~image_set.test].sum()} relevant training samples, too few or in too "
                     f"few images for {splits.folds} folds with relevant ones each; choose fewer folds, or leave it out"

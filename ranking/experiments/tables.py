@@ -111,7 +111,8 @@ def _by_query(
         zip(*(_best(column) for column in zip(*(values for _, values in rows), strict=True)), strict=True)
     )
     marked = tuple(Row(name, values, marks) for (name, values), marks in zip(rows, best, strict=True))
-    return Table(title, (*results.queries, AVERAGE), marked, note)
+    average = AVERAGE if AVERAGE not in results.queries else f"{AVERAGE} of all"  # a class may be called so
+    return Table(title, (*results.queries, average), marked, note)
 
 
 def _best(column: tuple[float | None, ...]) -> list[bool]:

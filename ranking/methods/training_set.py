@@ -44,14 +44,18 @@ class TrainingSet:
         ends = np.cumsum([len(query) for query in queries]).tolist()
         parts = tuple(slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True))
         shape = f"{features.shape} {features.dtype} {ends}".encode()
-        fingerprint = zlib.crc32(shape + relevant.tobytes(), zlib.crc32(features.data.cast("B")))
+        fingerprint = zlib.crc32(shape + relevant.tobytes(), zlib.crc32(_octets(features)))
         graph = _stacked([query.graph for query in queries], [part.start for part in parts])
         if graph is not None:
             fingerprint = zlib.crc32(f"{graph.affinity.shape} {graph.affinity.dtype}".encode(), fingerprint)
-            for array in (graph.edges, graph.affinity):  # either may be empty
-                octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-                fingerprint = zlib.crc32(octets.data, fingerprint)
+            for array in (graph.edges, graph.affinity):
+                fingerprint = zlib.crc32(_octets(array), fingerprint)
         return cls(features, relevant, parts, fingerprint, graph)
+
+
+def _octets(array: np.ndarray) -> memoryview:
+    """The bytes of an array, which may be empty."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) -> SimilarityGraph | None:

@@ -8,13 +8,14 @@ float64 where the rows lie.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ranking.optimise.block import Block
-from ranking.types import Features, Floats, check_features
+from ranking.types import Features, Floats, as_floats, check_features
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -69,14 +70,23 @@ class ShardedFeatures:
     def products(
         self, product: Callable[..., Floats], scale: float, values: Sequence[tuple[Floats, ...]]
     ) -> list[Floats]:
-        """What a method of `Block` gives for each shard, where it lies; values: its arguments for each."""
+        """What a method of `Block` gives for each shard, where it lies; values: its arguments for each.
+
+        ConnectionError where rows are gone with their worker.
+        """
         asked = [
             self._client.submit(
                 _product, shard, scale, product, given, workers=place, allow_other_workers=True, pure=False
             )
             for shard, place, given in zip(self._shards, self._places, values, strict=True)
         ]
-        found: list[Floats] = self._client.gather(asked)
+        try:
+            found: list[Floats] = self._client.gather(asked)
+        except CancelledError as error:
+            raise ConnectionError(
+                f"a worker is gone, and with it rows of the features that lay nowhere else ({error}); deal them again, "
+                "or give shards that workers read, which are read again where one is lost"
+            ) from error
         return found
 
 
@@ -122,5 +132,7 @@ def _checked_shape(rows: Any) -> tuple[int, ...]:
 def _product(
     rows: Features, scale: float, product: Callable[..., Floats], values: tuple[Floats, ...]
 ) -> Floats:
-    found: Floats = product(Block(rows, scale), *values)
+    found: Floats = product(
+        Block(as_floats(np.asarray(rows)), scale), *values
+    )  # as `check_features` takes them
     return found

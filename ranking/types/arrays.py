@@ -24,12 +24,20 @@ def check_features(features: npt.ArrayLike) -> Features:
         raise ValueError(f"features must be (n, d), got shape {given.shape}")
     if not is_real(given):
         raise ValueError(f"features must be real numbers, got {given.dtype}")
-    if given.dtype not in (np.float32, np.float64):
-        given = given.astype(np.float64)
+    given = as_floats(given)
     if not all_finite(given):
         rows = np.flatnonzero(~np.isfinite(given).all(axis=1))
         raise ValueError(f"features must be finite; NaN or infinity in {len(rows)} rows, first {rows[0]}")
     return given
+
+
+def as_floats(numbers: npt.NDArray[Any]) -> Features:
+    """float32 and float64 as they are, all others as float64.
+
+    >>> as_floats(np.ones(2, np.float32)).dtype, as_floats(np.ones(2, int)).dtype
+    (dtype('float32'), dtype('float64'))
+    """
+    return numbers if numbers.dtype in (np.float32, np.float64) else numbers.astype(np.float64)
 
 
 def all_finite(matrix: npt.NDArray[Any]) -> bool:

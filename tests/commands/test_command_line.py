@@ -15,6 +15,7 @@ from ranking import jobs
 from ranking.__main__ import COMMANDS, main
 from ranking.commands.comparing import write
 from ranking.commands.watching import Bar
+from ranking.experiments.exports import write_rows
 from ranking.metrics import evaluate
 from ranking.rooms import Rooms
 from ranking.store import Store
@@ -166,6 +167,11 @@ def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path: Path) ->
     assert pipe.is_fifo()
     with pytest.raises(OSError, match="File name too long"):
         write(tmp_path / ("a" * 250), "a table")
+    for write_it in (lambda file: write(file, "a table"), lambda file: write_rows([{"a": 1}], file)):
+        with pytest.raises(FileNotFoundError) as failed:
+            write_it(tmp_path / "none" / "x.html")
+        assert failed.value.filename == str(tmp_path / "none" / "x.html"), "the file that was asked for"
+        assert "partial" not in str(failed.value)
     assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
 
 

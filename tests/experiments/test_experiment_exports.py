@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -10,7 +13,8 @@ from tiny_actions import images, material, planned
 
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.curves import grid_curves
-from ranking.experiments.exports import cell_rows, cells_csv, latex, plain, write_parquet
+from ranking.experiments.exports import cell_rows, cells_csv, latex, plain, shown, write_parquet
+from ranking.experiments.protocol import contenders_of
 from ranking.experiments.results import Results
 from ranking.experiments.running import run_experiment
 from ranking.experiments.statistics import mean_interval
@@ -31,6 +35,10 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results: Results, tmp_path: 
     read = list(csv.DictReader(io.StringIO(cells_csv(results))))
     assert [row["key"] for row in read] == [row["key"] for row in rows]
     assert [float(row["AP"]) for row in read] == [row["AP"] for row in rows]
+    for row, outcome in zip(rows, results.outcomes.values(), strict=True):
+        proof = outcome.certificate
+        told = [row[name] for name in ("objective", "gap", "converged", "iterations", "seconds")]
+        assert told == [proof.primal, proof.relative_gap, proof.converged, proof.iterations, outcome.seconds]
     first = rows[0]
     assert (first["query"], first["method"], first["C"], first["eta"], first["fold"]) == (
         "jump",
@@ -43,6 +51,15 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results: Results, tmp_path: 
     write_parquet(results, tmp_path / "cells.parquet")
     assert parquet.read_table(tmp_path / "cells.parquet").to_pylist() == rows
     assert [file.name for file in tmp_path.iterdir()] == ["cells.parquet"]
+
+
+def test_each_setting_of_a_grid_has_its_column(results: Results) -> None:
+    """Also where no method has all of them."""
+    methods = (("HOB-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
+    grids = {"C": (1.0,), "eta": (0.1, 1.0), "start_C": (1.0, 2.0)}
+    contenders = tuple(contenders_of(replace(results.protocol, methods=methods, grids=grids)))
+    row = cell_rows(replace(results, contenders=contenders))[0]
+    assert list(row)[:6] == ["query", "method", "C", "eta", "start_C", "fold"]
 
 
 def test_the_curves_go_along_c_one_for_each_eta(results: Results) -> None:
@@ -71,3 +88,63 @@ def test_tables_are_drawn_as_text_and_as_latex(results: Results) -> None:
     assert r"\caption{50\% of \{x\}}" in drawn
     assert r"x \& y & -- \\" in drawn
     assert r" & a\_b \\" in drawn
+
+    assert drawn.count(" -- ") == 2, "what is not there, and what is not a number"
+    assert shown(-1234.56) == "-1235"
+
+
+@pytest.mark.parametrize(("columns", "turns"), [(7, False), (8, True)])
+def test_wide_latex_tables_are_turned_with_their_signs(columns: int, turns: bool) -> None:
+    queries = tuple(f"q{place}" for place in range(columns))
+    rows = tuple(Row(name, (0.25,) * columns, (False,) * columns) for name in ("SVM", "AP-SVM"))
+    lines = latex(Table("AP", queries, rows), {("q1", "AP-SVM"): "△"}).splitlines()
+    (signed,) = [line for line in lines if "bigtriangleup" in line]
+    cells = [cell.strip() for cell in signed.removesuffix(r"\\").split("&")]
+    assert cells == (
+        ["q1", "0.250", r"0.250 $\bigtriangleup$"]
+        if turns
+        else ["AP-SVM", "0.250", r"0.250 $\bigtriangleup$", *["0.250"] * 5]
+    )
+
+
+@pytest.mark.parametrize("columns", [1, 8])
+def test_names_are_text_in_latex(columns: int) -> None:
+    """After the end of a row or of a line LaTeX takes "[" and "*" for a part of that command, and stops."""
+    names = ("[b]", "*s", "<b> a|b ?`", "~^\\%")
+    drawn = latex(
+        Table(
+            "of [x] <y>",
+            tuple(f"[{place}] *" for place in range(columns)),
+            tuple(Row(name, ("C = [1]",) * columns, (False,) * columns) for name in names),
+        )
+    )
+    assert not re.search(r"\\\\\s*[\[*]", drawn)
+    assert not re.search(r"[<>|]|\?`", drawn)
+    assert drawn.count("{}[") == (len(names[:1]) if columns == 1 else columns + 1)
+    assert r"\textasciitilde{}\textasciicircum{}\textbackslash{}\%" in drawn
+    assert drawn.startswith("\\begin{table}")
+    assert latex(Table("猫", ("é",), ())).startswith(
+        "% Where pdfLaTeX stops at a letter that is not Latin, use "
+    )
+
+
+def of_query(results: Results, name: str) -> Results:
+    """The results of one query as those of another name."""
+
+    def renamed(told: Any) -> Any:
+        return {(name, *place[1:]): value for place, value in told.items()}
+
+    return replace(results, queries=(name,), outcomes=renamed(results.outcomes), keys=renamed(results.keys))
+
+
+def test_no_name_is_a_formula_in_csv(results: Results) -> None:
+    read = list(csv.DictReader(io.StringIO(cells_csv(of_query(results, "=1+1")))))
+    assert {row["query"] for row in read} == {"'=1+1"}
+    assert cell_rows(of_query(results, "=1+1"))[0]["query"] == "=1+1"
+
+
+def test_a_query_that_is_called_average_is_not_the_average(results: Results) -> None:
+    table = validation_table(of_query(results, "Average"))
+    assert table.columns == ("Average", "Average of all")
+    signed = latex(table, {("Average", "SVM"): "△"})
+    assert signed.count("bigtriangleup") == 1, "a sign of the query is none of the average"

@@ -3,10 +3,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from tiny_actions import images, planned
 
+from ranking.experiments import plan as plan_module
 from ranking.experiments.protocol import contenders_of, graph_in_use, part_of_protocol
+from ranking.experiments.splits import Splits
 from ranking.run_settings import ExperimentSettings, Protocol
 
 HOG = (("HOG", {}),)
@@ -62,6 +65,10 @@ def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> N
     ("changes", "said"),
     [
         ({"folds": 1}, "folds must be at least 2, got 1"),
+        (
+            {"methods": (("SVM", {}),), "graph": "friends"},
+            "no similarity graph is called 'friends'; choose one of: same image, same group, nearest, none, or bring",
+        ),
         ({"measure": "F1"}, "no measure is called 'F1'; choose one of: AP, "),
         ({"features": ()}, "expected at least one feature, got none; choose one or more"),
         ({"methods": ()}, "expected at least one method, got none"),
@@ -102,8 +109,31 @@ def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise() 
     assert beginning is not None
     assert {name: beginning[name] for name in ("C", "eta")} == dict(point)
     assert ap.beginning(point) is None
+    (chosen,) = contenders_of(
+        Protocol("abc", HOG, (("HOAP-SVM", {}),), grids={"C": (5.0,), "start_C": (0.1, 2.0)})
+    )
+    assert [(chosen.beginning(point) or {})["C"] for point in chosen.points] == [0.1, 2.0], "as its grid asks"
     assert graph_in_use(Protocol("abc", HOG, methods), [hob]) == "same image"
     assert graph_in_use(Protocol("abc", HOG), contenders_of(Protocol("abc", HOG, (("SVM", {}),)))[:1]) is None
+
+
+def test_trainings_are_counted_over_queries_folds_and_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {"methods": (("SVM", {}),), "folds": 3, "queries": ("jump", "run")}
+    for most in (12, 11):
+        monkeypatch.setattr(plan_module, "MOST_TRAININGS", most)
+        if most == 12:
+            assert len(planned(images(60), **asked).validation) == 12
+        else:
+            with pytest.raises(ValueError, match="12 trainings were asked for; an experiment has at most"):
+                planned(images(60), **asked)
+
+
+@pytest.mark.parametrize("tested", [True, False])
+def test_a_fold_may_have_just_as_many_samples_as_precision_looks_at(tested: bool) -> None:
+    splits = Splits(np.repeat([0, 1, -1] if tested else [0, 1], 10), 2)
+    plan_module._check_places("P@10", splits)
+    with pytest.raises(ValueError, match="P@50 needs 50 samples in each fold, one has 10"):
+        plan_module._check_places("P@50", splits)
 
 
 def test_precision_at_more_places_than_a_fold_has_is_refused() -> None:

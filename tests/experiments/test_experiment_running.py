@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import signal
 import statistics
@@ -20,6 +21,7 @@ from ranking.experiments import walking
 from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.comparisons import comparisons, difference_table
+from ranking.experiments.exports import shown
 from ranking.experiments.material import Material
 from ranking.experiments.pace import Pace, Progress
 from ranking.experiments.plan import paths_of
@@ -95,6 +97,23 @@ def test_the_best_mean_over_folds_is_chosen_and_of_equal_ones_the_smallest_c(res
     assert replace(results, outcomes=best).chosen("jump", "HOB-SVM") == (("C", 1.0), ("eta", 1.0))
 
 
+def test_it_is_chosen_and_told_by_the_measure_of_the_protocol(results: Results) -> None:
+    best = (("C", 10.0),)
+    turned = {
+        place: replace(outcome, measures={"AP": 0.5 - 0.0001 * (place[2] == best), "NDCG": 0.5, "P@10": 0.1})
+        for place, outcome in results.outcomes.items()
+    }
+    by_ap = replace(results, outcomes=turned)
+    assert by_ap.chosen("jump", "SVM") == (("C", 1.0),)
+    for place, outcome in turned.items():
+        turned[place] = replace(
+            outcome, measures={**outcome.measures, "P@10": 0.1 + 0.0001 * (place[2] == best)}
+        )
+    by_places = replace(by_ap, protocol=replace(results.protocol, measure="P@10"))
+    assert by_places.chosen("jump", "SVM") == best, "a ten-thousandth is more than rounding"
+    assert by_places.validation("jump", "SVM") == pytest.approx((0.1001,) * 3)
+
+
 def test_means_that_only_rounding_tells_apart_are_equal(results: Results) -> None:
     small, large = ((("C", 1.0), ("eta", 0.1)), (("C", 10.0), ("eta", 0.1)))
     of_folds = {small: (0.1, 0.2, 0.3), large: (0.2, 0.2, 0.2)}
@@ -128,6 +147,18 @@ def test_the_test_samples_choose_nothing(results: Results) -> None:
         for contender in results.contenders:
             assert other.chosen(query, contender.name) == results.chosen(query, contender.name)
             assert other.test(query, contender.name) == 0.0
+
+
+def test_a_measure_that_the_test_samples_have_not_is_nan_and_no_training_takes_no_time(
+    results: Results,
+) -> None:
+    bare = {
+        place: replace(outcome, measures={"samples": 7.0}) if place[3] is None else outcome
+        for place, outcome in results.outcomes.items()
+    }
+    assert math.isnan(replace(results, outcomes=bare).test("jump", "SVM") or 0.0), "none of them is relevant"
+    assert replace(results, outcomes={}).seconds("jump", "SVM") is None
+    assert shown(replace(results, outcomes={}).seconds("jump", "SVM")) == "–"
 
 
 def test_what_is_not_whole_is_not_chosen(results: Results) -> None:
@@ -246,6 +277,7 @@ def test_a_set_without_test_samples_ends_with_its_folds(tmp_path: Path) -> None:
     plan = planned(image_set, methods=(("SVM", {}),), folds=2)
     found = run_experiment(plan, lambda: material(plan, image_set), CellStore(tmp_path))
     assert len(found.outcomes) == 2 * 2
+    assert plan.most_tests == 0
     assert on_test_table(found).rows[0].values == (None, None)
 
 

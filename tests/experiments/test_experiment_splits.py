@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,6 +55,51 @@ def test_a_large_block_leaves_the_relevant_samples_spread(seed: int) -> None:
     blocks, labels = np.array([0] * 6 + [1, 2, 3, 4, 5]), np.array([1] + [0] * 5 + [1] * 5, bool)[:, None]
     fold = deal(blocks, labels, 2, seed)
     assert np.bincount(fold, labels[:, 0], 2).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_scarcest_class_is_dealt_first_and_evenly(seed: int) -> None:
+    """Four samples show a rare class beside a common one, which alone would spread them as luck has it."""
+    common = np.random.default_rng(seed).random(40) < 0.5
+    rare = np.isin(np.arange(40), np.flatnonzero(common)[:4])
+    fold = deal(np.arange(40), np.stack([common, rare], axis=1), 4, seed)
+    assert np.bincount(fold, rare, 4).tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_of_folds_that_lack_a_class_alike_the_emptier_one_has_it(seed: int) -> None:
+    """Two blocks of five and of one sample, with one relevant each, then three samples of another class."""
+    blocks = np.array([0] * 5 + [1, 2, 3, 4])
+    first, second = np.isin(np.arange(9), [0, 5]), blocks > 1
+    fold = deal(blocks, np.stack([first, second], axis=1), 2, seed)
+    assert sorted(np.bincount(fold)) == [3, 6]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_shows_nothing_evens_the_folds_out_the_largest_blocks_first(seed: int) -> None:
+    blocks = np.array([0, 1, 2, 3, 4, 5, *[6] * 6])
+    assert np.bincount(deal(blocks, np.zeros((12, 1), bool), 2, seed)).tolist() == [6, 6]
+
+
+def test_the_seed_decides_which_blocks_are_together_and_which_fold_has_one_more() -> None:
+    dealt = [deal(np.arange(9), np.zeros((9, 1), bool), 2, seed) for seed in range(20)]
+    assert len({(fold == fold[0]).tobytes() for fold in dealt}) > 10
+    assert {int(np.bincount(fold).argmax()) for fold in dealt} == {0, 1}
+
+
+def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_test_on() -> None:
+    image_set = images(30)
+    splits = splits_of(image_set, 3, seed=0)
+    labels = np.ones((len(image_set), 2), bool)
+    labels[splits.all[1].held[0], 0] = False  # the only one: who holds it out learns without
+    labels[image_set.test, 1] = False
+    labels[[split.learn[0] for split in splits.all.values()], 1] = False
+    shown = replace(image_set, classes=("almost all", "no test"), labels=labels)
+    check_queries(shown, splits, ["no test"])
+    with pytest.raises(
+        ValueError, match=r"'almost all' has 1 irrelevant training samples, too few .* for 3 folds"
+    ):
+        check_queries(shown, splits, ["almost all"])
 
 
 def test_blocks_join_images_and_groups_however_far_around() -> None:

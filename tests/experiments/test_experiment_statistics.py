@@ -131,6 +131,7 @@ def test_holm_is_the_step_down_rule() -> None:
                     break
                 passed.add(int(number))
             assert passed == {number for number, p in enumerate(corrected) if p <= level + 1e-12}
+    assert holm([0.9, 0.3, 0.8]) == pytest.approx([1.0, 0.9, 1.0]), "no p is above 1"
     told = holm([0.01, math.nan, 0.02])
     assert told[0] == pytest.approx(0.03)
     assert math.isnan(told[1])

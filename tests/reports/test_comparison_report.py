@@ -198,6 +198,11 @@ def test_the_command_writes_all_files_by_ids_and_by_the_recipe(
     assert main(["report", again, "-o", str(out), "--home", home]) == 0
     assert out.read_text() == written
     capsys.readouterr()
+    assert main(["report", again, runs[0].id, "-o", str(out), "--home", home]) == 1
+    assert (
+        f"a whole experiment or comparison, expected nothing beside it, got {runs[0].id}; leave that"
+        in capsys.readouterr().err
+    )
     assert main(["report", runs[0].id, runs[0].id, *(["x"] * 3), "-o", str(out), "--home", home]) == 1
     assert "got 'x'" in capsys.readouterr().err
     assert main(["report", runs[0].id, runs[1].id, runs[0].id, "-o", str(out), "--home", home]) == 1
