@@ -126,7 +126,7 @@ def _show_tally(seen: Preview) -> None:
     """What the labels come to: the most frequent classes, and the split."""
     tally = seen.tally
     if tally.classes:
-        named = ", ".join(f"{escaped(name)} **{count:,}**" for name, count in tally.classes.items())
+        named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in tally.classes.items())
         more = f" and {counted(tally.others, 'class')} more" if tally.others else ""
         st.markdown(f"Classes, by how many samples show them: {named}{more}.")
     where = f": {escaped(tally.split_from)}" if tally.split_from else ""

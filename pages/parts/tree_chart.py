@@ -97,12 +97,11 @@ def _add_marks(figure: go.Figure, found: TreeSearch, across: dict[int, float], c
             marker={"color": "rgba(0,0,0,0)", "size": 24, "symbol": "circle", "line": {"color": PURPLE, "width": 4}},
         )  # fmt: skip
     if found.best_value is not None:
-        figure.add_hline(
-            y=found.best_value,
-            line={"color": GREY, "dash": "dot", "width": 2},
-            name="best of all orders",
-            showlegend=True,  # a text at the line would lie under the marks of what was found
-        )
+        # Named in the legend: a text at the line would lie under the marks of what was found.
+        figure.add_scatter(
+            x=[min(across.values()), max(across.values())], y=[found.best_value] * 2, mode="lines", hoverinfo="skip",
+            line={"color": GREY, "dash": "dot", "width": 2}, name="best of all orders",
+        )  # fmt: skip
 
 
 def clicked(key: str) -> int | None:

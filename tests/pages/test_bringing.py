@@ -192,7 +192,7 @@ def test_what_was_found_is_shown_before_anything_is_stored(laboratory, dropped):
     }
     said = " ".join(plain(element) for element in app.markdown)
     assert "Classes, by how many samples show them: " in said
-    assert f"{HOSTILE} **" in said
+    assert f"{HOSTILE} (**" in said
     assert "Split: **9** images to train on, **9** to test on: " in said
     assert "is for the test" in said
     shown = tiles(app)
