@@ -111,8 +111,8 @@ def _by_query(
         zip(*(_best(column) for column in zip(*(values for _, values in rows), strict=True)), strict=True)
     )
     marked = tuple(Row(name, values, marks) for (name, values), marks in zip(rows, best, strict=True))
-    average = AVERAGE if AVERAGE not in results.queries else f"{AVERAGE} of all"  # a class may be called so
-    return Table(title, (*results.queries, average), marked, note)
+    last = AVERAGE if AVERAGE not in results.queries else f"{AVERAGE} of all"  # a class may be called so
+    return Table(title, (*results.queries, last), marked, note)
 
 
 def _best(column: tuple[float | None, ...]) -> list[bool]:
