@@ -23,6 +23,7 @@ PLAIN = ("files", "source", "refused", "problems", "columns", "read_as")
 MOST_PROBLEMS = 200  # that are told of; an import tells of all
 UNKNOWN = "no source knows what is in it"
 ENDINGS = 4  # of files of what nobody knows, the most frequent ones, are told
+SENTENCE = 600  # letters at most of what is told of an entry: parsers quote what they could not read
 TABLES = 3  # of what nobody knows are looked into once more, for why they say nothing
 
 
@@ -134,7 +135,7 @@ def left_out(tree: FileTree) -> str:
         except Unusable as error:
             expected, came = error.expected, error.came
         told.append(f"{readable(name, 255)}: expected {expected}, got {came}")
-    return "".join(f". {one}" for one in told)
+    return "".join(f". {readable(one, SENTENCE)}" for one in told)
 
 
 def _preview_to_json(seen: Preview) -> dict[str, Any]:

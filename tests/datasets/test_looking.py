@@ -82,6 +82,7 @@ def test_images_without_labels_are_counted_and_what_is_missing_is_said(zoo: Path
             b"image,label\n" * 9,
             r"expected a table of at most .* MB \(RANKING_INTAKE_TABLE_BYTES\), got a larger",
         ),
+        (b'name\t" x="y\tz\n', "expected comma-separated values, line 1, got "),
         (b"label,label\ncat,dog\n", "expected columns that name images and tell of them, got label, label"),
     ],
 )
@@ -93,6 +94,7 @@ def test_why_a_table_says_nothing_is_told(
     (tmp_path / "t.csv").write_bytes(table)
     refused = look_at(str(tmp_path), None, {}).refused
     assert re.search(r"no labels that it could read.*\. t\.csv: " + said, refused)
+    assert refused.isprintable(), "also where a parser quotes a sign that it did not expect"
 
 
 def test_names_that_are_refused_are_told_where_nothing_else_is_left(
