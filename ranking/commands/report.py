@@ -80,6 +80,11 @@ def _comparison_of_file(store: Store, settings: ComparisonSettings, options: arg
 
 
 def _experiment(store: Store, settings: ExperimentSettings, name: str, options: argparse.Namespace) -> int:
+    if options.split is not None:
+        raise ValueError(
+            f"--split {options.split} is of comparisons, and this is an experiment, which tells of folds and test; "
+            "leave it out"
+        )
     findings = Findings.at_home(store, settings)
     if not findings.done:
         raise ValueError(

@@ -223,6 +223,11 @@ def test_the_command_writes_all_files(
     again = str(tmp_path / "protocol")
     assert main(["report", again, "-o", str(out), "--home", str(store.home)]) == 0
     assert "<h1>mine" not in out.read_text()
+    before, split = out.read_text(), ["--split", "test"]
+    capsys.readouterr()
+    assert main(["report", run.id, *split, "-o", str(out), "--home", str(store.home)]) == 1
+    assert capsys.readouterr().err.startswith("--split test is of comparisons, and this is an experiment")
+    assert out.read_text() == before
     assert {file.name for file in tmp_path.iterdir()} == {"out.html", "csv", "parquet", "latex", "protocol"}
 
 
