@@ -442,6 +442,25 @@ HOSTILE_SETTINGS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"method": "Oracle"}, "no method is called 'Oracle'"),
+        ({"method_settings": {"C": -1.0}}, "C must be .*, got -1"),
+        ({"features": [["Smell", {}]]}, "no feature is called 'Smell'"),
+        ({"features": [["HOG", {"smell": 1}]]}, "'?smell'?"),
+        ({"projection": {"kind": "ICA"}}, "the kind of a projection must be 'PCA', got 'ICA'"),
+    ],
+)
+def test_what_a_training_says_it_was_made_with_is_checked_before_anything_is_kept(
+    exported: bytes, settings: dict[str, Any], why: str
+) -> None:
+    told = json.loads(unpacked(exported)[RUN])
+    told["settings"].update(settings)
+    with pytest.raises(ValueError, match=why):
+        read_run(json.dumps(told).encode())
+
+
 @pytest.mark.parametrize(("files", "why"), HOSTILE_FILES, ids=["deep", "cut short", "long curve"])
 def test_what_fails_a_reader_is_refused_in_words(
     exported: bytes, elsewhere: Store, files: Files, why: str
