@@ -485,7 +485,7 @@ def test_imports_do_not_wait_for_trainings(rooms: Rooms, monkeypatch: pytest.Mon
     monkeypatch.setattr(jobs, "MOST_AT_ONCE", 1)
     monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 1)
     room, locks = Store(rooms.make("room-of-anna")), list[int]()
-    kinds: list[Any] = ["train", "train", "import", "features"]
+    kinds: list[Any] = ["train", "train", "import", "import"]
     asked = [room.create_run(kind, {}, lambda folder: locks.append(jobs.take_lock(folder))) for kind in kinds]
     assert [jobs.claim_turn(room, run) for run in asked] == [0, 1, 0, 1]
     for lock in locks:
