@@ -255,7 +255,7 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
     else:
         path = Path(_uploaded(run, settings.brought))
     if is_network(path):
-        return _look_at_network(run, settings, path, images, report)
+        return _look_at_network(store, run, settings, path, images, report)
     found = look_at_vectors(
         path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
@@ -265,7 +265,7 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
 
 
 def _look_at_network(
-    run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
+    store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
 ) -> Result:
     """The same for a model in ONNX, of which a copy is left that would be kept."""
     from ranking.networks.files import checked_size
@@ -273,6 +273,7 @@ def _look_at_network(
 
     checked_size(path)
     if settings.brought is None:
+        check_disk(store.home, path.stat().st_size)
         shutil.copyfile(path, run.brought_file)
     found = look_at_network(run.brought_file, images, settings.network, report.progress)
     report.flush()
