@@ -159,7 +159,8 @@ def size_of(home: Path) -> dict[str, int]:
     """Every file of a home but its database, and its bytes."""
     found = {}
     for path in home.rglob("*"):
-        if path.is_file() and not path.name.startswith(("ranking.sqlite", "queue.sqlite", "imports.sqlite")):
+        if path.is_file()
+        and not path.name.startswith(("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")):
             found[str(path)] = path.stat().st_size
     return found
 

@@ -3,8 +3,8 @@
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
 ``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought,
 ``vectors/<key>`` the features; ``models`` the networks that compute such;
-``features`` the cache of features; ``trash`` what is leaving; ``queue.sqlite`` and ``imports.sqlite`` whose turn it is
-to work.
+``features`` the cache of features; ``trash`` what is leaving; ``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite``
+whose turn it is to work.
 ``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
 short transaction.

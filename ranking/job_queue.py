@@ -1,5 +1,5 @@
 """Whose turn it is to work: one fair queue for all rooms of a machine, and for a home without rooms the same; one of
-trainings, and one of imports.
+trainings, one of imports, and one of looks at what was brought.
 
 A training takes a ticket when it is asked for; its worker, which waits, looks itself whether it may go on. The lock on
 the training's folder is what keeps the ticket: it goes with the worker, however that dies, and the ticket with it.

@@ -53,7 +53,8 @@ LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's
 MOST_AT_ONCE = max(
     2, os.cpu_count() or 2
 )  # trainings and simulations that work at the same time; others wait their turn
-# The same of imports and looks before them, which end soon: so many that memory is enough, and that no look waits long.
+# The same of imports, and again of looks before them, which end soon: so many that memory is enough, and that no look
+# waits long.
 MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
 STOP_SECONDS = 0.8  # from asking a worker to stop to killing it
 SAVE_SECONDS = 5.0  # the same, if it has stopped training and is saving
@@ -148,18 +149,19 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
 
 
 def waits_for(store: Store, run: Run) -> int:
-    """How many others must end before it is the turn of `run`: trainings and simulations, or of an import imports.
+    """How many others must end before it is the turn of `run`: trainings and simulations, or of an
+    import imports, or of a look looks.
 
     At most MOST_AT_ONCE work, and of one room as many as it may have (`ranking.job_queue`). A worker that waits looks
     for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives up for it
     however it dies.
     """
-    return store.queue_of(run.kind).waits_for(run.id, *_places(store, run.kind))
+    return store.queue_of(run.kind, run.settings).waits_for(run.id, *_places(store, run.kind))
 
 
 def claim_turn(store: Store, run: Run) -> int:
     """Have `run` work if it is its turn, and return 0; else what `waits_for` does. For its worker."""
-    return store.queue_of(run.kind).claim(run.id, *_places(store, run.kind))
+    return store.queue_of(run.kind, run.settings).claim(run.id, *_places(store, run.kind))
 
 
 def _places(store: Store, kind: Kind) -> tuple[int, int]:

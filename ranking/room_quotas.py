@@ -31,30 +31,34 @@ class NoRoomError(QuotaError):
     """A server has as many rooms as it may have."""
 
 
-def check_disk(home: Path) -> None:
-    """FullError where `home` is a room that takes the disk space that it may take."""
+def check_disk(home: Path, more: int = 0) -> None:
+    """FullError where `home` is a room that takes the disk space that it may take, or would with so many bytes more."""
     if not has_quotas(home):
         return
     used, most = bytes_of(home), most_disk()
-    if used >= most:
+    if used + max(more, 1) > most:
+        too_much = f", and {told_bytes(more)} more would be too much" if used < most else ""
         raise FullError(
-            f"this room is full: it takes {told_bytes(used)} of {told_bytes(most)}; delete trainings that you no "
-            "longer need and empty the list of deleted ones, take image sets away, discard imports that wait for a "
-            "decision, remove computed features, or begin another room (start page)"
+            f"this room is full: it takes {told_bytes(used)} of {told_bytes(most)}{too_much}; delete trainings that "
+            "you no longer need and empty the list of deleted ones, take image sets away, discard imports that wait "
+            "for a decision, remove computed features, or begin another room (start page)"
         )
 
 
 class DiskWatch:
-    """`check_disk` now and then while a home is written to; looking takes time, so never twice within SECONDS."""
+    """`check_disk` now and then while a home is written to; looking takes time, so never twice within SECONDS.
+
+    more: bytes that will be written at the end.
+    """
 
     SECONDS = 5.0
 
-    def __init__(self, home: Path) -> None:
-        self._home, self._next = home, 0.0
+    def __init__(self, home: Path, more: int = 0) -> None:
+        self._home, self._more, self._next = home, more, 0.0
 
     def __call__(self) -> None:
         if time.monotonic() >= self._next:
-            check_disk(self._home)
+            check_disk(self._home, self._more)
             self._next = time.monotonic() + self.SECONDS
 
 

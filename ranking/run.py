@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -35,6 +36,11 @@ TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started"
 STAYS = ("id", "pid", "cancelled", "deleted")
 LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run is of a later time
 LOCK = "lock"  # the one name that is needed before there is a Run
+
+
+def only_looks(kind: Kind, settings: Mapping[str, Any]) -> bool:
+    """Whether a run of INTAKES only looks at what a person brought, be it images or features."""
+    return kind == "features" or "look" in settings
 
 
 @dataclass(frozen=True)

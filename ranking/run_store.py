@@ -8,7 +8,7 @@ import sqlite3
 import string
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
@@ -17,7 +17,7 @@ from ranking.home import Home, LendingHome
 from ranking.job_queue import JobQueue
 from ranking.room_layout import home_in_words
 from ranking.room_quotas import check_disk, check_jobs
-from ranking.run import ENDED, INTAKES, LAST_TIME, TRAVELS, Kind, LentRun, Run, State, is_run_id
+from ranking.run import ENDED, INTAKES, LAST_TIME, TRAVELS, Kind, LentRun, Run, State, is_run_id, only_looks
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 # Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
@@ -56,9 +56,12 @@ class RunStore:
         """Who lends to this home."""
         return ()
 
-    def queue_of(self, kind: Kind) -> JobQueue:
-        """The queue that its runs of a kind stand in: imports, and looks before them, do not wait for trainings."""
-        return self._import_queue if kind in INTAKES else self._training_queue
+    def queue_of(self, kind: Kind, settings: Mapping[str, Any]) -> JobQueue:
+        """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
+        imports, which may take an hour each."""
+        if kind not in INTAKES:
+            return self._training_queue
+        return self._look_queue if only_looks(kind, settings) else self._import_queue
 
     @cached_property
     def _training_queue(self) -> JobQueue:
@@ -67,6 +70,10 @@ class RunStore:
     @cached_property
     def _import_queue(self) -> JobQueue:
         return JobQueue(self.home, "imports.sqlite")
+
+    @cached_property
+    def _look_queue(self) -> JobQueue:
+        return JobQueue(self.home, "looks.sqlite")
 
     # ---------------------------------------------------------------------------------------- rows
 
@@ -89,7 +96,7 @@ class RunStore:
             check_jobs(self.home, kind in INTAKES, self._live(kind in INTAKES))
             row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
             run_id = self._insert(database, row, prepare)
-            self.queue_of(kind).enter(run_id)
+            self.queue_of(kind, settings).enter(run_id)
         return self.run(run_id)
 
     def admit_run(self, run: Run, prepare: Prepare) -> Run:
@@ -204,9 +211,13 @@ class RunStore:
                 " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
                 (state, reason, written, time.time(), run_id),
             ).rowcount
-            row = database.execute("select kind from run where id = ?", (run_id,)).fetchone()
-        if row is not None:
-            self.queue_of(row["kind"]).leave(run_id)  # its worker may take a moment to end
+            row = database.execute(
+                "select kind, case when json_valid(settings) then settings else '{}' end as settings"
+                " from run where id = ?",
+                (run_id,),
+            ).fetchone()
+        if row is not None:  # its worker may take a moment to end
+            self.queue_of(row["kind"], json.loads(row["settings"])).leave(run_id)
         return changed == 1
 
     # ------------------------------------------------------------------- what people call and delete

@@ -190,6 +190,24 @@ def _within_quota(store: Store, report: Report) -> Callable[[str, float, int], N
     return progress
 
 
+def _features_within_quota(
+    store: Store, report: Report, image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]
+) -> Callable[[str, float, int], None]:
+    """`report.progress` that ends the computing of features with which the room of a visitor would take more than it
+    may: before they are written, which is at its end."""
+    from ranking.features.extract import to_compute
+
+    computed, more = to_compute(image_set, parts, store.features)
+    watch = DiskWatch(store.home, more)
+
+    def progress(what: str, done: float, total: int) -> None:
+        if what == computed:
+            watch()
+        report.progress(what, done, total)
+
+    return progress
+
+
 def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; a person decides whether to keep it."""
     if run.looks:
@@ -255,7 +273,7 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
     else:
         path = Path(_uploaded(run, settings.brought))
     if is_network(path):
-        return _look_at_network(run, settings, path, images, report)
+        return _look_at_network(store, run, settings, path, images, report)
     found = look_at_vectors(
         path, settings.called, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
@@ -265,7 +283,7 @@ def look_at_features(store: Store, run: Run, report: Report) -> Result:
 
 
 def _look_at_network(
-    run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
+    store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
 ) -> Result:
     """The same for a model in ONNX, of which a copy is left that would be kept."""
     from ranking.networks.files import checked_size
@@ -273,6 +291,7 @@ def _look_at_network(
 
     checked_size(path)
     if settings.brought is None:
+        check_disk(store.home, path.stat().st_size)
         shutil.copyfile(path, run.brought_file)
     found = look_at_network(run.brought_file, images, settings.network, report.progress)
     report.flush()
@@ -305,11 +324,12 @@ def train(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set", 0, 1)
     from ranking import training  # only now: the first event does not wait for it
 
+    images = store.image_set(settings.set)
     trained = training.train(
-        store.image_set(settings.set),
+        images,
         settings,
         store.features,
-        on_step=report.progress,
+        on_step=_features_within_quota(store, report, images, settings.features),
         on_iteration=report.iteration,
         on_fitted=report.saving,
         warm_start=_warm_start(store, settings),
@@ -346,11 +366,12 @@ def train_labels(store: Store, run: Run, report: Report) -> Result:
     report.progress("Reading the image set", 0, 1)
     from ranking import label_training
 
+    images = store.image_set(settings.set)
     trained = label_training.train_labels(
-        store.image_set(settings.set),
+        images,
         settings,
         store.features,
-        on_step=report.progress,
+        on_step=_features_within_quota(store, report, images, settings.features),
         on_iteration=report.iteration,
         on_fitted=report.saving,
     )
@@ -368,11 +389,12 @@ def train_orders(store: Store, run: Run, report: Report) -> Result:
         _keep_model(run, method, projection)  # whatever happens while it is measured, it is not lost
         report.measuring()
 
+    images = store.image_set(settings.set)
     trained = order_training.train_orders(
-        store.image_set(settings.set),
+        images,
         settings,
         store.features,
-        on_step=report.progress,
+        on_step=_features_within_quota(store, report, images, settings.features),
         on_iteration=report.iteration,
         on_fitted=keep,
     )
@@ -393,7 +415,8 @@ def simulate_asking(store: Store, run: Run, report: Report) -> Result:
         result["seconds"].append(round(seconds, 3))
         store.update_run(run.id, result=result)
 
-    asking_simulation.simulate_asking(images, settings, store.features, on_step=report.progress, on_fold=keep)
+    on_step = _features_within_quota(store, report, images, settings.features)
+    asking_simulation.simulate_asking(images, settings, store.features, on_step=on_step, on_fold=keep)
     report.flush()
     return result
 
@@ -405,7 +428,8 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
     from ranking import order_studies
 
     images = store.image_set(settings.set)
-    outcome = order_studies.study_orders(images, settings, store.features, on_step=report.progress)
+    on_step = _features_within_quota(store, report, images, settings.features)
+    outcome = order_studies.study_orders(images, settings, store.features, on_step=on_step)
     report.flush()
     return outcome.to_json()
 
@@ -445,7 +469,9 @@ def run_experiment(store: Store, run: Run, report: Report) -> Result:
             raise Cancelled
 
     try:
-        results = experiment_at_home(store, settings, tell, report.progress, check)
+        images = store.image_set(settings.set)
+        on_features = _features_within_quota(store, report, images, settings.features)
+        results = experiment_at_home(store, settings, tell, on_features, check)
     finally:
         store.update_run(run.id, result=dict(row))
     report.flush()

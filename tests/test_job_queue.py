@@ -5,6 +5,7 @@ import random
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from reference import serve_one_by_one
@@ -55,9 +56,9 @@ class Hall:
     def store(self, name: str) -> Store:
         return Store(self.rooms.make(f"room-{name}-of-the-hall"))
 
-    def ask(self, name: str, kind: Kind = "train") -> Run:
+    def ask(self, name: str, kind: Kind = "train", **settings: Any) -> Run:
         store, locks = self.store(name), list[int]()
-        run = store.create_run(kind, {}, lambda folder: locks.append(jobs.take_lock(folder)))
+        run = store.create_run(kind, settings, lambda folder: locks.append(jobs.take_lock(folder)))
         self.locks[run.id] = locks[0]
         return run
 
@@ -99,10 +100,23 @@ def test_imports_of_all_rooms_wait_for_each_other_and_for_no_training(
     monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 1)
     for _ in range(3):
         hall.claim("a", hall.ask("a"))
-    first, second = hall.ask("a", "import"), hall.ask("b", "features")
+    first, second = hall.ask("a", "import"), hall.ask("b", "import")
     assert (hall.claim("a", first), hall.claim("b", second)) == (0, 1)
     hall.store("a").end_run(first.id, "cancelled")
     assert hall.claim("b", second) == 0
+
+
+def test_looks_wait_for_each_other_and_for_no_import(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import may take an hour, and a few rooms all places."""
+    monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 2)
+    imports = [hall.ask(name, "import") for name in "abc"]
+    claimed = [hall.claim(name, run) for name, run in zip("abc", imports, strict=True)]
+    assert claimed == [0, 0, 1]
+    looks = [hall.ask("c", "import", look="x"), hall.ask("d", "features"), hall.ask("e", "import", look="x")]
+    assert [hall.claim(name, run) for name, run in zip("cde", looks, strict=True)] == [0, 0, 1]
+    assert hall.waits("c", imports[2]) == 1, "no place of an import was taken"
+    hall.store("c").end_run(looks[0].id, "finished")
+    assert hall.claim("e", looks[2]) == 0
 
 
 def test_a_room_works_at_most_at_so_many_though_places_are_free(

@@ -14,12 +14,13 @@ import pytest
 from labelled_pictures import patches
 from PIL import Image
 
-from ranking import jobs
+from ranking import jobs, worker
 from ranking.answers import AnswerEvent, AnswerStore
 from ranking.datasets import make_source, source_class, source_names
 from ranking.events import Report
 from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
-from ranking.features import load_features
+from ranking.features import load_features, make_feature, matrix_files
+from ranking.features.extract import to_compute
 from ranking.home import Home, HomeError
 from ranking.job_queue import JobQueue
 from ranking.room_layout import CLASS_ROOM, FOLDERS, MARK, check_source, checked_room, is_room, server_of
@@ -41,7 +42,7 @@ from ranking.room_quotas import (
 from ranking.rooms import Rooms, new_name
 from ranking.run import Run
 from ranking.run_archive import import_run_apart
-from ranking.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings
+from ranking.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
 from ranking.settings import settings_of
 from ranking.store import Store
 from ranking.worker import PATHS, import_images, look_at_features
@@ -471,6 +472,54 @@ def test_an_import_ends_where_its_room_is_full(
         import_images(room, run, Report(tmp_path / "events"))
 
 
+@pytest.mark.parametrize("kind", ["train", "experiment"])
+def test_features_are_computed_only_where_their_room_has_space_for_them(
+    rooms: Rooms, pictures: Path, monkeypatch: pytest.MonkeyPatch, kind: Any
+) -> None:
+    """When the training was asked for the room was not full."""
+    room = Store(rooms.make("room-of-anna"))
+    key, features = room.adopt(pictures, "Patches"), (("HOG", {}),)
+    query, size = room.image_set(key).classes[0], 4 * len(room.image_set(key)) * make_feature("HOG").size
+    if kind == "train":
+        settings = TrainSettings(key, features, query, "SVM").to_json()
+    else:
+        settings = ExperimentSettings(
+            key, features, (("SVM", {}),), (query,), folds=2, grids={"C": (1.0,)}
+        ).to_json()
+
+    def ended() -> Run:
+        run = room.create_run(kind, settings)
+        assert worker.main([str(room.home), run.id]) == 0
+        return room.run(run.id)
+
+    monkeypatch.setenv(DISK, str(bytes_of(room.home) + size // 2))
+    run = ended()
+    assert (run.state, "this room is full: it takes " in run.reason) == ("failed", True)
+    assert re.search(r", and .* more would be too much; delete trainings", run.reason)
+    assert list(room.features.iterdir()) == []
+    monkeypatch.setenv(DISK, str(bytes_of(room.home) + 10_000_000))
+    assert ended().state in ("finished", "cancelled")
+    assert len(list(room.features.glob("*.npy"))) == 1
+    files = {file.stat().st_size for file in room.features.iterdir()}
+    assert max(files) - size in range(64, 257), "a header besides the numbers"
+
+
+def test_what_features_will_be_computed(
+    rooms: Rooms, pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Store(rooms.make("room-of-anna"))
+    images = room.image_set(room.adopt(pictures, "Patches"))
+    parts: list[tuple[str, dict[str, Any]]] = [("HOG", {}), ("Colour", {})]
+    sizes = [4 * len(images) * make_feature(name).size for name, _ in parts]
+    assert to_compute(images, parts, room.features) == ("HOG and Colour", sum(sizes))
+    load_features(images, parts[:1], room.features)
+    assert to_compute(images, parts, room.features) == ("Colour", sizes[1])
+    monkeypatch.setattr(matrix_files, "LARGE", 1)
+    assert to_compute(images, parts, room.features) == ("Colour", sizes[1] + sum(sizes)), "and side by side"
+    load_features(images, parts, room.features)
+    assert to_compute(images, parts, room.features) == ("", 0)
+
+
 def test_a_full_room_that_is_brought_a_training_says_so_as_pages_understand_it(
     rooms: Rooms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -485,7 +534,7 @@ def test_imports_do_not_wait_for_trainings(rooms: Rooms, monkeypatch: pytest.Mon
     monkeypatch.setattr(jobs, "MOST_AT_ONCE", 1)
     monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 1)
     room, locks = Store(rooms.make("room-of-anna")), list[int]()
-    kinds: list[Any] = ["train", "train", "import", "features"]
+    kinds: list[Any] = ["train", "train", "import", "import"]
     asked = [room.create_run(kind, {}, lambda folder: locks.append(jobs.take_lock(folder))) for kind in kinds]
     assert [jobs.claim_turn(room, run) for run in asked] == [0, 1, 0, 1]
     for lock in locks:

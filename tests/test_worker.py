@@ -242,7 +242,7 @@ def everything(store: Store) -> dict[str, bytes]:
     return {
         str(path.relative_to(store.home)): path.read_bytes() if path.is_file() else b""
         for path in sorted(store.home.rglob("*"))
-        if not path.name.startswith(("ranking.sqlite", "queue.sqlite", "imports.sqlite"))
+        if not path.name.startswith(("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite"))
     }
 
 

@@ -19,7 +19,11 @@ def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = Non
     goes. NaN and
     Infinity are numbers, as many tools write them.
     """
-    data = tree.read(name, limits.json_bytes, "JSON", "json_bytes")
+    return parsed(tree.read(name, limits.json_bytes, "JSON", "json_bytes"), hook)
+
+
+def parsed(data: bytes, hook: Hook | None = None) -> Any:
+    """What JSON in UTF-8 says; `hook` and Unusable as above."""
     parts = data.count(b"[") + data.count(b"{")
     if parts > MOST_PARTS:
         raise Unusable(f"JSON of at most {MOST_PARTS:,} lists and objects", f"{parts:,}")

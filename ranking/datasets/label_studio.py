@@ -1,4 +1,4 @@
-"""Label Studio: a JSON or JSON-MIN export, and the images that were labelled."""
+"""Label Studio: a JSON, JSON-MIN or CSV export, and the images that were labelled."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import ClassVar
 
 from ranking.datasets.annotated_tree import AnnotatedTree, Listed
 from ranking.datasets.json_file import read_json
+from ranking.datasets.label_studio_csv import begins_so, read_table_of_tasks
 from ranking.datasets.label_studio_file import Tasks, read_tasks, without_drafts
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.tree_source import beginning, part_told
 from ranking.intake import FileTree, Limits
+from ranking.intake.tree import suffix
 from ranking.types import Problem
 
-LAYOUT = "images and a JSON or JSON-MIN export of Label Studio"
+LAYOUT = "images and a JSON, JSON-MIN or CSV export of Label Studio"
 BEGINS = re.compile(rb"\s*\[\s*\{")
 KEYS = re.compile(
     rb'"(?:result|completions|rectanglelabels|polygonlabels|choices|annotation_id|annotator|file_upload|lead_time)"\s*:'
@@ -34,20 +36,24 @@ class LabelStudio(AnnotatedTree):
     """
 
     expected: ClassVar[str] = LAYOUT
-    files: ClassVar[str] = "JSON files of tasks"
+    files: ClassVar[str] = "JSON or CSV files of tasks"
     alike: ClassVar[str] = "as tasks of Label Studio do"
     lists: ClassVar[str] = "task"
     upright: ClassVar[bool] = True
 
     @classmethod
     def annotation_files(cls, tree: FileTree) -> list[str]:
-        return beginning(tree, ".json", HEAD, lambda head: bool(BEGINS.match(head) and KEYS.search(head)))
+        told = beginning(tree, ".json", HEAD, lambda head: bool(BEGINS.match(head) and KEYS.search(head)))
+        return told + [name for end in (".csv", ".tsv") for name in beginning(tree, end, HEAD, begins_so)]
 
     def _read(self, files: Sequence[str]) -> tuple[list[Listed], list[Problem]]:
         told = Tasks()
 
         def read(name: str, limits: Limits) -> None:
-            read_tasks(name, read_json(self._tree, name, limits, without_drafts), told)
+            if suffix(name) == ".json":
+                read_tasks(name, read_json(self._tree, name, limits, without_drafts), told)
+            else:
+                read_table_of_tasks(self._tree, name, limits, told)
 
         self._each(files, told.problems, read)
         return [

@@ -54,15 +54,18 @@ def read_tasks(file: str, root: object, told: Tasks) -> None:
     if not isinstance(root, list):
         raise Unusable("a list of tasks", brief(root))
     for place, task in enumerate(root, 1):
-        try:
-            told.tasks.append(_task(file, place, task, told.problems))
-        except Unusable as error:
-            told.problems.add(
-                readable(file, 255), error.expected, f"task {place}: {error.came}", TASK_LEFT_OUT
-            )
+        add_task(file, f"task {place}", task, told)
 
 
-def _task(file: str, place: int, task: object, problems: Grouped) -> Task:
+def add_task(file: str, shown: str, task: object, told: Tasks) -> None:
+    """Add a task, which rows of the report call `shown`, or a row about what is wrong with it."""
+    try:
+        told.tasks.append(_task(file, shown, task, told.problems))
+    except Unusable as error:
+        told.problems.add(readable(file, 255), error.expected, f"{shown}: {error.came}", TASK_LEFT_OUT)
+
+
+def _task(file: str, shown: str, task: object, problems: Grouped) -> Task:
     if not isinstance(task, dict):
         raise Unusable("tasks that are objects", brief(task))
     data = task["data"] if isinstance(task.get("data"), dict) else task
@@ -75,7 +78,6 @@ def _task(file: str, place: int, task: object, problems: Grouped) -> Task:
     names = tuple(dict.fromkeys(name for text in texts for name in names_in(text)))
     if not names:
         raise Unusable("the name of an image", "none")
-    shown = f"task {place}"
     items = list(_items(task, shown, file, problems))
     return Task(file, shown, names, tuple(_boxes(items, shown, file, problems)), _size(items))
 

@@ -44,29 +44,32 @@ class VocFolder:
 
     def annotations(self) -> tuple[dict[str, str], list[Problem]]:
         """Image name to name of the annotation, and a row for each that two files share."""
-        return self._by_name(self._folders(self.layout.annotations), (".xml",))
+        return self._by_name([(at, how.annotations) for _, at, how in self._parts], (".xml",))
 
     def images(self) -> tuple[dict[str, str], list[Problem]]:
         """Image name to name of the file, in the order of IMAGE_SUFFIXES, and a row for each that two files share."""
-        return self._by_name(self._folders(self.layout.images), IMAGE_SUFFIXES)
+        return self._by_name([(at, how.images) for _, at, how in self._parts], IMAGE_SUFFIXES)
 
     def lists(self, task: str) -> dict[str, str]:
         """The lists of ImageSets/`task` by name, without `.txt`; empty where there are none."""
-        return self._by_name([f"ImageSets/{task}"], (".txt",))[0]
+        return self._by_name([("", f"ImageSets/{task}")], (".txt",))[0]
 
     def parts(self) -> dict[str, list[str]]:
         """The images with an annotation of each part ("train", "val", "test") that has folders of its own."""
         told = self._by_name
-        return {part: list(told([folder], (".xml",))[0]) for part, folder in self.layout.parts}
+        return {
+            part: list(told([(at, how.annotations)], (".xml",))[0]) for part, at, how in self.layout.parts
+        }
 
-    def _inside(self, directory: str) -> list[str]:
+    @property
+    def _parts(self) -> Sequence[tuple[str, str, Layout]]:
+        return self.layout.parts or [("", "", self.layout)]
+
+    def _inside(self, part: str, directory: str) -> list[str]:
         """The files of a folder; of one that holds nothing else, as CVAT fills it, those of the folders in it too."""
-        if self.layout.beside:
-            return self.tree.children(directory)
-        return [name for name in self.tree.names if name.startswith(directory + "/")]
-
-    def _folders(self, directory: str) -> list[str]:
-        return [folder for _, folder in self.layout.parts] or [directory]
+        if not directory:
+            return self.tree.children(part)
+        return [name for name in self.tree.names if name.startswith(_joined(part, directory) + "/")]
 
     def lines(self, name: str) -> list[str]:
         """The lines of a list that are not empty; UnusableList for one that cannot be read or is too long."""
@@ -79,19 +82,23 @@ class VocFolder:
         return [line.strip() for line in text.splitlines() if line.strip()]
 
     def _by_name(
-        self, directories: Sequence[str], suffixes: tuple[str, ...]
+        self, directories: Sequence[tuple[str, str]], suffixes: tuple[str, ...]
     ) -> tuple[dict[str, str], list[Problem]]:
-        """Names tell the folders inside of `directories`, and those of parts."""
-        for folder in (*directories, *map(parent, directories)):
-            if folder in self.tree.closed:
-                raise ValueError(self.tree.closed[folder])
-        there = [name for directory in directories for name in self._inside(directory)]
-        wanted = [name for name in there if suffix(name) in suffixes]
-        start = 0 if self.layout.beside else len(directories[0]) + 1
+        """Names tell the folders of parts, and those inside of the `directories` of each, but not these."""
+        for folder in (_joined(*place) for place in directories):
+            for closed in (folder, parent(folder)):
+                if closed in self.tree.closed:
+                    raise ValueError(self.tree.closed[closed])
+        told = {
+            name: _joined(part, bare(name)[len(_joined(part, directory)) :].lstrip("/"))
+            for part, directory in directories
+            for name in self._inside(part, directory)
+            if suffix(name) in suffixes
+        }
         found: dict[str, str] = {}
         problems = []
-        for name in sorted(wanted, key=lambda name: _preference(name, suffixes)):
-            image, file = image_name(bare(name)[start:]), readable(base(name))
+        for name in sorted(told, key=lambda name: _preference(name, suffixes)):
+            image, file = image_name(told[name]), readable(base(name))
             if image in found:
                 done = f"{readable(base(found[image]))} is used"
                 expected = f"one file for each name in {parent(name) or 'a folder'}"
@@ -99,6 +106,10 @@ class VocFolder:
             else:
                 found[image] = name
         return found, problems
+
+
+def _joined(*folders: str) -> str:
+    return "/".join(filter(None, folders))
 
 
 def _preference(name: str, suffixes: tuple[str, ...]) -> tuple[int, bool, str]:
@@ -158,8 +169,10 @@ def recognise_voc(tree: FileTree) -> Recognised | None:
     files, pictures = counted(annotations, "XML file"), counted(images, "image")
     why = f"{both.annotations}/ holds {files} and {both.images}/ {pictures}"
     if both.beside:
-        folders = [readable(folder) for _, folder in both.parts]
-        why = f"{files} of VOC lie beside {pictures}" + (f" in {listed(folders)}" if folders else "")
+        folders = [readable(folder) for _, folder, _ in both.parts]
+        apart = any(not layout.beside for _, _, layout in both.parts)
+        lie = f"{files} of VOC and {pictures} lie" if apart else f"{files} of VOC lie beside {pictures}"
+        why = lie + (f" in {listed(folders)}" if folders else "")
     return Recognised(0.95 if images else 0.5, why + where)
 
 

@@ -22,13 +22,14 @@ class Layout(NamedTuple):
     """Which folders hold annotations and images, both "" where these lie beside each other; and how boxes count pixels:
     VOC from 1 with both ends included, FiftyOne, Label Studio and CVAT from 0 without the last.
 
-    parts: the folders of the parts of the set, by what they are ("train", "val", "test"), where each holds both.
+    parts: the parts of the set, where each holds both: what it is ("train", "val", "test"), its folder, and how that is
+    laid out.
     """
 
     annotations: str
     images: str
     first_pixel: int = 1
-    parts: tuple[tuple[str, str], ...] = ()
+    parts: tuple[tuple[str, str, Layout], ...] = ()
 
     @property
     def beside(self) -> bool:
@@ -45,19 +46,32 @@ COMMON = (
 
 def voc_folders(tree: FileTree) -> dict[str, Layout]:
     """Every folder of the tree that is laid out as VOC, and how. Images and annotations are looked for beside each
-    other, as LabelImg leaves them, only where there are no folders for them; those of parts, as Roboflow exports them,
-    are one."""
+    other, as LabelImg leaves them, only where there are no folders for them, or these are of parts; parts that lie
+    beside each other, as Roboflow exports them, are one."""
     above = sorted({"", *map(parent, [*tree.folders, *tree.closed])})
     found = {folder: layout for folder in above for layout in _layouts(tree, folder)}
-    if found:
+    if found and None in map(_part, found):
         return found
-    mixed = [folder for folder in sorted({"", *tree.folders}) if _are_beside(tree, folder)]
-    parts = {part_of(base(folder) + "/"): folder for folder in mixed}
-    tops = {parent(folder) for folder in mixed}
-    if None not in parts and len(parts) == len(mixed) > 1 and len(tops) == 1:
-        told = tuple((str(part), base(folder)) for part, folder in parts.items())
-        return {tops.pop(): BESIDE._replace(parts=told)}
-    return dict.fromkeys(mixed, BESIDE)
+    inner = tuple(folder + "/" for folder in found)
+    free = [folder for folder in sorted({"", *tree.folders}) if not folder.startswith(inner)]
+    likely = [folder for folder in free if folder not in found and (not found or _part(folder))]
+    mixed = {folder: BESIDE for folder in likely if _are_beside(tree, folder)}
+    return _as_one(found | mixed) or found or mixed
+
+
+def _part(folder: str) -> str | None:
+    """Which part of a set a folder says by its own name that it holds."""
+    return part_of(base(folder) + "/")
+
+
+def _as_one(found: dict[str, Layout]) -> dict[str, Layout]:
+    """The folder above several that are a part each; nothing where they are not, or count pixels differently."""
+    told = tuple((str(_part(folder)), base(folder), layout) for folder, layout in found.items())
+    tops, parts = set(map(parent, found)), {_part(folder) for folder in found}
+    first_pixels = {layout.first_pixel for layout in found.values()}
+    if None in parts or not len(parts) == len(found) > 1 or len(tops) > 1 or len(first_pixels) > 1:
+        return {}
+    return {tops.pop(): Layout("", "", first_pixels.pop(), told)}
 
 
 def _layouts(tree: FileTree, folder: str) -> Iterator[Layout]:

@@ -70,6 +70,28 @@ def cached_features(
     return _joined(found, paths, None) if len(found) == len(features) else None
 
 
+def to_compute(
+    image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
+) -> tuple[str, int]:
+    """What `load_features` calls the parts that `cache` has no file of while it computes them, and how many bytes it
+    will write in all; "" and 0 where it has all. Whether a file is sound is not looked at."""
+    features, paths = _files(image_set, parts, cache)
+    missing = [
+        feature
+        for feature, path in zip(features, paths, strict=True)
+        if not isinstance(feature, Given) and not path.exists()
+    ]
+    columns = sum(feature.size for feature in missing)
+    whole = (len(image_set), sum(feature.size for feature in features))
+    if missing and matrix_files.is_large(whole):
+        columns += whole[1]  # once more, side by side
+    return _called(missing), len(image_set) * columns * np.dtype(np.float32).itemsize
+
+
+def _called(features: Sequence[Feature]) -> str:
+    return " and ".join(feature.name for feature in features)
+
+
 def _files(
     image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
 ) -> tuple[list[Feature], list[Path]]:
@@ -170,7 +192,7 @@ def _compute(
     if not features:
         return matrices
     report = on_progress or (lambda *_: None)
-    what, total = " and ".join(feature.name for feature in features), len(image_set.image_names)
+    what, total = _called(features), len(image_set.image_names)
     by_image = np.argsort(image_set.image_of)
     ends = np.searchsorted(image_set.image_of[by_image], np.arange(total), side="right")
     samples = np.split(by_image, ends[:-1])

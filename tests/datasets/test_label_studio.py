@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import numpy as np
@@ -246,3 +248,85 @@ def test_mutated_json(tmp_path):
         records = list(make_source("Label Studio", folder=str(folder)).records())
         found += sum(isinstance(item, SourceImage) for item in records) == 2
     assert 2 < found < 60
+
+
+# ---------------------------------------------------------------------------------------------------------
+# CSV
+# ---------------------------------------------------------------------------------------------------------
+
+END = {"annotator": 1, "annotation_id": 7, "created_at": "now", "updated_at": "now", "lead_time": 1.5}
+SIZE = {"original_width": 40, "original_height": 30}
+CAT = [{"x": 0, "y": 0, "width": 50, "height": 50, "rotation": 0, "rectanglelabels": ["cat"], **SIZE}]
+DOG = [{"x": 10, "y": 20, "width": 10, "height": 30, "rotation": 0, "rectanglelabels": ["dog"], **SIZE}]
+
+
+def as_csv(tasks):
+    """As Label Studio writes it: text as it is, all else as JSON."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(tasks[0]))
+    writer.writeheader()
+    for one in tasks:
+        writer.writerow({k: json.dumps(v) if isinstance(v, list | dict) else v for k, v in one.items()})
+    return file.getvalue()
+
+
+def of_csv(root, text):
+    files = {"a.csv": text, "1.jpg": None, "2.jpg": None}
+    folder = lay(root / "x", files)
+    first = detect(open_tree(folder))[0]
+    records = list(make_source("Label Studio", folder=str(folder)).records())
+    images = {item.name: item for item in records if isinstance(item, SourceImage)}
+    problems = [item for item in records if isinstance(item, Problem) and item.file != "parts"]
+    return first, images, problems
+
+
+@pytest.mark.parametrize("in_order", [list, sorted])
+def test_csv_says_what_json_says(tmp_path, in_order):
+    """Its columns are those of JSON-MIN, of some versions in the order of the alphabet."""
+    tasks = [
+        {"image": "/data/upload/1/0a1b2c3d-1.jpg", "id": 1, "label": CAT, **END},
+        {"image": "/data/upload/1/0a1b2c3d-2.jpg", "id": 2, "label": CAT + DOG, **END},
+    ]
+    text = as_csv([{key: one[key] for key in in_order(one)} for one in tasks])
+    first, images, problems = of_csv(tmp_path, text)
+    assert problems == []
+    assert (first.source, first.recognised.why) == (
+        "Label Studio",
+        "a.csv begins as tasks of Label Studio do, and there are 2 images",
+    )
+    assert images.keys() == {"1", "2"}
+    as_json, _ = told(tmp_path / "json", tasks)
+    assert {name: (one.boxes, one.size) for name, one in images.items()} == {
+        name: (one.boxes, one.size) for name, one in as_json.items()
+    }
+    assert [(box.box, box.classes) for box in images["2"].boxes] == [
+        ((0, 0, 0.5, 0.5), ("cat",)),
+        ((0.1, 0.2, 0.2, 0.5), ("dog",)),
+    ]
+
+
+@pytest.mark.parametrize("in_order", [list, sorted])
+def test_choices_of_csv_are_labels_of_the_whole_image(tmp_path, in_order):
+    tasks = [
+        {"image": "1.jpg", "note": "by the sea", "id": 1, "choice": {"choices": ["sea", "sun"]}, **END},
+        {"image": "2.jpg", "note": "in a wood", "id": 2, "choice": "wood", **END},
+    ]
+    text = as_csv([{key: one[key] for key in in_order(one)} for one in tasks])
+    _, images, problems = of_csv(tmp_path, text)
+    assert problems == []
+    found = {name: [(box.box, box.classes) for box in one.boxes] for name, one in images.items()}
+    assert found == {"1": [(None, ("sea", "sun"))], "2": [(None, ("wood",))]}
+
+
+def test_json_of_a_cell_that_cannot_be_read_is_a_row_of_the_report(tmp_path):
+    tasks = [
+        {"image": "1.jpg", "id": 1, "label": '[{"x": 0,', "weather": "sunny", **END},
+        {"image": "2.jpg", "id": 2, "label": DOG, "weather": "", **END},
+    ]
+    _, images, problems = of_csv(tmp_path, as_csv(tasks) + "too,few\n")
+    assert [[box.classes for box in one.boxes] for one in images.values()] == [[("sunny",)], [("dog",)]]
+    assert [(row.file, row.expected, row.done) for row in problems] == [
+        ("a.csv", "JSON that can be read", "annotation left out"),
+        ("a.csv", "9 cells in every row", "task left out"),
+    ]
+    assert problems[0].came.startswith("line 2, label: ")

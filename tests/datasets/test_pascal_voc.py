@@ -831,6 +831,37 @@ def test_parts_with_annotations_beside_their_images(tmp_path, parts, test):
         assert image_set.labels[sample, image_set.classes.index(name.partition("/")[0])]
 
 
+@pytest.mark.parametrize(
+    ("parts", "test"),
+    [(("train", "valid", "test"), "test"), (("train", "val"), "val"), (("train", "test"), "test")],
+)
+@pytest.mark.parametrize("inner", [("annotations/", "images/"), ("Annotations/", "JPEGImages/")])
+def test_parts_with_folders_of_annotations_and_images(tmp_path, parts, test, inner):
+    annotations, images = inner
+    files = {f"{part}/{images}{name}.jpg": None for part in parts for name in "ab"}
+    files |= {f"{part}/{annotations}{name}.xml": xml_of(voc_object(part)) for part in parts for name in "ab"}
+    folder = lay(tmp_path / "x", files)
+    (detected,) = detect(open_tree(zip_of(folder, tmp_path / "x.zip", "top")))
+    assert detected.source == "PASCAL VOC"
+    count = 2 * len(parts)
+    assert detected.recognised.why.startswith(f"{count} XML files of VOC and {count} images lie in ")
+    image_set, problems = build("PASCAL VOC", folder)
+    assert problems == []
+    assert image_set.image_names.tolist() == sorted(f"{part}/{name}" for part in parts for name in "ab")
+    assert image_set.test.tolist() == [name.startswith(f"{test}/") for name in image_set.image_names]
+    for sample, name in enumerate(image_set.image_names):
+        assert image_set.labels[sample, image_set.classes.index(name.partition("/")[0])]
+
+
+def test_parts_of_which_each_is_laid_out_in_its_own_way(tmp_path):
+    files = {"train/images/a.jpg": None, "train/annotations/a.xml": xml_of(voc_object("cat"))}
+    folder = lay(tmp_path / "x", {**files, "test/a.jpg": None, "test/a.xml": xml_of(voc_object("dog"))})
+    image_set, problems = build("PASCAL VOC", folder)
+    assert problems == []
+    assert image_set.ids.tolist() == ["test/a#1", "train/a#1"]
+    assert (image_set.test.tolist(), image_set.classes) == ([True, False], ("cat", "dog"))
+
+
 def test_recognised(voc, tmp_path):
     tree = open_tree(zip_of(voc.root, tmp_path / "voc.zip", "export/VOC2007"))
     (detected,) = detect(tree)

@@ -17,6 +17,8 @@ from numbered_set import cards
 from PIL import Image
 from tiny_models import external, heavy, mean_colour, model, node, part, port, spacious, tensor
 
+from ranking import worker
+from ranking.events import Report
 from ranking.features import cached_features, feature_names, load_features, make_feature
 from ranking.features.onnx_model import three_numbers
 from ranking.intake import Limits
@@ -24,6 +26,9 @@ from ranking.networks import network_program
 from ranking.networks.files import checked_size, kept_networks, model_name
 from ranking.networks.model_file import read_model
 from ranking.networks.running import MISSING, Network, check_runtime
+from ranking.room_layout import FOLDERS
+from ranking.room_quotas import DISK, FullError, bytes_of
+from ranking.rooms import Rooms
 from ranking.run_settings import FeaturesSettings
 from ranking.store import Store
 from ranking.vectors.network_looking import NetworkLook, look_at_network, proposed
@@ -341,6 +346,20 @@ def test_a_model_above_the_limit_is_not_read(brought, images, monkeypatch, tmp_p
     monkeypatch.setenv("RANKING_INTAKE_NETWORK_BYTES", "100")
     with pytest.raises(ValueError, match=r"expected at most 100; RANKING_INTAKE_NETWORK_BYTES"):
         checked_size(brought(mean_colour()))
+
+
+def test_no_copy_of_a_model_is_made_that_its_room_has_no_space_for(brought, images, tmp_path, monkeypatch):
+    room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
+    path, key = brought(mean_colour()), room.adopt(images.folder, "x")
+    run = room.create_run("features", FeaturesSettings(key, str(path)).to_json())
+    report, used = Report(tmp_path / "events"), bytes_of(room.home)
+    monkeypatch.setenv(FOLDERS, str(path.parent))
+    monkeypatch.setattr(worker.shutil, "copyfile", lambda *_: pytest.fail("was copied"))
+    monkeypatch.setenv(DISK, str(used + path.stat().st_size // 2))
+    with pytest.raises(
+        FullError, match=r"this room is full: it takes .*, and .* more would be too much; delete"
+    ):
+        worker.look_at_features(room, run, report)
 
 
 # --------------------------------------------------------------------------------------------------- keeping it
