@@ -159,8 +159,8 @@ def size_of(home: Path) -> dict[str, int]:
     """Every file of a home but its database, and its bytes."""
     found = {}
     for path in home.rglob("*"):
-        if path.is_file()
-        and not path.name.startswith(("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")):
+        databases = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
+        if path.is_file() and not path.name.startswith(databases):
             found[str(path)] = path.stat().st_size
     return found
 
