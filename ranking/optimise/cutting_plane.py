@@ -15,7 +15,12 @@ import numpy as np
 from ranking.optimise.clock import Clock
 from ranking.optimise.line import Line, Point
 from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
-from ranking.optimise.simplex_qp import solve_bound_simplex_qp, solve_simplex_qp
+from ranking.optimise.simplex_qp import (
+    Program,
+    solve_bound_simplex_qp,
+    solve_by_interior_point,
+    solve_simplex_qp,
+)
 from ranking.types import Certificate, Floats, OnProgress, StopTraining, relative_gap
 
 IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
@@ -106,7 +111,7 @@ class PlaneSearch:
         Returns whether a callback asked for the end: what was reached so far is then the result.
         """
         try:
-            while self.iterations < max_iterations and self._still < STANDSTILL and not self._model.stuck:
+            while self.iterations < max_iterations and self._goes_on():
                 report(self.iterations, self.best.objective, self.bound, self.passes, self._model.size)
                 if enough():
                     break
@@ -114,6 +119,14 @@ class PlaneSearch:
         except StopTraining:
             return True
         return False
+
+    def _goes_on(self) -> bool:
+        """Whether there is a way on. Where both bounds stand still, maybe because of what the faster program cannot
+        tell from rounding, there may be one by the other."""
+        if self._still == STANDSTILL and not self._model.careful:
+            self._still = 0
+            self._model.take_care()
+        return self._still < STANDSTILL and not self._model.stuck
 
     def _iterate(self) -> None:
         risk, model, best = self.risk, self._model, self.best
@@ -162,7 +175,8 @@ class _Model:
         self.idle = np.empty(0, dtype=int)
         self.multipliers = np.empty(0)  # of the best combination so far
         self.bound = 0.0  # what no plane at all proves
-        self.stuck = False  # the program over the planes could not be solved
+        self.careful = False  # the program over the planes is solved by interior points
+        self.stuck = False  # nor could it be solved so
         self.weights = np.zeros(size)
         if working_set is not None and len(working_set):
             self.coefficients, self.losses = _Rows(working_set.coefficients), working_set.losses
@@ -202,25 +216,40 @@ class _Model:
         keep = self.multipliers > 0
         return WorkingSet(self.coefficients.array[keep], self.losses[keep], self.normals.array[keep])
 
+    def take_care(self) -> None:
+        """Solve by interior points from now on."""
+        self.careful = True
+        self._solve()
+
     def _solve(self) -> None:
         """Solve the program; its optimum is where to go next, the best combination so far is what is proven."""
         kept = np.append(self.multipliers, np.zeros(len(self.losses) - len(self.multipliers)))
-        try:
-            latest = self._optimum(kept)
-        except ArithmeticError:
-            latest, self.stuck = kept, True
+        latest = self._optimum(kept)
         self.weights = self.risk.least(latest @ self.normals.array)
         bound = float(latest @ self.losses - 0.5 * self.weights @ self.weights)
         self.multipliers, self.bound = (latest, bound) if bound > self.bound else (kept, self.bound)
         self.idle = np.where((latest > 0) | (self.multipliers > 0), 0, self.idle + 1)
 
     def _optimum(self, start: Floats) -> Floats:
-        """The multipliers that solve the program, which has kinks where weights are bound."""
+        """The multipliers that solve the program; `start` where nothing solves it."""
+        if not self.careful:
+            try:
+                return self._solved(solve_simplex_qp, start)
+            except ArithmeticError:  # it is known for that where C is large
+                self.careful = True
+        try:
+            return self._solved(solve_by_interior_point, start)
+        except ArithmeticError:
+            self.stuck = True
+            return start
+
+    def _solved(self, program: Program, start: Floats) -> Floats:
+        """The optimum of the program, which has kinks where weights are bound."""
         C = self.risk.C
         if self.risk.free == self.risk.shape[1]:
-            return C * solve_simplex_qp(C * self.gram, self.losses)
+            return C * program(C * self.gram, self.losses)
         bound = np.sqrt(C) * self.normals.array[:, self.risk.free :]
-        return C * solve_bound_simplex_qp(C * self.gram, self.losses, bound, start / C)
+        return C * solve_bound_simplex_qp(C * self.gram, self.losses, bound, start / C, program)
 
     def _drop_idle(self) -> None:
         keep = self.idle < IDLE_ITERATIONS

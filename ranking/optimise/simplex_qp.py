@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import clarabel
 import daqp
 import numpy as np
+from scipy import sparse
 
 from ranking.types import Floats
 
@@ -12,8 +16,11 @@ ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than 
 PROXIMAL = 1e-6
 STRONGER = 1e2 * PROXIMAL  # where those go round in circles
 STILL = 1e-9  # the last proximal step moves less; at daqp's own 1e-6 it ends too far from the optimum
+INTERIOR = 1e-12  # tolerances of the interior point, as small as rounding lets them be
 ROUNDS = 50  # of steps where weights are bound: each guesses which of them the bound holds back
 SETTLED = 1e-11  # of the value: a step that gains less is the last
+
+Program = Callable[[Floats, Floats], Floats]  # of a quadratic and a linear term: the best x
 
 
 def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
@@ -21,7 +28,8 @@ def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
 
     Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's tolerances
     are absolute and planes differ in length by orders of magnitude, with which it goes round until it gives up: so
-    each plane longer than one is brought to length one, and then the largest loss to one.
+    each plane longer than one is brought to length one, and then the largest loss to one. ArithmeticError where it
+    gives up all the same.
     """
     if linear.max() <= np.finfo(float).tiny * max(1.0, np.abs(quadratic).max()):
         return np.zeros(len(linear))  # no plane gains anything
@@ -37,9 +45,39 @@ def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
             x = scale * np.where(x > 1e-12 * x.max(), x, 0.0)
             return x / max(float(x.sum()), 1.0)
     raise ArithmeticError(
-        f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag}); "
-        "try a smaller C or features of a smaller scale"
+        f"the quadratic program over {len(linear)} planes was not solved (daqp exit flag {flag})"
     )
+
+
+def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
+    """The same where `solve_simplex_qp` fails: C is so large that planes nearly cancel, and what curvature is left of
+    them is lost in the rounding of products. Slower, and ends a few digits earlier, but at the right end.
+
+    It is given the lengths of planes, not of their products: minimise 1/2 ||v||^2 - linear.x with v = R'x, Q = RR'.
+    """
+    m, height = len(linear), float(np.abs(linear).max())
+    if linear.max() <= 0:
+        return np.zeros(m)  # no plane gains anything
+    squares, ways = np.linalg.eigh(quadratic)
+    root = ways * np.sqrt(np.maximum(squares, 0.0) / height)
+    nothing, one = sparse.csc_matrix((m, m)), sparse.eye(m, format="csc")
+    cost = sparse.block_diag([nothing, one], format="csc")
+    held = sparse.bmat([[root.T, -one], [-one, None], [np.ones((1, m)), None]], format="csc")
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = INTERIOR
+    found = clarabel.DefaultSolver(
+        cost,
+        np.append(-linear / height, np.zeros(m)),
+        held,
+        np.append(np.zeros(2 * m), 1.0),
+        [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(m + 1)],
+        settings,
+    ).solve()
+    x: Floats = np.maximum(np.array(found.x[:m]), 0.0)
+    if not np.isfinite(x).all():
+        raise ArithmeticError(f"the quadratic program over {m} planes was not solved ({found.status})")
+    return x / max(float(x.sum()), 1.0)
 
 
 def _daqp(quadratic: Floats, linear: Floats, shares: Floats, proximal: float) -> tuple[Floats, int]:
@@ -59,7 +97,9 @@ def _daqp(quadratic: Floats, linear: Floats, shares: Floats, proximal: float) ->
     return x, flag
 
 
-def solve_bound_simplex_qp(quadratic: Floats, linear: Floats, rows: Floats, start: Floats) -> Floats:
+def solve_bound_simplex_qp(
+    quadratic: Floats, linear: Floats, rows: Floats, start: Floats, solve: Program = solve_simplex_qp
+) -> Floats:
     """argmax linear.x - 1/2 x'Qx - 1/2 ||max(0, B'x)||^2 over x >= 0, sum x <= 1, for rows B (m, d2), from `start`.
 
     The last term is what weights bound to be <= 0 leave of their square. Between its kinks the program is
@@ -70,7 +110,7 @@ def solve_bound_simplex_qp(quadratic: Floats, linear: Floats, rows: Floats, star
     value = -np.inf
     for _ in range(ROUNDS):
         counted = rows[:, x @ rows > 0]
-        way = solve_simplex_qp(quadratic + counted @ counted.T, linear) - x
+        way = solve(quadratic + counted @ counted.T, linear) - x
         x = x + best_step(quadratic, linear, rows, x, way) * way
         before, value = value, _value(quadratic, linear, rows, x)
         if value - before <= SETTLED * abs(value):

@@ -208,27 +208,56 @@ def test_single_precision_goes_on_until_the_double_gap_is_closed(
     assert late.iterations > early.iterations
 
 
+def failing(monkeypatch: pytest.MonkeyPatch, name: str, first: int) -> list[int]:
+    """Have the program of that name fail from its so-manieth call on; how many planes each had."""
+    module = sys.modules["ranking.optimise.cutting_plane"]
+    solve, calls = getattr(module, name), list[int]()
+
+    def fail(quadratic: np.ndarray, linear: np.ndarray) -> np.ndarray:
+        calls.append(len(linear))
+        if len(calls) >= first:
+            raise ArithmeticError
+        return solve(quadratic, linear)
+
+    monkeypatch.setattr(module, name, fail)
+    return calls
+
+
+def test_a_program_that_is_given_up_on_is_solved_by_interior_points_from_there_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    risk, *_ = hinge_risk(12, C=30.0)
+    calls = failing(monkeypatch, "solve_simplex_qp", 5)
+    solution = cutting_plane(risk, 1e-6)
+    assert len(calls) == 5
+    assert solution.certificate.converged
+    assert solution.certificate.iterations > 5
+
+
 def test_a_program_that_cannot_be_solved_ends_training_with_what_was_proven(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     risk, labels, costs = hinge_risk(12, C=30.0)
-    module = sys.modules["ranking.optimise.cutting_plane"]
-    solve, calls = module.solve_simplex_qp, []
-
-    def fail_at_the_fifth(quadratic: np.ndarray, linear: np.ndarray) -> np.ndarray:
-        calls.append(len(linear))
-        if len(calls) == 5:
-            raise ArithmeticError
-        return solve(quadratic, linear)
-
-    monkeypatch.setattr(module, "solve_simplex_qp", fail_at_the_fifth)
+    calls = failing(monkeypatch, "solve_simplex_qp", 5)
+    careful = failing(monkeypatch, "solve_by_interior_point", 2)
     solution = cutting_plane(risk, 1e-6)
-    assert len(calls) == 5
+    assert (len(calls), len(careful)) == (5, 2)
     assert not solution.certificate.converged
     assert 0 < solution.certificate.dual < solution.certificate.primal
     assert solution.certificate.primal == pytest.approx(
         primal(solution.weights, risk, labels, costs), rel=1e-12
     )
+
+
+@pytest.mark.parametrize(("seed", "C", "solver"), [(0, 1e6, "auto"), (1, 1e5, "cutting plane")])
+def test_few_features_and_a_large_C_are_trained_to_the_end(seed: int, C: float, solver: str) -> None:
+    """The planes nearly cancel: daqp gives up in the first case, and finds no way on in the second."""
+    rng = np.random.default_rng(seed)
+    features = np.abs(rng.standard_normal((1800, 10))).astype(np.float32)
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    relevance = (rng.random(1800) < 0.1).astype(int)
+    method = make_method("SVM", C=C, solver=solver).fit([Query(features, relevance)])
+    assert method.certificate.converged
 
 
 def test_cuts_of_another_problem_are_found_out() -> None:

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 import reference
 
-from ranking.optimise.simplex_qp import best_step, solve_bound_simplex_qp, solve_simplex_qp
+from ranking.optimise.simplex_qp import (
+    Program,
+    best_step,
+    solve_bound_simplex_qp,
+    solve_by_interior_point,
+    solve_simplex_qp,
+)
 
 
 def value(x: np.ndarray, quadratic: np.ndarray, linear: np.ndarray) -> float:
@@ -18,10 +24,11 @@ def value(x: np.ndarray, quadratic: np.ndarray, linear: np.ndarray) -> float:
 @pytest.mark.parametrize("planes", [1, 2, 5, 30])
 @pytest.mark.parametrize("rank", [1, 3, 40])
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
-def test_the_optimum_is_that_of_cvxpy(planes: int, rank: int, scale: float) -> None:
+@pytest.mark.parametrize("solve", [solve_simplex_qp, solve_by_interior_point])
+def test_the_optimum_is_that_of_cvxpy(solve: Program, planes: int, rank: int, scale: float) -> None:
     rng = np.random.default_rng([planes, rank])
     root, linear = scale * rng.normal(size=(rank, planes)), rng.uniform(size=planes)
-    x = solve_simplex_qp(root.T @ root, linear)
+    x = solve(root.T @ root, linear)
     assert x.min() >= 0
     assert x.sum() <= 1 + 1e-15
     best = reference.simplex_qp_optimum(root, linear)
@@ -57,13 +64,27 @@ def test_multipliers_of_steep_planes_are_not_taken_for_zero() -> None:
     np.testing.assert_allclose(x, [1e-14, 0.5e-14], rtol=1e-6)
 
 
-def test_a_program_that_is_not_solved_says_what_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_is_not_solved_is_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["ranking.optimise.simplex_qp"]
     monkeypatch.setattr(module, "_daqp", lambda quadratic, linear, *more: (np.zeros(len(linear)), -4))
-    with pytest.raises(
-        ArithmeticError, match=r"over 2 planes was not solved \(daqp exit flag -4\); try a smaller C"
-    ):
+    with pytest.raises(ArithmeticError, match=r"over 2 planes was not solved \(daqp exit flag -4\)"):
         solve_simplex_qp(np.eye(2), np.ones(2))
+
+
+def test_nothing_is_gained_by_planes_without_loss() -> None:
+    for solve in (solve_simplex_qp, solve_by_interior_point):
+        np.testing.assert_array_equal(solve(np.eye(2), np.zeros(2)), np.zeros(2))
+
+
+def test_planes_that_nearly_cancel_are_weighed_by_interior_points() -> None:
+    """Long planes whose combinations are short, as where few features are trained with a large C."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        root = 1e4 * rng.normal(size=(3, 1)) @ np.ones((1, 8)) + 1e4 * rng.normal(size=(3, 8))
+        linear = rng.uniform(0.1, 1, 8)
+        x = solve_by_interior_point(root.T @ root, linear)
+        best = reference.simplex_qp_optimum(root, linear)
+        assert value(x, root.T @ root, linear) >= (1 - 1e-4) * best, "CVXPY itself ends a little below"
 
 
 def test_planes_of_very_different_lengths_are_no_reason_to_give_up() -> None:
