@@ -52,6 +52,7 @@ LAYERS: tuple[set[str], ...] = (
     }
     | {"subsequences", "pair_chains", "intake"},
     {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
+    {"errors"},
 )
 
 # The only imports between parts of one layer.
