@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) + 1 : 4 ))) --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test coverage bench figures
+.PHONY: demo test test-slow coverage bench figures
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/streamlit run app.py $(ARGUMENTS)
@@ -21,7 +21,11 @@ test: $(VENV)/test.stamp
 	$(BIN)/python tests/first_use.py
 	$(BIN)/pytest $(PARALLEL)
 
-# The same tests, a sixth slower: which lines of the package do they run? Fails below 95%.
+# What takes long: walks in a browser, kills, fuzzing, a million scores, interpreted kernels.
+test-slow: $(VENV)/test.stamp
+	$(BIN)/pytest $(PARALLEL) tests/slow
+
+# The tests of `make test`, a sixth slower: which lines of the package do they run? Fails below 95%.
 coverage: $(VENV)/test.stamp
 	$(BIN)/pytest $(PARALLEL) --cov=ranking --cov-report=term-missing:skip-covered --cov-fail-under=95
 
