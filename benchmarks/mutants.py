@@ -1,0 +1,319 @@
+"""How much do the tests protect? Mutants of the mathematics, the store and the worker, and which of them a test kills.
+
+    pytest --cov=ranking --cov-context=test --durations=0 > durations.txt      # which tests run which line
+    python benchmarks/mutants.py --durations durations.txt --out mutants.json
+
+Needs the extra [benchmarks] (cosmic-ray, whose operators are used). The mutants are drawn with a fixed seed from the
+files as they were at `--at`, a commit, so that two states of the tests meet the same mutants: a place in a file, evenly
+drawn, and one of the operators that apply there. In the files as they are now each is made where its line went; a
+mutant whose line has gone is named as gone.
+
+Each mutant meets the tests that run its line by the record of coverage, those of its own package first and quick ones
+first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines: a mutant of
+a kernel meets the tests of its package and of the methods. A test that runs out of time (an endless loop) kills too.
+Mutants are run in copies of the checkout, `--processes` at a time; `--out` keeps each outcome at once, and a run
+that is started again goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Queue
+
+import numpy as np
+import parso
+from cosmic_ray.ast import ast_nodes
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+from coverage import CoverageData
+
+ROOT = Path(__file__).parents[1]
+PLACES = ["inference", "optimise", "methods", "losses", "metrics.py", "store.py", "jobs.py", "worker.py"]
+FIRST = "98d93cd"  # before the tests were made fewer
+OPERATORS = [
+    "AddNot",
+    "NumberReplacer",
+    "ReplaceAndWithOr",
+    "ReplaceOrWithAnd",
+    "ReplaceTrueWithFalse",
+    "ReplaceFalseWithTrue",
+    "ReplaceBreakWithContinue",
+    "ReplaceContinueWithBreak",
+    "ZeroIterationForLoop",
+    "ReplaceUnaryOperator_Delete_Not",
+    "ReplaceUnaryOperator_Delete_USub",
+    *(
+        f"ReplaceBinaryOperator_{pair}"
+        for pair in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "FloorDiv_Mul")
+    ),
+    *(f"ReplaceBinaryOperator_{pair}" for pair in ("Mod_Mul", "Pow_Mul", "BitAnd_BitOr", "BitOr_BitAnd")),
+    *(
+        f"ReplaceComparisonOperator_{pair}"
+        for pair in ("Lt_LtE", "LtE_Lt", "Gt_GtE", "GtE_Gt", "Lt_Gt", "Gt_Lt")
+    ),
+    *(f"ReplaceComparisonOperator_{pair}" for pair in ("Eq_NotEq", "NotEq_Eq", "Is_IsNot", "IsNot_Is")),
+]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """Lines `first` to `last` of `path` (from 0, half open, at the commit) become `text`."""
+
+    path: str
+    operator: str
+    first: int
+    last: int
+    text: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}:{self.first + 1} {self.operator} {' '.join(line.strip() for line in self.text)}"
+
+
+def committed(commit: str, path: str) -> str:
+    return subprocess.run(
+        ["git", "show", f"{commit}:{path}"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def files_at(commit: str) -> list[str]:
+    places = [f"ranking/{place}" for place in PLACES]
+    listed = subprocess.run(
+        ["git", "ls-tree", "-r", "--name-only", commit, *places],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    return [path for path in listed if path.endswith(".py")]
+
+
+def lines_of_no_effect(code: str) -> set[int]:
+    """The lines (from 1) of annotations, which are never evaluated, and of imports."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(code)):
+        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        for part in (annotation, node if isinstance(node, ast.Import | ast.ImportFrom) else None):
+            if part is not None:
+                lines |= set(range(part.lineno, (part.end_lineno or part.lineno) + 1))
+    return lines
+
+
+def places(path: str, code: str) -> Iterator[tuple[tuple[str, tuple[int, int]], tuple[str, int]]]:
+    """Each place where an operator applies, with that operator and which of its occurrences this is."""
+    idle, tree = lines_of_no_effect(code), parso.parse(code)
+    nodes = list(ast_nodes(tree))
+    for name in OPERATORS:
+        operator = get_operator(f"core/{name}")()
+        positions = (start for node in nodes for start, _ in operator.mutation_positions(node))
+        for number, start in enumerate(positions):
+            if start[0] not in idle:
+                yield (path, start), (name, number)
+
+
+def draw(commit: str, count: int, seed: int) -> list[Mutant]:
+    """The mutants of that seed: the same for everybody."""
+    code = {path: committed(commit, path) for path in files_at(commit)}
+    operators: dict[tuple[str, tuple[int, int]], list[tuple[str, int]]] = {}
+    for path, text in code.items():
+        for place, operator in places(path, text):
+            operators.setdefault(place, []).append(operator)
+    generator = random.Random(seed)
+    of_place = {
+        place: sorted(key for key in operators if key[0].startswith(f"ranking/{place}")) for place in PLACES
+    }
+    # Small places are not drowned by large ones: each has its share by the root of its size.
+    shares = np.sqrt([len(keys) for keys in of_place.values()])
+    counts = np.diff(np.rint(np.cumsum([0.0, *shares]) / shares.sum() * count).astype(int))
+    drawn = []
+    keys = [
+        key for keys, n in zip(of_place.values(), counts, strict=True) for key in generator.sample(keys, n)
+    ]
+    for path, start in keys:
+        name, number = generator.choice(operators[path, start])
+        mutated = mutate_code(code[path], get_operator(f"core/{name}")(), number)
+        assert mutated is not None
+        drawn.append(Mutant(path, name, *changed(code[path], mutated)))
+    return drawn
+
+
+def changed(before: str, after: str) -> tuple[int, int, tuple[str, ...]]:
+    old, new = before.splitlines(), after.splitlines()
+    first = next(i for i, (a, b) in enumerate(zip([*old, None], [*new, None], strict=False)) if a != b)
+    same = 0
+    while same < min(len(old), len(new)) - first and old[-1 - same] == new[-1 - same]:
+        same += 1
+    return first, len(old) - same, tuple(new[first : len(new) - same])
+
+
+def moved(mutant: Mutant, before: str, now: str) -> int | None:
+    """Where the mutant's lines are now, or None: they have changed."""
+    matcher = difflib.SequenceMatcher(None, before.splitlines(), now.splitlines(), autojunk=False)
+    for block in matcher.get_matching_blocks():
+        if block.a <= mutant.first and mutant.last <= block.a + block.size:
+            return block.b + mutant.first - block.a
+    return None
+
+
+class Tests:
+    """Which tests run which line, and how long each takes."""
+
+    def __init__(self, tree: Path, durations: Path) -> None:
+        self.tree = tree
+        self.coverage = CoverageData(str(tree / ".coverage"))
+        self.coverage.read()
+        self.seconds: Counter[str] = Counter()
+        for seconds, node in re.findall(
+            r"^ *([\d.]+)s (?:call|setup|teardown) +(\S.*)$", durations.read_text(), re.M
+        ):
+            self.seconds[node.strip()] += float(seconds)
+
+    def of(self, path: str, line: int, most: float) -> list[str]:
+        """The tests for line `line` (from 0) of `path`."""
+        package = Path(path).parts[1].removesuffix(".py")
+        near = (f"tests/{package}/", f"tests/test_{package}.py")
+        contexts = self.coverage.contexts_by_lineno(str(self.tree / path)).get(line + 1, [])
+        nodes = {context.partition("|")[0] for context in contexts if "|" in context}
+        if not nodes:  # a compiled line, or one that runs while modules are imported
+            nodes = {node for node in self.seconds if node.startswith((*near, "tests/methods/"))}
+        ordered = sorted(nodes, key=lambda node: (not node.startswith(near), self.seconds[node], node))
+        chosen, total = [], 0.0
+        for node in ordered:
+            total += self.seconds[node]
+            if chosen and total > most:
+                break
+            chosen.append(node)
+        return chosen
+
+
+def forget_compiled(tree: Path, path: str) -> None:
+    """Numba keeps kernels by the time stamp of their own file: forget those of all that may have it inlined."""
+    for kept in (tree / "ranking").rglob("*.nbi"):
+        kept.unlink()
+
+
+def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) -> str:
+    """ "survived", or what killed the mutant."""
+    file = tree / mutant.path
+    lines = file.read_text().splitlines()
+    lines[at : at + mutant.last - mutant.first] = mutant.text
+    file.write_text("\n".join(lines) + "\n")
+    if "njit" in file.read_text():
+        forget_compiled(tree, mutant.path)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
+        names.write("\n".join(tests))
+        names.flush()
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "--no-header",
+            "-p",
+            "no:cacheprovider",
+            f"@{names.name}",
+        ]
+        process = subprocess.Popen(
+            command,
+            cwd=tree,
+            env={**os.environ, "PYTHONPATH": str(tree)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=120 + 6 * seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return "no end"
+    if process.returncode == 0:
+        return "survived"
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, re.M)
+    return failed[0] if failed else f"pytest ended with {process.returncode}: {output[-200:]}"
+
+
+def copies(count: int, scratch: Path) -> Queue[Path]:
+    """Copies of the checkout, kernels compiled."""
+    trees: Queue[Path] = Queue()
+    for number in range(count):
+        shutil.copytree(
+            ROOT, scratch / str(number) / "checkout", ignore=shutil.ignore_patterns(".venv", ".git")
+        )
+        if (ROOT.parent / "shared").exists():
+            (scratch / str(number) / "shared").symlink_to(ROOT.parent / "shared")
+        trees.put(scratch / str(number) / "checkout")
+    return trees
+
+
+def run(
+    mutants: list[Mutant], commit: str, tests: Tests, out: Path, processes: int, seconds: float
+) -> dict[str, str]:
+    outcomes: dict[str, str] = json.loads(out.read_text()) if out.exists() else {}
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(processes) as pool:
+        trees = copies(processes, Path(scratch))
+
+        def one(mutant: Mutant) -> None:
+            at = moved(mutant, committed(commit, mutant.path), (ROOT / mutant.path).read_text())
+            if at is None:
+                outcome = "gone"
+            else:
+                tree = trees.get()
+                chosen = tests.of(mutant.path, at, seconds)
+                outcome = meet(tree, mutant, at, chosen, sum(tests.seconds[node] for node in chosen))
+                outcome += f" ({len(chosen)} tests)" if outcome == "survived" else ""
+                shutil.rmtree(tree / "ranking")
+                shutil.copytree(ROOT / "ranking", tree / "ranking")
+                trees.put(tree)
+            outcomes[mutant.name] = outcome
+            out.write_text(json.dumps(outcomes, indent=1))
+            print(f"{len(outcomes):4d}  {outcome:60.60s}  {mutant.name}", flush=True)
+
+        list(pool.map(one, (mutant for mutant in mutants if mutant.name not in outcomes)))
+    return outcomes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--at", default=FIRST, help="the commit whose files the mutants are drawn from")
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of tests that a mutant meets")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--durations", type=Path, default=Path("durations.txt"))
+    parser.add_argument("--out", type=Path, default=Path("mutants.json"))
+    parser.add_argument("--list", action="store_true", help="print the mutants and run none")
+    options = parser.parse_args()
+    mutants = draw(options.at, options.count, options.seed)
+    if options.list:
+        print("\n".join(mutant.name for mutant in mutants))
+        return
+    tests = Tests(ROOT, options.durations)
+    outcomes = run(mutants, options.at, tests, options.out, options.processes, options.seconds)
+    lived = sum(outcome.startswith("survived") for outcome in outcomes.values())
+    gone = sum(outcome == "gone" for outcome in outcomes.values())
+    print(f"{len(outcomes)} mutants: {len(outcomes) - lived - gone} killed, {lived} live on, {gone} gone")
+
+
+if __name__ == "__main__":
+    main()
