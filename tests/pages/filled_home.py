@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shapes import write_shapes
+
 from pages.parts.lessons import Lesson
 from ranking import worker
 from ranking.datasets import ready_made_folder
@@ -35,6 +37,38 @@ class Laboratory:
     @property
     def store(self) -> Store:
         return Store(self.home)
+
+
+def fill(home: Path, scratch: Path) -> Laboratory:
+    """The bundled sets, a small folder of shapes with hostile names, and trainings that ended in every way."""
+    store = Store(home)
+    folder = ready_made_folder()
+    assert folder is not None
+    figures = store.adopt(folder, "Action figures")  # as if the larger set had been made
+    digits = store.keep(import_here(store, "Digits").id)
+    folder = write_shapes(scratch / "shapes")
+    shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
+    ended = {}
+    for state, reason in (
+        ("failed", "ran out of *memory* <b>"),
+        ("cancelled", "cancelled before any weights"),
+    ):
+        run = store.create_run("train", train_settings(digits))
+        store.end_run(run.id, state, f"{reason}; last heard of: iteration 7, gap 0.5")
+        ended[state] = run.id
+    return Laboratory(
+        home,
+        digits,
+        shapes,
+        figures,
+        neighbours=train_here(
+            store, figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=20, solver="cutting plane"
+        ).id,
+        not_converged=train_here(store, digits, "4", C=1e6, tolerance=1e-7, max_iterations=2).id,
+        on_shapes=train_here(store, shapes, "disc").id,
+        finished=train_here(store, digits, "3", C=100.0, tolerance=1e-2).id,
+        **ended,
+    )
 
 
 def copy_home(home: Path, target: Path) -> None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from filled_home import teach
 from handed_out import every_step, hand_out, read
 
 from pages.parts import handout_parts, handouts, keys, lessons
 from pages.parts.noted import Walk
 
-
-@pytest.fixture(scope="module")
-def taught_once(tmp_path_factory):
-    return teach(tmp_path_factory.mktemp("lessons") / "home", lessons.WHY_AP)
+LESSON = lessons.WHY_AP
 
 
 def test_the_file_has_every_step_as_it_is_set_and_a_change_drops_it(taught, open_page):

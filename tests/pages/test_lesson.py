@@ -2,18 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from filled_home import teach
 from test_start import strips_of
 
 from pages.parts import lessons
 from ranking import run_archive
 from ranking.metrics import average_precision, precision_at_k, ranking_order
 
-
-@pytest.fixture(scope="module")
-def taught_once(tmp_path_factory):
-    """A home with the lesson's two trainings, done in this process."""
-    return teach(tmp_path_factory.mktemp("taught"), lessons.WHY_AP)
+LESSON = lessons.WHY_AP
 
 
 def on_disk(store, method):

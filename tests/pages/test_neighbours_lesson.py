@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from filled_home import teach
 from handed_out import every_step
 from test_lesson import said
 from test_start import strips_of
@@ -22,12 +21,6 @@ from ranking.run_settings import TrainSettings
 from ranking.training import query_of
 
 LESSON = lessons.NEIGHBOURS
-
-
-@pytest.fixture(scope="module")
-def taught_once(tmp_path_factory):
-    """A home with the lesson's four trainings, done in this process."""
-    return teach(tmp_path_factory.mktemp("taught"), LESSON)
 
 
 def run_of(store, method):

@@ -6,8 +6,6 @@ import json
 from math import comb
 
 import numpy as np
-import pytest
-from filled_home import teach
 from handed_out import every_step
 from test_start import strips_of
 
@@ -17,11 +15,7 @@ from ranking.inference import most_violated_ranking
 from ranking.inference_steps import Problem, trace_of
 from ranking.ranked import Ranking
 
-
-@pytest.fixture(scope="module")
-def taught_once(tmp_path_factory):
-    """A home with the lesson's training, done in this process."""
-    return teach(tmp_path_factory.mktemp("taught"), lessons.VIOLATED)
+LESSON = lessons.VIOLATED
 
 
 def few_of(store):
