@@ -18,6 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from filled_home import copy_home
+from homes import Homes
 
 from ranking.datasets import build_image_set, bundled_names, make_source, ready_made_folder
 from ranking.store import Store
@@ -111,10 +113,21 @@ def furnish(home: Path) -> None:
             store.adopt(Path(folder) / "set", name)
 
 
+@pytest.fixture(scope="session")
+def furnished(homes: Homes) -> Path:
+    """A home with the bundled sets and nothing else; tests work on copies."""
+
+    def make(folder: Path) -> Path:
+        furnish(folder / "home")
+        return folder / "home"
+
+    return homes("furnished", make)
+
+
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("browser") / "home")
-    furnish(server.home)
+    copy_home(furnished, server.home)
     server.start()
     yield server
     server.stop()
@@ -174,6 +187,16 @@ def choose(page: Page, key: str, option: str) -> None:
                 raise
             page.keyboard.press("Escape")
     raise AssertionError(f"no option {option!r} of {key} could be chosen")
+
+
+def bring_in(page: Page, folder: Path) -> None:
+    page.get_by_text("Import images of your own").click()
+    page.get_by_label("Folder or ZIP file").fill(str(folder))
+    page.get_by_label("Folder or ZIP file").press("Tab")
+    page.get_by_role("button", name="Look at it").click()
+    page.get_by_text("nothing is stored yet").wait_for()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_text("keep it?").wait_for()
 
 
 def train(page: Page, query: str, method: str = "AP-SVM") -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import browser, server, visit  # noqa: F401 (fixtures)
+from browsing import browser, furnished, server, visit  # noqa: F401 (fixtures)
 from homes import (  # noqa: F401 (fixtures)
     empty_home,
     filled,

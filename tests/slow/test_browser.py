@@ -7,35 +7,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from browsing import Page, Visit, choose, metric, settle, train
-from shapes import HOSTILE, write_shapes
+from browsing import Page, Visit, bring_in, choose, metric, settle, train
 
 from ranking.datasets import load_image_set, ready_made_folder
-
-
-def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -> None:
-    page = visit("/image_sets")
-    page.locator(".tile").first.wait_for()
-    bring_in(page, write_shapes(tmp_path / "shapes"))
-    page.get_by_text("What was not as expected").wait_for()
-    page.get_by_role("button", name="Keep").click()
-    page.get_by_role("heading", name="Image photo_00").wait_for()
-    page.get_by_role("button", name="Train on this image set").click()
-    train(page, HOSTILE[:20])
-    page.get_by_role("button", name="Look at the ranked images").click()
-    page.locator(".tile").first.wait_for()
-    assert metric(page, "AP") == 1.0
-    assert page.get_by_text("<img src=http://evil.example").count(), "shown as it is written"
-
-
-def bring_in(page: Page, folder: Path) -> None:
-    page.get_by_text("Import images of your own").click()
-    page.get_by_label("Folder or ZIP file").fill(str(folder))
-    page.get_by_label("Folder or ZIP file").press("Tab")
-    page.get_by_role("button", name="Look at it").click()
-    page.get_by_text("nothing is stored yet").wait_for()
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_text("keep it?").wait_for()
 
 
 def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(

@@ -1,0 +1,119 @@
+"""Homes that are filled once in a session of pytest, by whichever of its processes comes first."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import label_home as labels
+import order_home as orders
+import pytest
+from filelock import FileLock
+from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
+from label_home import LabelHome
+from order_home import OrderHome
+
+from pages.parts import lessons
+from ranking.run import Run
+from ranking.store import Store
+
+Made = Any
+
+
+class Homes:
+    """The homes that are made so far, by name; the processes of a session share them."""
+
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        self._factory = factory
+        base = factory.getbasetemp()
+        self._shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def __call__(self, name: str, make: Callable[[Path], Made]) -> Made:
+        """What `make` returned for the empty folder it was given, here or in another process."""
+        record = self._shared / f"{name}.pickle"
+        with FileLock(f"{record}.lock"):
+            if not record.exists():
+                made = make(self._factory.mktemp(name))
+                record.write_bytes(pickle.dumps(made))
+            return pickle.loads(record.read_bytes())
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
+    return Homes(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def filled(homes: Homes) -> Iterator[Laboratory]:
+    """Tests work on copies, and in the end its image sets are what they were."""
+
+    def make(folder: Path) -> tuple[Laboratory, dict[Path, tuple[int, int]]]:
+        made = fill(folder / "home", folder / "photographs")
+        return made, content_of_sets(made.home)
+
+    made, content = homes("laboratory", make)
+    yield made
+    assert content_of_sets(made.home) == content, (
+        "a test has written in a file of an image set, which others share"
+    )
+
+
+@pytest.fixture
+def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
+    """A copy of the filled home that this test may change, as the home of the app."""
+    return replace(filled, home=_copied(filled.home, tmp_path, monkeypatch))
+
+
+@pytest.fixture(scope="session")
+def label_home(homes: Homes) -> LabelHome:
+    """Tests work on copies."""
+    return homes("labels", lambda folder: labels.fill(folder / "home", folder))
+
+
+@pytest.fixture
+def labels_here(label_home: LabelHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabelHome:
+    """A copy of the home of labels that this test may change, as the home of the app."""
+    return replace(label_home, home=_copied(label_home.home, tmp_path, monkeypatch))
+
+
+@pytest.fixture(scope="session")
+def order_home(homes: Homes) -> OrderHome:
+    """Tests work on copies."""
+    return homes("orders", lambda folder: orders.fill(folder / "home", folder))
+
+
+@pytest.fixture
+def orders_here(order_home: OrderHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OrderHome:
+    """A copy of the home of orders that this test may change, as the home of the app."""
+    return replace(order_home, home=_copied(order_home.home, tmp_path, monkeypatch))
+
+
+@pytest.fixture
+def taught(
+    request: pytest.FixtureRequest,
+    homes: Homes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: list[Run],
+) -> Store:
+    """A copy of the home with the trainings of LESSON of the tests' own module, as the home of the app."""
+    lesson: lessons.Lesson = request.module.LESSON
+    home = homes("-".join([*lesson.methods, lesson.query]), lambda folder: teach(folder / "home", lesson))
+    return Store(_copied(home, tmp_path, monkeypatch))
+
+
+@pytest.fixture
+def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home without anything, as the home of the app."""
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "empty"))
+    return Store(tmp_path / "empty")
+
+
+def _copied(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    copy_home(home, tmp_path / "home")
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"

@@ -1,0 +1,37 @@
+"""The main job in a real browser, on a real server with real workers; tests/slow has the other walks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import Server, Visit, bring_in, metric, train
+from filled_home import Laboratory, copy_home
+from shapes import HOSTILE, write_shapes
+
+
+@pytest.fixture(scope="module")
+def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One whose home is filled already: the bundled sets need not be drawn."""
+    home = tmp_path_factory.mktemp("browser") / "home"
+    copy_home(filled.home, home)
+    server = Server(home)
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -> None:
+    page = visit("/image_sets")
+    page.locator(".tile").first.wait_for()
+    bring_in(page, write_shapes(tmp_path / "shapes"))
+    page.get_by_text("What was not as expected").wait_for()
+    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("heading", name="Image photo_00").wait_for()
+    page.get_by_role("button", name="Train on this image set").click()
+    train(page, HOSTILE[:20])
+    page.get_by_role("button", name="Look at the ranked images").click()
+    page.locator(".tile").first.wait_for()
+    assert metric(page, "AP") == 1.0
+    assert page.get_by_text("<img src=http://evil.example").count(), "shown as it is written"
