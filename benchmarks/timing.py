@@ -1,14 +1,33 @@
-"""What the benchmarks share: interleaved timing, medians, and tables for people."""
+"""What the benchmarks share: their options, interleaved timing, medians, and tables for people."""
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from ranking.timing_studies import machine
 
-__all__ = ["machine", "medians", "milliseconds", "table"]
+__all__ = ["machine", "medians", "milliseconds", "options_of", "parser", "table"]
+
+
+def parser(docstring: str | None) -> argparse.ArgumentParser:
+    """The parser of a benchmark whose module has that docstring."""
+    return argparse.ArgumentParser(
+        description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namespace:
+    """The options of the command line. With --smoke those named here have these values instead of their defaults: the
+    same code on a small problem, some seconds in all, to see that it still runs; what it prints says nothing.
+    """
+    parser.add_argument("--smoke", action="store_true", help="a small problem: does this still run?")
+    if parser.parse_known_args()[0].smoke:
+        parser.set_defaults(**smoke)
+    return parser.parse_args()
 
 
 def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = False) -> dict[str, float]:

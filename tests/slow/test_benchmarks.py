@@ -1,0 +1,28 @@
+"""Each benchmark runs to its end on a small problem, so that none is found broken when its figures are needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+PROGRAMS = [path for path in sorted(BENCHMARKS.glob("*.py")) if "__main__" in path.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_a_benchmark_runs(path: Path, tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, str(path), "--smoke"],
+        cwd=tmp_path,
+        env={**os.environ, "RANKING_HOME": str(tmp_path / "home"), "PYTHONPATH": str(BENCHMARKS.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert finished.returncode == 0, finished.stdout[-3000:]
+    assert "|" in finished.stdout, "a table"
