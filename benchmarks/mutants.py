@@ -9,8 +9,8 @@ drawn, and one of the operators that apply there. In the files as they are now e
 mutant whose line has gone is named as gone.
 
 Each mutant meets the tests that run its line by the record of coverage, those of its own package first and quick ones
-first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines: a mutant of
-a kernel meets the tests of its package and of the methods. A test that runs out of time (an endless loop) kills too.
+first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines, nor those that run
+while modules are imported: such a mutant meets the tests of its package and of the methods. A test that runs out of time (an endless loop) kills too.
 Mutants are run in copies of the checkout, `--processes` at a time; `--out` keeps each outcome at once, and a run
 that is started again goes on.
 """
@@ -190,7 +190,7 @@ class Tests:
         near = (f"tests/{package}/", f"tests/test_{package}.py")
         contexts = self.coverage.contexts_by_lineno(str(self.tree / path)).get(line + 1, [])
         nodes = {context.partition("|")[0] for context in contexts if "|" in context}
-        if not nodes:  # a compiled line, or one that runs while modules are imported
+        if not nodes or line + 1 in compiled_lines((self.tree / path).read_text()):
             nodes = {node for node in self.seconds if node.startswith((*near, "tests/methods/"))}
         ordered = sorted(nodes, key=lambda node: (not node.startswith(near), self.seconds[node], node))
         chosen, total = [], 0.0
@@ -202,10 +202,31 @@ class Tests:
         return chosen
 
 
+def compiled_lines(code: str) -> set[int]:
+    """The lines (from 1) of functions that numba compiles."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.FunctionDef) and any(
+            "njit" in ast.unparse(mark) for mark in node.decorator_list
+        ):
+            lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
+
+
 def forget_compiled(tree: Path, path: str) -> None:
-    """Numba keeps kernels by the time stamp of their own file: forget those of all that may have it inlined."""
-    for kept in (tree / "ranking").rglob("*.nbi"):
-        kept.unlink()
+    """Numba knows a kernel that it compiled before by the time stamp of its own file alone: forget those of all files
+    that import the mutant's, for they may hold its code."""
+    imports = {file: file.read_text() for file in (tree / "ranking").rglob("*.py")}
+    stale, fresh = set(), {tree / path}
+    while fresh:
+        names = [file.relative_to(tree).with_suffix("").as_posix().replace("/", ".") for file in fresh]
+        stale |= fresh
+        fresh = {
+            file for file, text in imports.items() if any(f"from {name} import" in text for name in names)
+        } - stale
+    for file in stale:
+        for kept in (file.parent / "__pycache__").glob(f"{file.stem}.*.nb[ic]"):
+            kept.unlink()
 
 
 def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) -> str:
@@ -214,7 +235,7 @@ def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) 
     lines = file.read_text().splitlines()
     lines[at : at + mutant.last - mutant.first] = mutant.text
     file.write_text("\n".join(lines) + "\n")
-    if "njit" in file.read_text():
+    if compiled_lines(file.read_text()):
         forget_compiled(tree, mutant.path)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
         names.write("\n".join(tests))
