@@ -9,8 +9,9 @@ drawn, and one of the operators that apply there. In the files as they are now e
 mutant whose line has gone is named as gone.
 
 Each mutant meets the tests that run its line by the record of coverage, those of its own package first and quick ones
-first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines, nor those that run
-while modules are imported: such a mutant meets the tests of its package and of the methods. A test that runs out of time (an endless loop) kills too.
+first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines, nor those
+that run while modules are imported: such a mutant meets the tests of its package and of the methods. A test that
+runs out of time (an endless loop) kills too.
 Mutants are run in copies of the checkout, `--processes` at a time; `--out` keeps each outcome at once, and a run
 that is started again goes on.
 """
@@ -24,6 +25,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -260,14 +262,18 @@ def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) 
             text=True,
             start_new_session=True,
         )
+        most = int(90 + 3 * seconds)  # of a processor, so that a busy machine makes no difference
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (most, most))
         try:
-            output, _ = process.communicate(timeout=120 + 6 * seconds)
+            output, _ = process.communicate(timeout=20 * most)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return "no end"
     if process.returncode == 0:
         return "survived"
+    if process.returncode < 0:
+        return "no end"
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, re.M)
     return failed[0] if failed else f"pytest ended with {process.returncode}: {output[-200:]}"
 
