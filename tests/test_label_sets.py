@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
+from image_sets import image_set
 from refusals import refused
 
 from ranking.label_sets import label_set
-from ranking.types import ImageSet
 
 
 def images_of(image_of, labels, test):
-    n, m = len(image_of), len(test)
-    return ImageSet(
-        key="k",
-        title="Some",
-        folder=Path(),
-        classes=("a", "b", "c"),
-        image_names=np.array([f"i{row}" for row in range(m)]),
-        image_files=np.array(["f"] * m),
-        image_sizes=np.full((m, 2), 9, np.int32),
-        image_test=np.array(test),
-        boxes=np.tile(np.int32([0, 0, 9, 9]), (n, 1)),
-        image_of=np.array(image_of, np.int32),
-        groups=np.array(image_of, np.int32),
-        labels=np.array(labels, bool),
-        ids=np.array([f"s{row}" for row in range(n)]),
-    )
+    return image_set(image_of, test, classes=("a", "b", "c"), labels=np.array(labels, bool))
 
 
 WHOLE = images_of([0, 1, 2], [[1, 1, 0], [1, 0, 0], [1, 1, 1]], [False, False, True])
@@ -40,15 +23,17 @@ def test_one_sample_per_image():
     assert made.labels.tolist() == WHOLE.labels.tolist()
     assert made.names == ("a", "b", "c")
     assert made.test.tolist() == [False, False, True]
-    assert made.ids.tolist() == ["i0", "i1", "i2"]
+    assert made.ids.tolist() == ["i000", "i001", "i002"]
 
 
 def test_rare_labels_are_omitted():
     made = label_set(WHOLE, np.zeros((3, 1)), min_images=2)
     assert made.names == ("a", "b")
     assert made.labels.tolist() == [[True, True], [True, False], [True, True]]
-    with refused("labels of Some"):
+    with refused("labels of Set"):
         label_set(WHOLE, np.zeros((3, 1)), min_images=4)
+    with refused("labels of Set", "none"):
+        label_set(image_set([0, 1, 2], [False, False, True]), np.zeros((3, 1)))
     with refused("min_images", 0):
         label_set(WHOLE, np.zeros((3, 1)), min_images=0)
 

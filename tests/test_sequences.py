@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
+from image_sets import image_set
 from refusals import refused
 
 from ranking.sequences import (
@@ -20,27 +20,16 @@ from ranking.sequences import (
     draw_sequences,
     unit_rows,
 )
-from ranking.types import ImageSet
 
 
 def dated(numbers, groups=None, test=None, boxes=1):
     """A set of images with `boxes` samples each; every other image is for test unless `test` says otherwise."""
     n = len(numbers)
-    m = n // boxes
-    return ImageSet(
-        key="key",
+    return image_set(
+        np.repeat(np.arange(n // boxes), boxes),
+        np.arange(n // boxes) % 2 == 1 if test is None else test,
         title="Dated",
-        folder=Path("nowhere"),
-        classes=(),
-        image_names=np.array([f"{row:03d}" for row in range(m)]),
-        image_files=np.array([""] * m),
-        image_sizes=np.full((m, 2), 9, np.int32),
-        image_test=np.arange(m) % 2 == 1 if test is None else np.array(test),
-        boxes=np.zeros((n, 4), np.int32),
-        image_of=np.repeat(np.arange(m), boxes).astype(np.int32),
         groups=np.arange(n, dtype=np.int32) if groups is None else np.array(groups, np.int32),
-        labels=np.zeros((n, 0), bool),
-        ids=np.array([f"{row}#1" for row in range(n)]),
         criteria=("year",),
         numbers=np.array(numbers, np.float32)[:, None],
     )

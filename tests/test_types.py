@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from image_sets import image_set
 from PIL import Image
 from refusals import refused
 
@@ -198,56 +199,43 @@ def test_the_relative_gap_is_never_undefined() -> None:
 
 
 @pytest.fixture
-def image_set(tmp_path: Path) -> ImageSet:
+def two_images(tmp_path: Path) -> ImageSet:
     """Two images, the second one for test, with one and two boxes."""
-    Image.new("L", (6, 4), 128).save(tmp_path / "one.png")
-    Image.new("P", (5, 5)).save(tmp_path / "two.png")
-    return ImageSet(
-        key="key",
-        title="Two pictures",
-        folder=tmp_path,
-        classes=("cat", "dog"),
-        image_names=np.array(["one", "two"]),
-        image_files=np.array(["one.png", "two.png"]),
-        image_sizes=np.array([[6, 4], [5, 5]], np.int32),
-        image_test=np.array([False, True]),
-        boxes=np.array([[0, 0, 2, 2], [0, 0, 3, 3], [1, 1, 5, 5]], np.int32),
-        image_of=np.array([0, 1, 1], np.int32),
-        groups=np.array([0, 1, 1], np.int32),
-        labels=np.array([[True, False], [False, True], [True, True]]),
-        ids=np.array(["one#1", "two#1", "two#2"]),
-    )
+    Image.new("L", (6, 4), 128).save(tmp_path / "0.png")
+    Image.new("P", (5, 5)).save(tmp_path / "1.png")
+    labels = np.array([[True, False], [False, True], [True, True]])
+    return image_set([0, 1, 1], [False, True], folder=tmp_path, classes=("cat", "dog"), labels=labels)
 
 
-def test_a_sample_is_for_test_where_its_image_is(image_set: ImageSet) -> None:
-    assert image_set.test.tolist() == [False, True, True]
-    assert len(image_set) == 3
+def test_a_sample_is_for_test_where_its_image_is(two_images: ImageSet) -> None:
+    assert two_images.test.tolist() == [False, True, True]
+    assert len(two_images) == 3
 
 
-def test_relevance_is_the_column_of_the_class(image_set: ImageSet) -> None:
-    assert image_set.relevance("cat").tolist() == [1, 0, 1]
-    assert image_set.relevance("dog").tolist() == [0, 1, 1]
-    assert image_set.relevance("dog").dtype == np.int64
-    with refused("class of Two pictures", "'cow'") as caught:
-        image_set.relevance("cow")
+def test_relevance_is_the_column_of_the_class(two_images: ImageSet) -> None:
+    assert two_images.relevance("cat").tolist() == [1, 0, 1]
+    assert two_images.relevance("dog").tolist() == [0, 1, 1]
+    assert two_images.relevance("dog").dtype == np.int64
+    with refused("class of Set", "'cow'") as caught:
+        two_images.relevance("cow")
     assert "cat, dog" in caught.value.expected
-    with refused("criterion of Two pictures", "'year'"):
-        image_set.numbers_of("year")
+    with refused("criterion of Set", "'year'"):
+        two_images.numbers_of("year")
 
 
-def test_an_image_opens_as_rgb(image_set: ImageSet) -> None:
-    picture = image_set.open_image(0)
+def test_an_image_opens_as_rgb(two_images: ImageSet) -> None:
+    picture = two_images.open_image(0)
     assert (picture.mode, picture.size, picture.getpixel((0, 0))) == ("RGB", (6, 4), (128, 128, 128))
-    assert image_set.open_image(1).mode == "RGB"
+    assert two_images.open_image(1).mode == "RGB"
 
 
-def test_an_image_that_is_gone_or_damaged_is_refused(image_set: ImageSet) -> None:
-    file = image_set.folder / "one.png"
+def test_an_image_that_is_gone_or_damaged_is_refused(two_images: ImageSet) -> None:
+    file = two_images.folder / "0.png"
     file.write_bytes(file.read_bytes()[:30])
-    with refused("image one of Two pictures") as damaged:
-        image_set.open_image(0)
+    with refused("image i000 of Set") as damaged:
+        two_images.open_image(0)
     file.unlink()
-    with refused("image one of Two pictures") as gone:
-        image_set.open_image(0)
+    with refused("image i000 of Set") as gone:
+        two_images.open_image(0)
     assert str(file) in damaged.value.expected
     assert damaged.value.came != gone.value.came

@@ -93,6 +93,7 @@ def test_parts_weigh_the_same_and_rows_have_length_1(noise, tmp_path):
     assert matrix.shape == (9, 1764 + 64)
     hog, colour = slow(noise, *BOTH[0]), slow(noise, *BOTH[1])
     joined = np.hstack([hog, colour])
+    assert [columns for _, columns in feature_columns(BOTH)] == [slice(0, 1764), slice(1764, 1764 + 64)]
     lengths = np.linalg.norm(joined, axis=1, keepdims=True)
     assert matrix == pytest.approx(joined / lengths, abs=1e-6)
     assert np.linalg.norm(matrix, axis=1) == pytest.approx(np.ones(9), abs=1e-5)
@@ -114,18 +115,6 @@ def test_a_set_without_structure_stays_zero(noise, tmp_path, register):
     assert not load_features(noise, [("Nothing", {})], tmp_path).any()
 
 
-def test_each_image_is_decoded_once_and_then_never(noise, tmp_path, counted):
-    first = load_features(noise, BOTH, tmp_path)
-    assert sorted(counted) == [0, 1, 2, 3]
-    assert (load_features(noise, BOTH, tmp_path) == first).all()
-    load_features(noise, BOTH[:1], tmp_path)
-    load_features(noise, BOTH[::-1], tmp_path)
-    assert sorted(counted) == [0, 1, 2, 3]
-    load_features(noise, [*BOTH, ("Colour", {"bins": 3})], tmp_path)
-    assert sorted(counted) == sorted([0, 1, 2, 3] * 2)
-    assert len(list(tmp_path.iterdir())) == 3
-
-
 def test_what_is_cached_is_given_whole_or_not_at_all_and_nothing_is_computed(noise, tmp_path, counted):
     hog = load_features(noise, BOTH[:1], tmp_path)
     assert (cached_features(noise, BOTH[:1], tmp_path) == hog).all()
@@ -136,12 +125,18 @@ def test_what_is_cached_is_given_whole_or_not_at_all_and_nothing_is_computed(noi
     assert (cached_features(noise, BOTH, tmp_path) == both).all()
 
 
-def test_changing_one_part_describes_with_that_part_only(noise, tmp_path, described):
+def test_changing_one_part_describes_with_that_part_only_and_decodes_each_image_once(
+    noise, tmp_path, described, counted
+):
     parts = [("HOG", {}), ("GIST", {}), ("Colour of the image", {})]
     load_features(noise, parts, tmp_path)
     assert described() == ["Colour of the image"] * IMAGES + ["GIST"] * BOXES + ["HOG"] * BOXES
-    load_features(noise, parts, tmp_path)
+    assert sorted(counted) == list(range(IMAGES))
+    for kept in (parts, parts[:1], parts[::-1]):
+        load_features(noise, kept, tmp_path)
     assert described() == []
+    assert sorted(counted) == list(range(IMAGES))
+    assert len(list(tmp_path.iterdir())) == 3
     load_features(noise, [parts[0], ("GIST", {"blocks": 2}), parts[2]], tmp_path)
     assert described() == ["GIST"] * BOXES
     load_features(noise, [*parts, ("HOG of the image", {})], tmp_path)
@@ -276,15 +271,3 @@ def test_a_vector_that_is_too_long_or_not_finite_is_refused(noise, tmp_path, reg
         with refused("Wrong"):
             load_features(noise, [("Wrong", {})], tmp_path)
         assert list(tmp_path.iterdir()) == []
-
-
-def test_the_columns_of_a_part_are_those_of_the_part_alone(noise, tmp_path):
-    parts = [("Colour", {"bins": 3}), ("HOG", {"side": 32}), ("HOG of the image", {"cell": 16})]
-    together, end = load_features(noise, parts, tmp_path), 0
-    for (name, settings), (feature, columns) in zip(parts, feature_columns(parts), strict=True):
-        assert (feature.name, columns.start) == (name, end)
-        end = columns.stop
-        alone = load_features(noise, [(name, settings)], tmp_path)
-        lengths = np.linalg.norm(together[:, columns], axis=1, keepdims=True)
-        assert np.allclose(together[:, columns], lengths * alone, atol=1e-6)
-    assert end == together.shape[1]

@@ -90,14 +90,6 @@ def test_unknown_names_and_values():
 # ---------------------------------------------------------------------------------------------------------
 
 
-def edge(angle, centre=(20.0, 44.0)):
-    """64 x 64, grey but for a disc inside of one cell, in which brightness rises in direction `angle`."""
-    y, x = np.mgrid[:64, :64]
-    across = (x - centre[0]) * np.cos(angle) + (y - centre[1]) * np.sin(angle)
-    inside = np.hypot(x - centre[0], y - centre[1]) < 2.5
-    return Image.fromarray(np.where(inside, 128 + 20 * across, 128).astype(np.uint8)).convert("RGB")
-
-
 def slope(angle):
     """64 x 64: brightness rises everywhere in direction `angle` (radians, y down)."""
     y, x = np.mgrid[:64, :64]
@@ -154,21 +146,6 @@ def test_a_flat_crop_has_no_structure(name):
         assert not make_feature(name).describe(crop).any()
 
 
-def test_hog_sees_shape_and_not_brightness():
-    picture = noise_of(64, 64)
-    darker = Image.fromarray((np.asarray(picture) // 2 + 20).astype(np.uint8))
-    hog = make_feature("HOG")
-    assert hog.describe(picture) @ hog.describe(darker) > 0.99
-    assert hog.describe(slope(0.3)) @ hog.describe(slope(1.9)) < 0.2
-
-
-def test_hog_cells_are_where_the_edge_is():
-    hog = make_feature("HOG")
-    cells = hog.cells(hog.describe(edge(0.3)))
-    assert cells.shape == (8, 8, 9)
-    assert np.argwhere(cells.any(axis=2)).tolist() == [[44 // 8, 20 // 8]]
-
-
 def test_hog_cells_sum_what_each_block_says_of_a_cell():
     hog = make_feature("HOG", side=32)
     weights = np.random.default_rng(0).normal(size=hog.size)
@@ -209,9 +186,3 @@ def test_hsv_histogram_of_one_colour():
         vector = make_feature("Colour").describe(crop).reshape(8, 8, 8)
         assert np.argwhere(vector).tolist() == [list(bin_of_colour)], colour
         assert vector.max() == 1, colour
-
-
-def test_colour_forgets_where():
-    crop = noise_of(20, 20)
-    turned = crop.transpose(Image.Transpose.ROTATE_180)
-    assert (make_feature("Colour").describe(crop) == make_feature("Colour").describe(turned)).all()

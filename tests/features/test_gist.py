@@ -73,23 +73,3 @@ def test_a_grating_is_strongest_in_the_channel_of_its_direction(orientations):
     angles = make_feature("GIST", orientations=orientations).angles
     by_angle = [energies(grating(angle, 6), orientations=orientations) for angle in angles]
     assert [int(e.sum(axis=(0, 2, 3)).argmax()) for e in by_angle] == list(range(orientations))
-
-
-def test_a_grating_is_strongest_in_the_channel_of_its_size():
-    wavelengths = [1.85**scale / 0.3 for scale in range(4)]
-    by_size = [energies(grating(0.4, wavelength, 128), side=128) for wavelength in wavelengths]
-    assert [int(e.sum(axis=(1, 2, 3)).argmax()) for e in by_size] == [0, 1, 2, 3]
-
-
-def test_stripes_are_seen_where_they_are():
-    picture = Image.new("RGB", (64, 64), "grey")
-    picture.paste(grating(0, 6).crop((0, 0, 16, 16)), (48, 16))
-    parts = energies(picture).sum(axis=(0, 1))
-    assert np.unravel_index(parts.argmax(), parts.shape) == (1, 3)
-
-
-def test_light_and_shade_are_taken_away():
-    picture = np.asarray(grating(0.5, 6), float)
-    shade = np.linspace(0.3, 1, 64)[:, None, None]
-    darker = Image.fromarray(np.rint(picture * shade).astype(np.uint8))
-    assert np.vdot(energies(grating(0.5, 6)), energies(darker)) > 0.98

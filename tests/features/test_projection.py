@@ -14,7 +14,6 @@ from reference import pca_of
 from refusals import refused
 from sklearn.decomposition import PCA as OtherPCA
 
-from ranking import Query, make_method
 from ranking.features import projection as module
 from ranking.features.projection import (
     PCA,
@@ -103,22 +102,6 @@ def test_directions_are_at_right_angles_and_their_largest_entry_is_positive() ->
         assert (np.diff(fitted.variances) < 0).all()
 
 
-def test_all_directions_keep_every_distance() -> None:
-    rows = samples(30, 7)
-    seen = PCA(7).fitted(rows)(rows).astype(np.float64)
-    apart = np.linalg.norm(rows[:, None].astype(np.float64) - rows[None], axis=2)
-    np.testing.assert_allclose(np.linalg.norm(seen[:, None] - seen[None], axis=2), apart, atol=1e-6)
-
-
-def test_whitened_directions_vary_alike_and_as_much_as_before_in_all() -> None:
-    rows, learn = samples(200, 10), np.arange(200) < 150
-    plain, white = (PCA(6, whiten).fitted(rows, learn)(rows)[learn] for whiten in (False, True))
-    np.testing.assert_allclose(white.mean(axis=0), 0, atol=1e-6)
-    covariance = np.cov(white.T, bias=True)
-    np.testing.assert_allclose(covariance, covariance[0, 0] * np.eye(6), atol=1e-6)
-    assert (white**2).sum() == pytest.approx((plain**2).sum(), rel=1e-5), "so that C means what it meant"
-
-
 def test_where_samples_vary_in_fewer_directions_all_of_these_are_kept() -> None:
     """Rounding to single precision is no direction: rows of rank 3 have three, in any number of columns."""
     for n, whiten in itertools.product((6, 300), (False, True)):
@@ -145,22 +128,6 @@ def test_blocks_change_nothing_but_rounding(monkeypatch: pytest.MonkeyPatch) -> 
     parts = PCA(5).fitted(rows)
     np.testing.assert_allclose(parts.directions, whole.directions, atol=1e-12)
     np.testing.assert_allclose(parts(rows), whole(rows), atol=1e-6)
-
-
-def test_ap_svm_scores_by_all_directions_as_by_centred_features() -> None:
-    """Turning the axes changes no score: AP-SVM at the same optimum, also on test samples."""
-    rows, relevance = samples(60, 6).astype(np.float64), (np.arange(60) % 4 == 0).astype(np.int64)
-    rows[relevance > 0, 2] += 0.2
-    learn = np.arange(60) < 40
-    seen = PCA(6).fitted(rows, learn)(rows)
-    centred = rows - rows[learn].mean(axis=0)
-    scores = []
-    for features in (seen, centred):
-        method = make_method("AP-SVM", C=10.0, tolerance=1e-6)
-        method.fit([Query(features[learn], relevance[learn])])
-        scores.append(method.score(Query(features)))
-    assert np.ptp(scores[1]) > 0.2
-    np.testing.assert_allclose(scores[0], scores[1], atol=2e-3)
 
 
 def test_weights_go_back_to_the_features_before() -> None:
