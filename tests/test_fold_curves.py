@@ -68,6 +68,7 @@ def test_curves_of_one_method_are_named_by_their_different_settings() -> None:
         ("a curve", [CURVE | {"folds": [[0.5], [0.5, 0.6]]}]),
         ("curves", [CURVE | {"folds": [[0.5, None]]}]),
         ("curves", [CURVE | {"folds": []}]),
+        ("curves", [CURVE | {"folds": [[]]}]),
         ("curves", [CURVE, CURVE | {"strategy": "entropy", "folds": [[0.5, 0.6]]}]),
         ("a curve", [CURVE | {"settings": None}]),
         ("curves", [CURVE, CURVE]),

@@ -36,12 +36,9 @@ LABELS = [[1, 0], [0, 0], [1, 1]]
 
 def test_a_label_set_is_checked_and_completed() -> None:
     plain = LabelSet(FEATURES.astype(np.float32), LABELS, ["sea", "sand"])  # type: ignore[arg-type]
-    assert plain.features.dtype == np.float32
-    assert plain.labels.dtype == np.bool_
-    assert plain.names == ("sea", "sand")
-    assert plain.test.tolist() == [False] * 3
-    assert plain.ids.tolist() == [0, 1, 2]
-    assert len(plain) == 3
+    assert (plain.features.dtype, plain.labels.dtype) == (np.float32, np.bool_)
+    assert (len(plain), plain.names) == (3, ("sea", "sand"))
+    assert (plain.test.tolist(), plain.ids.tolist()) == ([False] * 3, [0, 1, 2])
 
 
 def test_part_of_a_label_set_keeps_what_belongs_to_its_images() -> None:
@@ -91,21 +88,13 @@ def test_a_query_keeps_float32_and_makes_all_else_float64() -> None:
         np.testing.assert_array_equal(query.features, FEATURES)
 
 
-def test_samples_are_numbered_where_no_ids_are_given() -> None:
-    query = Query(FEATURES)
-    assert query.ids is not None
-    assert query.ids.tolist() == [0, 1, 2]
-    assert Query(FEATURES, ids=np.array(["x", "y", "z"])).ids.tolist() == ["x", "y", "z"]  # type: ignore[union-attr]
-    assert len(query) == 3
-    assert query.relevance is None
-
-
-def test_relevance_becomes_whole_grades() -> None:
+def test_ids_are_row_numbers_unless_given_and_relevance_is_whole_grades() -> None:
+    query: Any = Query(FEATURES)
+    assert (len(query), query.relevance, query.ids.tolist()) == (3, None, [0, 1, 2])
     for relevance in ([0, 1, 4], [0.0, 1.0, 4.0], np.array([0, 1, 4], np.uint8)):
-        grades = Query(FEATURES, relevance).relevance  # type: ignore[arg-type]
-        assert grades is not None
-        assert grades.dtype == np.int64
-        assert grades.tolist() == [0, 1, 4]
+        query = Query(FEATURES, relevance, ids=np.array(["x", "y", "z"]))  # type: ignore[arg-type]
+        assert query.ids.tolist() == ["x", "y", "z"]
+        assert (query.relevance.dtype, query.relevance.tolist()) == (np.int64, [0, 1, 4])
     assert check_relevance([True, False], 2).tolist() == [1, 0]
 
 
