@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.methods import METHODS
 from ranking.types import (
     Certificate,
@@ -54,17 +55,16 @@ def method_names(ranks: str | None = None) -> list[str]:
     (True, False)
     """
     if ranks is not None and ranks not in RANKED:
-        raise ValueError(f"ranks must be one of {', '.join(map(repr, RANKED))}, got {ranks!r}")
+        raise InputError("ranks", f"one of {', '.join(map(repr, RANKED))}", repr(ranks))
     return [name for name in METHODS.names() if ranks in (None, _ranks(name))]
 
 
 def check_ranks(name: str, ranks: str) -> None:
-    """ValueError unless the method `name` ranks what is wanted, one of RANKED; an unknown name says so itself."""
+    """InputError about "method" unless the method `name` ranks `ranks`, one of RANKED, and where it is unknown."""
     if _ranks(name) != ranks:
-        raise ValueError(
-            f"{name} ranks {RANKED[_ranks(name)]}, not {RANKED[ranks]}; "
-            f"choose one of: {', '.join(method_names(ranks))}"
-        )
+        expected = f"one that ranks {RANKED[ranks]}"
+        remedy = f"choose one of {', '.join(method_names(ranks))}"
+        raise InputError("method", expected, f"{name}, which ranks {RANKED[_ranks(name)]}", remedy)
 
 
 def _ranks(name: str) -> str:
@@ -80,5 +80,6 @@ def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or np.isnan(values).any():
-        raise ValueError(f"scores must be (n,) without NaN, got shape {values.shape}")
+        nans = np.count_nonzero(np.isnan(values))
+        raise InputError("scores", "shape (n,) without NaN", f"shape {values.shape} with {nans:,} NaN")
     return np.argsort(-values, kind="stable")

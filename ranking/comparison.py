@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.ranked import Ranking
 from ranking.types import Floats, Ints
 
@@ -37,16 +38,18 @@ class Comparison:
                [2, 1]])
         """
         if not rankings:
-            raise ValueError("a comparison needs a ranking, got none")
+            raise InputError("rankings", "at least one ranking", "none")
         sorts = [np.argsort(one.samples) for one in rankings]
         samples, relevance = rankings[0].samples[sorts[0]], rankings[0].relevance[sorts[0]]
         for one, sort in zip(rankings, sorts, strict=True):
             if not np.array_equal(one.samples[sort], samples) or not np.array_equal(
                 one.relevance[sort], relevance
             ):
-                raise ValueError(
-                    "rankings must be of the same samples for the same query, these are not; compare trainings of one "
-                    "image set and one query"
+                raise InputError(
+                    "rankings",
+                    "the same samples with the same relevance in each",
+                    "other samples or another relevance in some",
+                    "compare training runs of one image set and one query",
                 )
         scores = np.array([one.scores[sort] for one, sort in zip(rankings, sorts, strict=True)])
         places = np.array([sort + 1 for sort in sorts])  # a ranking stands in the order of its places
@@ -78,7 +81,7 @@ class Comparison:
         """
         positives = np.count_nonzero(self.relevance)
         if not positives:
-            raise ValueError("nothing is relevant, so no sample adds to AP; choose another split")
+            raise InputError("relevance", "at least one relevant sample", "none", "choose another split")
         gains: Floats = (self.precisions[other] - self.precisions[one]) / positives
         return gains
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
+from ranking.errors import InputError
 from ranking.types import Floats
 
 CONFIDENCE = 0.95
@@ -68,9 +69,8 @@ def difference(one: FoldCurve, other: FoldCurve) -> Difference:
     [0.15, -0.485, 0.785]
     """
     if one.folds.shape != other.folds.shape:
-        raise ValueError(
-            f"two curves must have the same folds and questions, got {one.folds.shape} and {other.folds.shape}"
-        )
+        came = f"{one.folds.shape} and {other.folds.shape}"
+        raise InputError("two curves", "the same folds and questions", came)
     apart = FoldCurve("", "", one.folds - other.folds)
     count = len(apart.folds)
     half = np.full(apart.folds.shape[1], np.nan)
@@ -96,18 +96,17 @@ def curves_of(told: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
             for one in told
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"a curve must have a method, a strategy and folds of numbers, got {error}"
+        raise InputError(
+            "a curve", "a method, a strategy, settings and folds of numbers", str(error)
         ) from error
     shapes = {curve.folds.shape for curve in curves}
     finite = all(np.isfinite(curve.folds).all() for curve in curves)
     if len(shapes) != 1 or len(next(iter(shapes))) != 2 or 0 in next(iter(shapes)) or not finite:
-        raise ValueError(
-            f"curves must have equally many finite numbers, folds by questions, got shapes {sorted(shapes)}"
-        )
+        expected = "the same number of finite numbers in each, folds by questions"
+        raise InputError("curves", expected, f"shapes {sorted(shapes)}")
     named = [(curve.name, curve.strategy) for curve in curves]
     if len(set(named)) < len(named):
-        raise ValueError(f"curves must differ in method or strategy, got {named}")
+        raise InputError("curves", "different methods, settings or strategies", named)
     return curves
 
 

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking import metrics
+from ranking.errors import InputError
 from ranking.types import Bools, Floats, Ints
 
 DRAWS = 2000
@@ -92,17 +93,15 @@ def redrawn(
     """
     grades, values = np.asarray(relevance), np.atleast_2d(np.asarray(scores, np.float64))
     if not np.isin(grades, (0, 1)).all():
-        raise ValueError("relevance must be 0 or 1; measures of more grades have no intervals here")
+        came = grades[~np.isin(grades, (0, 1))][0].item()
+        raise InputError("relevance", "0 or 1, because intervals of more grades are not supported", came)
     n = len(grades)
     if np.shape(units) != (n,) or values.shape[1:] != (n,):
-        raise ValueError(
-            f"scores must be (r, {n}) and units ({n},) for {n} samples, got {values.shape} and {np.shape(units)}"
-        )
+        expected = f"shapes (r, {n}) and ({n},) for {n} samples"
+        raise InputError("scores and units", expected, f"{values.shape} and {np.shape(units)}")
     names, unit_of = np.unique(np.asarray(units), return_inverse=True)
     if len(names) < 2:
-        raise ValueError(
-            f"an interval needs at least two images to draw from, got {len(names)}; measure on more images"
-        )
+        raise InputError("units", "at least two images to draw from", len(names), "measure on more images")
     orders = [metrics.ranking_order(grades, one) for one in values]
     found = [
         {"AP": metrics.average_precision(grades, one), "NDCG": metrics.ndcg(grades, one)}
@@ -174,6 +173,6 @@ def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
     """
     known = drawn[~np.isnan(drawn)]
     if not len(known):
-        raise ValueError("none of the draws has a value, so there is no interval; measure on more images")
+        raise InputError("draws", "at least one with a value", "none", "measure on more images")
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value, float(low), float(high))

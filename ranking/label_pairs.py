@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.types import Bools, Floats, Ints
 
 COLUMNS = ("first", "second", "weight", "together", "expected")
@@ -71,7 +72,7 @@ class LabelPairs:
         """The pairs of one label of the core, which is then the first of each; ValueError for another label."""
         if label not in self.core:
             core = ", ".join(self.names[i] for i in self.core)
-            raise ValueError(f"{self.names[label]!r} is not of the core; choose one of {core}")
+            raise InputError("core label", f"one of {core}", repr(self.names[label]))
         found = self.part((self.first == label) | (self.second == label))
         others = np.where(found.first == label, found.second, found.first)
         return replace(found, first=np.full_like(others, label), second=others)
@@ -94,10 +95,11 @@ def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels
     """
     size = len(names)
     if interactions.shape != (len(core), size) or labels.ndim != 2 or labels.shape[1] != size:
-        raise ValueError(
-            f"{size} labels and {len(core)} in the core need interactions of shape {(len(core), size)} and labels "
-            f"(images, {size}), got {interactions.shape} and {labels.shape}"
+        expected = (
+            f"shapes {(len(core), size)} and (images, {size}) for {size} labels, {len(core)} in the core"
         )
+        came = f"{interactions.shape} and {labels.shape}"
+        raise InputError("interactions and labels", expected, came)
     rank = np.full(size, len(core))
     rank[core] = np.arange(len(core))  # of two in the core, the pair is that of the earlier one
     row, second = np.nonzero(rank[None, :] > np.arange(len(core))[:, None])

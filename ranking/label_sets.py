@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Features, ImageSet, LabelSet
 
 
@@ -15,22 +16,20 @@ def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> L
     there are none, or the features are not those of the samples.
     """
     if features.ndim != 2 or len(features) != len(image_set):
-        raise ValueError(
-            f"features must be ({len(image_set)}, d), one row a sample, got shape {features.shape}"
-        )
+        raise InputError("features", f"shape ({len(image_set)}, d), one row per sample", features.shape)
     if min_images < 1:
-        raise ValueError(f"min_images must be at least 1, got {min_images}")
+        raise InputError("min_images", "at least 1", min_images)
     if not image_set.classes:
-        raise ValueError(f"{image_set.title} has no labels; its samples have numbers, to be put in order by")
+        remedy = "put its samples in order by their numbers, or choose another image set"
+        raise InputError(f"labels of {image_set.title}", "at least one", "none", remedy)
     images = len(image_set.image_names)
     labels = np.zeros((images, len(image_set.classes)), np.bool_)
     np.logical_or.at(labels, image_set.image_of, image_set.labels)
     kept = labels.sum(axis=0) >= min_images
     if not kept.any():
-        raise ValueError(
-            f"no label of {image_set.title} is shown by {min_images:,} images, the most frequent one by "
-            f"{labels.sum(axis=0).max():,}; ask for fewer"
-        )
+        expected = f"one that at least {min_images:,} images show"
+        came = f"at most {labels.sum(axis=0).max():,} images per label"
+        raise InputError(f"labels of {image_set.title}", expected, came, "choose a smaller minimum")
     boxes = np.bincount(image_set.image_of, minlength=images)
     if (boxes == 1).all() and (image_set.image_of == np.arange(images)).all():
         of_images = features

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference import AttractivePairs, Components, max_marginals
 from ranking.metrics import average_precision
 from ranking.neighbourhood import Neighbourhood
@@ -84,13 +85,10 @@ def leaning(model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequenc
     ([[3, 1, 2], [2, 1, 3]], 0)
     """
     if not {OFF, LEARNT} <= set(strengths):
-        raise ValueError(
-            f"strengths must hold {OFF:g} (edges off) and {LEARNT:g} (as learnt), got {strengths}"
-        )
+        expected = f"{OFF:g} (edges off) and {LEARNT:g} (as learned) among them"
+        raise InputError("strengths", expected, list(strengths))
     if type(model.potentials) is not AttractivePairs:
-        raise ValueError(
-            f"expected a model of {AttractivePairs.name}, got {model.potentials.name}; train with those"
-        )
+        raise InputError("potentials", AttractivePairs.name, model.potentials.name, "train with those")
     taken, edges = model.test == test, model.components.edges
     inside = taken[edges[:, 0]]  # no edge joins the splits
     number = np.cumsum(taken) - 1

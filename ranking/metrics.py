@@ -20,6 +20,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
+from ranking.settings import check_choice
 from ranking.types import Floats, Ints, check_relevance, is_real
 
 Gain = Literal["linear", "exponential"]
@@ -166,32 +168,29 @@ def evaluate_or_count(relevance: Ints, scores: Floats) -> dict[str, float]:
 
 
 def _validated(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Grades, Floats]:
-    """Grades (n,) and scores (n,) float64, or a ValueError that says what is wrong with them."""
+    """Grades (n,) and scores (n,) float64, or an InputError that says what is wrong with them."""
     values = np.asarray(scores)
     if values.ndim != 1:
-        raise ValueError(f"scores must be (n,), one a sample, got shape {values.shape}")
+        raise InputError("scores", "shape (n,), one score per sample", values.shape)
     if not is_real(values):
-        raise ValueError(f"scores must be real numbers, got {values.dtype}")
+        raise InputError("scores", "real numbers", values.dtype)
     if np.isnan(values).any():
         rows = np.flatnonzero(np.isnan(values))
-        raise ValueError(
-            f"scores must not be NaN; {len(rows)} of {len(values)} are, the first in row {rows[0]}"
-        )
+        came = f"{len(rows):,} of {len(values):,} that are NaN, the first in row {rows[0]:,}"
+        raise InputError("scores", "no NaN", came)
     return check_relevance(relevance, len(values)), values.astype(np.float64)
 
 
 def _with_relevant(grades: Grades) -> Grades:
     if not grades.any():
-        raise ValueError(
-            f"relevance must hold a sample with a grade > 0, got {len(grades)} samples and none is relevant; "
-            "a query without relevant samples cannot be evaluated: leave it out"
-        )
+        came = f"{len(grades):,} samples of which none is relevant"
+        raise InputError("relevance", "a sample with a grade above 0", came, "omit a query that has none")
     return grades
 
 
 def _check_k(k: int, n: int) -> None:
     if isinstance(k, bool | np.bool_) or not isinstance(k, int | np.integer) or not 1 <= k <= n:
-        raise ValueError(f"k must be a whole number from 1 to {n}, the number of samples, got {k!r}")
+        raise InputError("k", f"a whole number from 1 to {n:,}, the number of samples", repr(k))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -219,8 +218,7 @@ def _precision(ranked: Grades, k: int) -> float:
 
 
 def _ndcg(ranked: Grades, gain: Gain, k: int | None) -> float:
-    if gain not in get_args(Gain):
-        raise ValueError(f"gain must be one of {', '.join(map(repr, get_args(Gain)))}, got {gain!r}")
+    check_choice("gain", gain, get_args(Gain))
     if k is not None:
         _check_k(k, len(ranked))
     gains = ranked.astype(np.float64)
@@ -237,10 +235,8 @@ def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, 
     grades, values = _validated(relevance, scores)
     levels, counts = np.unique(grades, return_counts=True)
     if len(levels) < 2:
-        raise ValueError(
-            f"relevance must hold two different grades to compare, got {len(grades)} samples "
-            f"and {'one grade' if len(levels) else 'no grade'}; leave such a query out"
-        )
+        came = f"{len(grades):,} samples with {len(levels)} different grades"
+        raise InputError("relevance", "at least two different grades", came, "omit a query without them")
     pairs = (len(grades) ** 2 - int(counts @ counts)) // 2
     return _ascents(np.searchsorted(levels, grades[_order(grades, values)])), pairs
 

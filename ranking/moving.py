@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ranking import metrics
+from ranking.errors import InputError
 from ranking.ranked import Ranking, zero_one_at_cut
 from ranking.types import Ints
 
@@ -43,7 +44,7 @@ def with_image_at(others: Ints, place: int) -> Ints:
     [0, 1, 1, 0]
     """
     if not 1 <= place <= len(others) + 1:
-        raise ValueError(f"place must be from 1 to {len(others) + 1}, got {place}")
+        raise InputError("place", f"1 to {len(others) + 1:,}", place)
     return np.insert(others, place - 1, 1)
 
 

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.inference import Components, MaxMarginals, Potentials
 from ranking.ranked import Ranking, places
 from ranking.types import Bools, Floats, Ints
@@ -60,14 +61,19 @@ class Neighbourhood:
         scores, costs = np.asarray(unary, np.float64), np.asarray(penalty, np.float64)
         n = potentials.components.samples
         if not n == len(scores) == len(relevant) == len(test):
-            raise ValueError(
-                f"unary, relevant and test must be (n,), one a sample of the {n} that the potentials join, got "
-                f"{len(scores)}, {len(relevant)} and {len(test)}; make all four of the same samples"
+            raise InputError(
+                "unary, relevant and test",
+                f"one entry per sample of the {n} that the potentials join",
+                f"{len(scores)}, {len(relevant)} and {len(test)}",
+                "make all four of the same samples",
             )
         ends = test[potentials.components.edges]
         if (ends[:, 0] != ends[:, 1]).any():
-            raise ValueError(
-                "no edge may join a training sample to a test sample; make the graph of each alone"
+            raise InputError(
+                "edges",
+                "pairs within the training samples or within the test samples",
+                f"{np.count_nonzero(ends[:, 0] != ends[:, 1]):,} between them",
+                "make the graph of each split alone",
             )
         found = potentials.max_marginals(scores, costs)
         one, zero = np.ones(len(scores), bool), np.zeros(len(scores), bool)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from ranking.apart import answer_apart, ask_apart
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
+from ranking.errors import InputError
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
 from ranking.intake import Limits
@@ -59,7 +60,7 @@ def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
     outcome = check(next(source.records()), Limits.from_environment())
     if outcome.image is None:
         wrong = outcome.problems[0]
-        raise ValueError(f"this file cannot be ranked: expected {wrong.expected}, came: {wrong.came}")
+        raise InputError("this file", wrong.expected, wrong.came)
     images, _ = build_image_set(source, folder / SET)
     for name, settings in parts:
         if name == OnnxModel.name:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.settings import check_choice
 from ranking.types import Features, Ints, SequenceSet
 
@@ -25,18 +26,18 @@ def sequences_of_pairs(
     A sequence is a path of pairs. "longest": from each of `number` samples, those with the longest paths below them
     first, a longest path down. "sampled": from samples that no pair puts below another, at random, a random path to the
     end. Grades are the lengths of the longest paths below. Where several samples would do, the seed decides.
-    ValueError for pairs that go round in a circle, which it names.
+    InputError for pairs that form a cycle, which it names.
     """
     check_choice("chains", chains, CHAINS)
     given = np.asarray(pairs)
     if given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer) or not len(given):
-        raise ValueError(
-            f"pairs must be (m, 2) whole numbers, at least one pair, got {given.dtype} {given.shape}"
-        )
+        expected = "whole numbers of shape (m, 2), at least one pair"
+        raise InputError("pairs", expected, f"{given.dtype} of shape {given.shape}")
     if given.min() < 0 or given.max() >= len(features):
-        raise ValueError(f"pairs must name rows of the features, 0 to {len(features) - 1}")
+        came = f"{given.min()} to {given.max()}"
+        raise InputError("pairs", f"rows of the features, 0 to {len(features) - 1}", came)
     if number < 1:
-        raise ValueError(f"number must be at least 1, got {number}")
+        raise InputError("number", "at least 1", number)
     edges = np.unique(given, axis=0)
     below = np.split(edges[:, 1], np.searchsorted(edges[:, 0], np.arange(1, len(features))))
     grades = _grades(below)
@@ -48,7 +49,7 @@ def sequences_of_pairs(
 
 
 def _grades(below: list[Ints]) -> Ints:
-    """(n,) pairs on the longest path down from each sample; ValueError that names a circle."""
+    """(n,) pairs on the longest path down from each sample; InputError that names a cycle."""
     above = np.bincount(np.concatenate(below), minlength=len(below))
     order: list[int] = []
     ready = np.flatnonzero(above == 0).tolist()
@@ -60,9 +61,7 @@ def _grades(below: list[Ints]) -> Ints:
                 ready.append(sample)
     if len(order) < len(below):
         circle = " > ".join(map(str, _circle(below, above)))
-        raise ValueError(
-            f"the pairs go round in a circle, {circle}: no order fulfils them; leave one of them out"
-        )
+        raise InputError("pairs", "pairs that some order fulfils", f"the cycle {circle}", "omit one of them")
     grades = np.zeros(len(below), np.int64)
     for sample in reversed(order):
         grades[sample] = (grades[below[sample]] + 1).max(initial=0)

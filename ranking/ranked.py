@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.metrics import average_precision, ndcg, precision_recall_curve, ranking_order
 from ranking.types import Floats, Ints
 
@@ -26,12 +27,12 @@ class Ranking:
     def __post_init__(self) -> None:
         shapes = [np.shape(column) for column in (self.samples, self.relevance, self.scores)]
         if len(shapes[0]) != 1 or len(set(shapes)) != 1:
-            raise ValueError(f"samples, relevance and scores must be (n,) each, got shapes {shapes}")
+            came = ", ".join(map(str, shapes))
+            raise InputError("samples, relevance and scores", "shape (n,) each", f"shapes {came}")
         rises = np.flatnonzero(self.scores[1:] > self.scores[:-1])
         if len(rises):
-            raise ValueError(
-                f"scores must not rise from the top, they do after place {rises[0] + 1}; use Ranking.of"
-            )
+            came = f"a higher score after rank {rises[0] + 1:,}"
+            raise InputError("scores", "scores that do not rise from the top", came, "use Ranking.of")
 
     @classmethod
     def of(cls, samples: Ints, relevance: Ints, scores: Floats) -> Ranking:

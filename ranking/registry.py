@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from ranking.errors import InputError
 from ranking.settings import check_settings, settings_of
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ class Registry(Generic[T]):
             known = self._classes.get(name)
             # A module that is run again replaces its class; anything else under the same name is a mistake.
             if known is not None and _home(known) != _home(cls):
-                raise ValueError(f"two {self.kind}s are called {name!r}: {known} and {cls}")
+                raise InputError(f"{self.kind} {name!r}", "one class of this name", f"{known} and {cls}")
             cls.name = name  # type: ignore[attr-defined]
             self._classes[name] = cls
             return cls
@@ -45,18 +46,16 @@ class Registry(Generic[T]):
     def get(self, name: str) -> type[T]:
         self._discover()
         if name not in self._classes:
-            raise ValueError(f"no {self.kind} is called {name!r}; choose one of: {', '.join(self.names())}")
+            raise InputError(self.kind, f"one of {', '.join(self.names())}", repr(name))
         return self._classes[name]
 
     def make(self, name: str, **settings: Any) -> T:
-        """A new instance with `settings`; an unknown name or value: ValueError that lists what is valid."""
+        """A new instance with `settings`; an unknown name or value: InputError that lists what is valid."""
         cls = self.get(name)
         valid = [item.name for item in settings_of(cls)]
         unknown = [key for key in settings if key not in valid]
         if unknown:
-            raise ValueError(
-                f"{name} has no setting {unknown[0]!r}; its settings are: {', '.join(valid) or 'none'}"
-            )
+            raise InputError(f"settings of {name}", ", ".join(valid) or "none", repr(unknown[0]))
         made = cls(**settings)
         check_settings(made)
         return made

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.pair_chains import sequences_of_pairs
 from ranking.settings import check_settings, setting
 from ranking.types import Features, ImageSet, Ints, SequenceSet
@@ -16,6 +17,7 @@ LENGTH_1, AS_THEY_ARE = "length 1", "as they are"
 HIGHEST, LOWEST = "highest number", "lowest number"
 ANY, ONE_EACH, GROUPS = "any samples", "one of each group", "whole groups"
 MOST_MEMBERS = 10_000_000  # of all sequences of a split
+SHORTEN = "choose a shorter length"
 ROUNDS = 100  # in which sequences without order are drawn again
 
 Rows = npt.NDArray[np.int64]
@@ -123,14 +125,11 @@ def draw_sequences(
     drawing = drawing or Drawing()
     check_settings(drawing)
     if drawing.pairs and drawing.of == GROUPS:
-        raise ValueError(
-            "pairs are drawn across groups; draw any samples instead of whole groups, or set pairs to 0"
-        )
+        remedy = f"choose {ANY!r}, or set pairs to 0"
+        raise InputError("pairs", f"0 where {GROUPS} are drawn", drawing.pairs, remedy)
     numbers = image_set.numbers_of(criterion)
     if features.ndim != 2 or len(features) != len(image_set):
-        raise ValueError(
-            f"features must be ({len(image_set)}, d), one row a sample, got shape {features.shape}"
-        )
+        raise InputError("features", f"shape ({len(image_set)}, d), one row per sample", features.shape)
     known = ~np.isnan(numbers)
     grades = np.full(len(numbers), -1, np.int64)
     grades[known] = dense_ranks(numbers[known] if drawing.first == HIGHEST else -numbers[known])
@@ -181,9 +180,8 @@ class Pool(NamedTuple):
         if drawing.of == GROUPS:
             return self._whole_groups(count, random)
         if count * drawing.length > MOST_MEMBERS:
-            raise ValueError(
-                f"sequences times their length may be {MOST_MEMBERS:,}, got {count:,} times {drawing.length}"
-            )
+            expected = f"at most {MOST_MEMBERS:,} of them times their length"
+            raise InputError("sequences", expected, f"{count:,} times {drawing.length}")
         rows = self._ordered_rows(drawing, count, random)
         return rows.ravel(), np.arange(count + 1, dtype=np.int64) * drawing.length
 
@@ -195,15 +193,17 @@ class Pool(NamedTuple):
         drawn[graded[:, 0] < graded[:, 1]] = drawn[graded[:, 0] < graded[:, 1], ::-1]
         ordered: Rows = drawn[graded[:, 0] != graded[:, 1]]
         if not len(ordered):
-            raise ValueError(f"none of {count:,} pairs of {self.called} has an order; draw more pairs")
+            came = f"none of {count:,}"
+            raise InputError(self.called, "a pair of different numbers", came, "draw more pairs")
         return ordered
 
     def _check_order(self, criterion: str) -> None:
         if len(np.unique(self.grades)) < 2:
-            came = f"{len(np.unique(self.grades))} of them in {len(self.grades):,} samples"
-            raise ValueError(
-                f"{self.called} must have two different numbers of {criterion!r} at least, it has {came}; import the "
-                "set with another split, or choose another criterion"
+            raise InputError(
+                self.called,
+                f"at least two different numbers of {criterion!r}",
+                f"{len(np.unique(self.grades))} of them in {len(self.grades):,} samples",
+                "import the set with another split, or choose another criterion",
             )
 
     def _ordered_rows(self, drawing: Drawing, count: int, random: np.random.Generator) -> Rows:
@@ -216,25 +216,20 @@ class Pool(NamedTuple):
             if not len(tied):
                 return rows
             rows[tied] = draw(drawing.length, len(tied), random)
-        raise ValueError(
-            f"{ROUNDS} times in a row the samples drawn of {self.called} had equal numbers, and no order; draw longer "
-            f"sequences than {drawing.length}"
-        )
+        came = f"equal numbers only, {ROUNDS} times in a row"
+        remedy = f"choose a length above {drawing.length}"
+        raise InputError(self.called, "different numbers in each sequence", came, remedy)
 
     def _any(self, length: int, count: int, random: np.random.Generator) -> Rows:
         if len(self.grades) < length:
-            known = f"{len(self.grades):,} whose number is known"
-            raise ValueError(
-                f"a sequence of {length} needs as many samples, {self.called} has {known}; shorten it"
-            )
+            came = f"{len(self.grades):,} whose number is known"
+            raise InputError(self.called, f"{length} samples per sequence", came, SHORTEN)
         return _different(len(self.grades), length, count, random)
 
     def _one_of_each(self, length: int, count: int, random: np.random.Generator) -> Rows:
         by_group, sizes = self._by_group()
         if len(sizes) < length:
-            raise ValueError(
-                f"a sequence of {length} needs as many groups, {self.called} has {len(sizes):,}; shorten it"
-            )
+            raise InputError(self.called, f"{length} groups per sequence", len(sizes), SHORTEN)
         groups = _different(len(sizes), length, count, random)
         within = (random.random(groups.shape) * sizes[groups]).astype(np.int64)
         starts: Rows = np.cumsum(sizes) - sizes
@@ -246,9 +241,8 @@ class Pool(NamedTuple):
         whole = np.split(by_group, np.cumsum(sizes)[:-1])
         ordered = [rows for rows in whole if len(np.unique(self.grades[rows])) > 1]
         if not ordered:
-            raise ValueError(
-                f"no group of {self.called} has two different numbers, so none has an order; draw any samples instead"
-            )
+            remedy = f"choose {ANY!r} instead"
+            raise InputError(self.called, "a group with two different numbers", "none", remedy)
         if len(ordered) > count:
             ordered = [ordered[place] for place in np.sort(random.choice(len(ordered), count, replace=False))]
         starts = np.cumsum([0, *map(len, ordered)], dtype=np.int64)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
+
+from ranking.errors import InputError
+
+KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
 
 
 @dataclass(frozen=True)
@@ -33,35 +38,33 @@ class Setting:
         return type(self.default)
 
     def check(self, owner: str, value: Any) -> None:
-        """ValueError unless `value` is allowed."""
-        where = f"{owner}: {self.name}"
+        """InputError about "NAME of OWNER" unless `value` is allowed."""
+        subject = f"{self.name} of {owner}"
         if self.choices:
-            if value not in self.choices:
-                raise ValueError(
-                    f"{where} must be one of {', '.join(map(repr, self.choices))}, got {value!r}"
-                )
+            check_choice(subject, value, self.choices)
             return
         numeric = self.kind in (int, float)
         accepted = (int, float) if self.kind is float else self.kind
         if not isinstance(value, accepted) or (numeric and isinstance(value, bool)):
-            raise ValueError(f"{where} must be {self.kind.__name__}, got {value!r}")
+            raise InputError(subject, KINDS[self.kind], _came(value))
         if numeric:
-            self._check_number(where, value)
+            self._check_number(subject, value)
 
-    def _check_number(self, where: str, value: Any) -> None:
+    def _check_number(self, subject: str, value: Any) -> None:
         if not abs(value) <= sys.float_info.max:  # also false for NaN and for integers that no float holds
-            raise ValueError(f"{where} must be finite, got {value!r:.40}")
+            came = value if isinstance(value, float) else "a whole number of more than 308 digits"
+            raise InputError(subject, "a finite number", came)
         if (self.minimum is not None and value < self.minimum) or (
             self.maximum is not None and value > self.maximum
         ):
-            raise ValueError(f"{where} must be {self._range()}, got {value!r}")
+            raise InputError(subject, self._range(), value)
 
     def _range(self) -> str:
         if self.maximum is None:
-            return f"at least {self.minimum}"
+            return f"at least {self.minimum:,}"
         if self.minimum is None:
-            return f"at most {self.maximum}"
-        return f"between {self.minimum} and {self.maximum}"
+            return f"at most {self.maximum:,}"
+        return f"{self.minimum:,} to {self.maximum:,}"
 
 
 def setting(default: Any, *, label: str, help: str, **details: Any) -> Any:
@@ -80,15 +83,20 @@ def settings_of(plugin: Any) -> list[Setting]:
 
 
 def check_settings(plugin: Any) -> None:
-    """ValueError that names the setting, what it may be and what came, for the first bad one."""
+    """InputError about the first setting that is not allowed."""
     for item in settings_of(plugin):
         item.check(plugin.name, getattr(plugin, item.name))
 
 
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """ValueError unless `value`, called `name`, is one of the choices."""
+def check_choice(name: str, value: object, choices: Collection[object]) -> None:
+    """InputError about `name` unless `value` is one of the choices."""
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise InputError(name, f"one of {', '.join(map(repr, choices))}", _came(value))
+
+
+def _came(value: object) -> object:
+    """What an error shows of a value: a number is one, anything else is as in a program."""
+    return value if isinstance(value, int | float) else repr(value)
 
 
 def settings_dict(plugin: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.settings import check_choice
 from ranking.types import Bools, Floats, Ints, SequenceSet
 
@@ -50,17 +51,15 @@ def training_subsequences(
     """
     check_choice("drawn", drawn, DRAWN)
     check_choice("scrambled", scrambled, SCRAMBLED)
-    if length < 2 or number < 1:
-        raise ValueError(
-            f"expected a length of at least 2 and a number of at least 1, got {length} and {number}"
-        )
+    for name, value, least in (("length", length, 2), ("number", number, 1)):
+        if value < least:
+            raise InputError(name, f"at least {least}", value)
     levels = _Levels.of(sequences)
     eligible = np.flatnonzero(levels.counts >= length)
     if not len(eligible):
-        raise ValueError(
-            f"no sequence holds {length} different grades, {levels.counts.max(initial=0)} at most; "
-            "choose a shorter length, or longer sequences"
-        )
+        longest = levels.counts.max(initial=0)
+        expected = f"at most {longest}, the most different grades that a sequence has"
+        raise InputError("length", expected, length, "choose a shorter length, or longer sequences")
     generator = np.random.default_rng(seed)
     chosen = eligible[generator.integers(len(eligible), size=2 * number)]
     choose = _any if drawn == "any" else _consecutive

@@ -310,7 +310,7 @@ def test_wrong_shards_are_told_apart(threads: Any) -> None:
             sharded()
         with pytest.raises(ValueError, match=r"all shards need as many features, got \[2, 3\]"):
             sharded(np.zeros((4, 2)), np.zeros((4, 3)))
-        with pytest.raises(ValueError, match="features must be finite; NaN or infinity in 1 rows, first 0"):
+        with pytest.raises(ValueError, match=r"features.*finite.*1 rows.* 0"):
             sharded(np.full((1, 2), np.nan))
         two = sharded(np.zeros((4, 2)), np.ones((2, 2)))
         relevance = [1, 0, 0, 0, 0, 1]
@@ -321,7 +321,7 @@ def test_wrong_shards_are_told_apart(threads: Any) -> None:
             fit_on_shards(make_method("HOB-SVM"), two, relevance)  # type: ignore[type-var]
         with pytest.raises(ValueError, match="relevant and irrelevant samples, got 0 of 6 relevant"):
             fit_on_shards(make_method("AP-SVM"), two, [0] * 6)
-        with pytest.raises(ValueError, match=r"relevance must be \(6,\)"):
+        with pytest.raises(ValueError, match=r"relevance.*\(6,\)"):
             fit_on_shards(make_method("AP-SVM"), two, [0, 1])
         fitted = fit_on_shards(make_method("AP-SVM"), two, relevance)
         with pytest.raises(ValueError, match="was trained on 2 features, the shards have 3"):

@@ -125,7 +125,7 @@ def test_few_samples_have_few_neighbours(by: str, rows: list[int]) -> None:
 def test_an_unknown_name_lists_the_known() -> None:
     with pytest.raises(
         ValueError,
-        match="no similarity graph is called 'friends'; choose one of: same image, same group, nearest",
+        match=r"same image, same group, nearest.*'friends'|'friends'.*same image, same group, nearest",
     ):
         image_graph(image_set(), "friends", BOX, features())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from ranking.label_pairs import LabelPairs, label_pairs
 
@@ -21,30 +22,31 @@ def random_star(seed: int, images: int = 60) -> tuple[LabelPairs, np.ndarray, np
     return label_pairs(names, core, full[core], labels), full, labels
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_each_pair_comes_once_with_what_the_definition_counts(seed: int) -> None:
-    pairs, full, labels = random_star(seed)
-    seen = {frozenset((int(i), int(j))) for i, j in zip(pairs.first, pairs.second, strict=True)}
-    assert seen == {frozenset((i, j)) for i in pairs.core.tolist() for j in range(len(pairs.names)) if i != j}
-    assert len(seen) == len(pairs)
-    for place, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        assert i in pairs.core
-        assert pairs.weight[place] == full[i, j]
-        assert pairs.together[place] == sum(bool(row[i] and row[j]) for row in labels)
-        share = labels[:, i].mean() * labels[:, j].mean()
-        assert pairs.expected[place] == pytest.approx(share * len(labels))
-        assert pairs.lift[place] == pytest.approx((labels[:, i] & labels[:, j]).mean() / share)
+def test_each_pair_comes_once_with_what_the_definition_counts() -> None:
+    for seed in range(20):
+        pairs, full, labels = random_star(seed)
+        seen = {frozenset((int(i), int(j))) for i, j in zip(pairs.first, pairs.second, strict=True)}
+        numbers = range(len(pairs.names))
+        assert seen == {frozenset((i, j)) for i in pairs.core.tolist() for j in numbers if i != j}, seed
+        assert len(seen) == len(pairs), seed
+        for pair, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+            assert i in pairs.core, seed
+            assert pairs.weight[pair] == full[i, j], seed
+            assert pairs.together[pair] == sum(bool(row[i] and row[j]) for row in labels), seed
+            share = labels[:, i].mean() * labels[:, j].mean()
+            assert pairs.expected[pair] == pytest.approx(share * len(labels)), seed
+            assert pairs.lift[pair] == pytest.approx((labels[:, i] & labels[:, j]).mean() / share), seed
 
 
 def test_pairs_of_one_core_label_begin_with_it() -> None:
     pairs, full, _ = random_star(3)
     label = int(pairs.core[-1])
-    found = pairs.of(label)
-    assert set(found.first.tolist()) == {label}
-    assert sorted(found.second.tolist()) == [i for i in range(len(pairs.names)) if i != label]
-    assert found.weight.tolist() == full[label, found.second].tolist()
+    own = pairs.of(label)
+    assert set(own.first.tolist()) == {label}
+    assert sorted(own.second.tolist()) == [i for i in range(len(pairs.names)) if i != label]
+    assert own.weight.tolist() == full[label, own.second].tolist()
     outside = next(i for i in range(len(pairs.names)) if i not in pairs.core)
-    with pytest.raises(ValueError, match=f"'label {outside}' is not of the core; choose one of label"):
+    with refused("core label", f"'label {outside}'"):
         pairs.of(outside)
 
 
@@ -79,5 +81,5 @@ def test_against_is_positive_where_signs_differ_and_correlation_is_pearsons() ->
 
 
 def test_shapes_that_do_not_belong_together_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"2 labels and 1 in the core need interactions of shape \(1, 2\)"):
+    with refused("interactions and labels", "(1, 3) and (4, 2)"):
         label_pairs(("a", "b"), np.array([0]), np.zeros((1, 3)), np.zeros((4, 2), bool))

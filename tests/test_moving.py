@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from ranking import moving
 from ranking.ranked import Ranking, precision_terms
@@ -14,32 +15,31 @@ OTHERS = np.array([0, 1, 0, 1])
 
 def test_the_measures_at_each_place_are_those_worked_by_hand() -> None:
     # at place 1: 1 0 1 0 1; at 2 and 3: 0 1 1 0 1; at 4 and 5: 0 1 0 1 1
-    found = moving.measures_by_place(OTHERS, 2)
+    measures = moving.measures_by_place(OTHERS, 2)
     third = [1 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 4 + 3 / 5]
-    assert [one.average_precision for one in found] == pytest.approx(
-        np.array(third)[[0, 1, 1, 2, 2]] / 3, abs=1e-12
-    )
-    assert [one.precision for one in found] == [0.5, 0.5, 0.5, 0.5, 0.5]
-    assert [one.precision for one in moving.measures_by_place(OTHERS, 1)] == [1, 0, 0, 0, 0]
+    expected = np.array(third)[[0, 1, 1, 2, 2]] / 3
+    assert [at.average_precision for at in measures] == pytest.approx(expected, abs=1e-12)
+    assert [at.precision for at in measures] == [0.5, 0.5, 0.5, 0.5, 0.5]
+    assert [at.precision for at in moving.measures_by_place(OTHERS, 1)] == [1, 0, 0, 0, 0]
     # the first three are called relevant: two of them are, or two, or one
-    assert [one.zero_one for one in found] == pytest.approx([2 / 5, 2 / 5, 2 / 5, 4 / 5, 4 / 5])
+    assert [at.zero_one for at in measures] == pytest.approx([2 / 5, 2 / 5, 2 / 5, 4 / 5, 4 / 5])
     ideal = 1 + 1 / np.log2(3) + 1 / 2
-    assert found[0].ndcg == pytest.approx((1 + 1 / 2 + 1 / np.log2(6)) / ideal)
-    assert found[-1].ndcg == pytest.approx((1 / np.log2(3) + 1 / np.log2(5) + 1 / np.log2(6)) / ideal)
+    assert measures[0].ndcg == pytest.approx((1 + 1 / 2 + 1 / np.log2(6)) / ideal)
+    assert measures[-1].ndcg == pytest.approx((1 / np.log2(3) + 1 / np.log2(5) + 1 / np.log2(6)) / ideal)
 
 
 def test_a_measure_changes_where_the_image_passes_another_kind_or_a_cut() -> None:
-    found = moving.measures_by_place(OTHERS, 1)
-    assert moving.changes([one.average_precision for one in found]) == [1, 3]
-    assert moving.changes([one.precision for one in found]) == [1]
-    assert moving.changes([one.zero_one for one in found]) == [3]
+    measures = moving.measures_by_place(OTHERS, 1)
+    assert moving.changes([at.average_precision for at in measures]) == [1, 3]
+    assert moving.changes([at.precision for at in measures]) == [1]
+    assert moving.changes([at.zero_one for at in measures]) == [3]
     assert moving.changes([0.5, 0.5]) == []
 
 
-@pytest.mark.parametrize("place", [0, 6])
-def test_a_place_that_there_is_not_is_refused(place: int) -> None:
-    with pytest.raises(ValueError, match="place must be from 1 to 5, got"):
-        moving.with_image_at(OTHERS, place)
+def test_a_rank_outside_the_ranking_is_refused() -> None:
+    for rank in (0, 6):
+        with refused("place", rank):
+            moving.with_image_at(OTHERS, rank)
 
 
 def test_the_small_ranking_is_made_of_the_best_of_each_kind() -> None:

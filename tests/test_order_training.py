@@ -141,16 +141,16 @@ def test_who_stops_a_training_gets_the_lengths_so_far(images: ImageSet, tmp_path
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"method": "AP-SVM"}, "AP-SVM ranks samples, not whole sequences; choose one of: RankSVM, "),
-        ({"method": "MidRang"}, "no method is called 'MidRang'; choose one of: "),
-        ({"method_settings": {"trees": 0}}, "trees must be "),
-        ({"criterion": "age"}, "no criterion 'age' in Dated patches; its criteria are "),
+        ({"method": "AP-SVM"}, "AP-SVM"),
+        ({"method": "MidRang"}, "'MidRang'"),
+        ({"method_settings": {"trees": 0}}, "trees"),
+        ({"criterion": "age"}, "criterion.*'age'"),
         (
             {"drawing": {"lenght": 3}},
             "sequences have no setting 'lenght'; their settings are: first, of, length, ",
         ),
-        ({"drawing": {"length": 1}}, "length must be between 2 and 500, got 1"),
-        ({"drawing": {"length": 50}}, "a sequence of 50 needs as many samples"),
+        ({"drawing": {"length": 1}}, "length.*got 1"),
+        ({"drawing": {"length": 50}}, "50.* samples"),
         ({"features": ()}, "expected at least one feature"),
     ],
 )
@@ -165,5 +165,5 @@ def test_an_unknown_criterion_is_told_before_features_are_computed(
     images: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(order_training, "load_features", lambda *rest: pytest.fail("features were computed"))
-    with pytest.raises(ValueError, match="no criterion"):
+    with pytest.raises(ValueError, match=r"criterion.*'age'"):
         train_orders(images, replace(SETTINGS, criterion="age"), tmp_path)

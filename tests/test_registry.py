@@ -1,4 +1,4 @@
-"""Plug-ins are found by their files, and errors list what is valid."""
+"""Plug-ins are discovered by their files, and errors list what is valid."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from ranking.registry import Registry
 from ranking.settings import setting
@@ -73,26 +74,22 @@ def test_names_come_by_order_then_by_alphabet(package: str, write: WriteModule) 
     assert things(package).names() == ["First", "Ant", "Bee", "Late"]
 
 
-def test_an_unknown_name_lists_the_valid_ones(package: str, write: WriteModule) -> None:
+def test_unknown_names_settings_and_values_are_refused_with_what_is_valid(
+    package: str, write: WriteModule
+) -> None:
     write("a", "Round")
     write("b", "Flat")
-    with pytest.raises(ValueError, match=r"^no thing is called 'Blue'; choose one of: Flat, Round$"):
+    with refused("thing", "'Blue'") as caught:
         things(package).make("Blue")
-
-
-def test_an_unknown_setting_lists_the_valid_ones(package: str, write: WriteModule) -> None:
-    write("a", "Round")
-    with pytest.raises(ValueError, match=r"^Round has no setting 'hidden'; its settings are: size$"):
+    assert "Flat, Round" in caught.value.expected
+    with refused("settings of Round", "'hidden'") as caught:
         things(package).make("Round", hidden=1)
-
-
-def test_a_bad_value_names_plugin_and_setting(package: str, write: WriteModule) -> None:
-    write("a", "Round")
-    with pytest.raises(ValueError, match=r"^Round: size must be at least 1, got 0$"):
+    assert caught.value.expected == "size"
+    with refused("size of Round", 0):
         things(package).make("Round", size=0)
 
 
-def test_a_plugin_without_settings_says_so() -> None:
+def test_a_plugin_may_have_no_settings() -> None:
     registry: Registry[Any] = Registry("colour", "email")
 
     @registry.register("Plain")
@@ -100,7 +97,7 @@ def test_a_plugin_without_settings_says_so() -> None:
     class Plain:
         pass
 
-    with pytest.raises(ValueError, match="its settings are: none"):
+    with refused("settings of Plain", "'size'"):
         registry.make("Plain", size=1)
     assert isinstance(registry.make("Plain"), Plain)
 
@@ -108,8 +105,9 @@ def test_a_plugin_without_settings_says_so() -> None:
 def test_two_classes_cannot_share_a_name(package: str, write: WriteModule) -> None:
     write("a", "Round")
     write("b", "Round")  # of the same qualified name, in another file
-    with pytest.raises(ValueError, match=r"two things are called 'Round': .*\.a\.Thing.*\.b\.Thing"):
+    with refused("thing 'Round'") as caught:
         things(package).names()
+    assert all(f"{package}.{module}.Thing" in str(caught.value.came) for module in "ab")
 
 
 def test_a_module_that_is_run_again_replaces_its_class(package: str, write: WriteModule) -> None:
@@ -121,11 +119,11 @@ def test_a_module_that_is_run_again_replaces_its_class(package: str, write: Writ
     assert things(package).names() == ["Round"]
 
 
-def test_a_broken_plugin_is_told_at_every_question(package: str, write: WriteModule) -> None:
+def test_a_broken_plugin_fails_at_every_question(package: str, write: WriteModule) -> None:
     write("a", "Round")
-    write("b", text="raise OSError('no such engine')")
+    write("b", text="raise BrokenPipeError")
     for _ in range(2):
-        with pytest.raises(OSError, match="no such engine"):
+        with pytest.raises(BrokenPipeError):
             things(package).names()
     write("b", "Flat", text=THING + "\n# mended")
     assert things(package).names() == ["Flat", "Round"]
@@ -156,5 +154,5 @@ def test_nothing_is_imported_before_the_first_question() -> None:
     class Casper:
         size: int = setting(1, label="Size", help="How large.")
 
-    with pytest.raises(ModuleNotFoundError, match="no_such_package_anywhere"):
+    with pytest.raises(ModuleNotFoundError):
         registry.names()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from ranking.types import Query, SequenceSet
 
@@ -42,35 +43,36 @@ def test_queries_become_one_pool() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("name", "wrong"),
     [
-        ({"members": np.array([0, 4, 1])}, "rows of the pool"),
-        ({"members": np.array([0, -1, 1])}, "rows of the pool"),
-        ({"members": np.array([0.0, 1.0, 1.5])}, "whole numbers"),
-        ({"starts": np.array([0, 2])}, "starts must rise"),
-        ({"starts": np.array([0, 2, 2, 3])}, "starts must rise"),
-        ({"starts": np.array([1, 3])}, "starts must rise"),
-        ({"starts": np.array([], int)}, "starts must rise"),
-        ({"grades": np.array([1, 0])}, "relevance must be"),
-        ({"features": np.array([[np.nan], [0], [0], [0]])}, "finite"),
+        ("members", np.array([0, 4, 1])),
+        ("members", np.array([0, -1, 1])),
+        ("members", np.array([0.0, 1.0, 1.5])),
+        ("starts", np.array([0, 2])),
+        ("starts", np.array([0, 2, 2, 3])),
+        ("starts", np.array([1, 3])),
+        ("starts", np.array([], int)),
+        ("relevance", np.array([1, 0])),
+        ("features", np.array([[np.nan], [0], [0], [0]])),
     ],
 )
-def test_what_is_no_sequence_set_is_refused(change: dict, said: str) -> None:
-    right = {
+def test_what_is_no_sequence_set_is_refused(name: str, wrong: np.ndarray) -> None:
+    sound = {
         "features": np.eye(4),
         "grades": np.array([0, 1, 2, 3]),
         "members": np.array([0, 1, 2]),
         "starts": np.array([0, 3]),
     }
-    assert len(SequenceSet(**right)) == 1
-    with pytest.raises(ValueError, match=said):
-        SequenceSet(**{**right, **change})
+    assert len(SequenceSet(**sound)) == 1
+    with refused(name):
+        SequenceSet(**{**sound, "grades" if name == "relevance" else name: wrong})
 
 
 def test_queries_that_make_no_pool_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least one"):
+    two, three = Query(np.eye(2), np.array([0, 1])), Query(np.eye(3), np.array([0, 1, 2]))
+    with refused("queries", "an empty list"):
         SequenceSet.of([])
-    with pytest.raises(ValueError, match="as many features"):
-        SequenceSet.of([Query(np.eye(2), np.array([0, 1])), Query(np.eye(3), np.array([0, 1, 2]))])
-    with pytest.raises(ValueError, match="relevance"):
-        SequenceSet.of([Query(np.eye(2))])
+    with refused("queries", [2, 3]):
+        SequenceSet.of([two, three])
+    with refused("queries", "1 of 2 without"):
+        SequenceSet.of([two, Query(np.eye(2))])

@@ -1,4 +1,4 @@
-"""Settings describe themselves and refuse what they may not be, in words."""
+"""Settings describe themselves and refuse values that are not allowed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from ranking.settings import Setting, check_settings, setting, settings_dict, settings_of
 
@@ -29,15 +30,8 @@ class Plugin:
 
 def test_settings_are_the_described_fields_in_their_order() -> None:
     settings = settings_of(Plugin)
-    assert [item.name for item in settings] == [
-        "C",
-        "rounds",
-        "shrink",
-        "algorithm",
-        "centred",
-        "note",
-        "depth",
-    ]
+    names = ["C", "rounds", "shrink", "algorithm", "centred", "note", "depth"]
+    assert [item.name for item in settings] == names
     assert settings[0] == Setting(
         "C", 1.0, "C", "Weight of the loss.", formula="C", minimum=1e-6, maximum=1e6, log=True
     )
@@ -64,50 +58,50 @@ def test_the_dictionary_of_settings_recreates_the_plugin() -> None:
     assert Plugin(**values) == plugin
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {},
-        {"C": 1e-6},
-        {"C": 1e6},
-        {"C": 5},
-        {"C": np.float64(0.5)},
-        {"rounds": 1},
-        {"rounds": 10**300},
-        {"shrink": -3.0},
-        {"algorithm": "greedy"},
-        {"centred": True},
-        {"note": "words"},
-        {"depth": 2},
-    ],
-)
-def test_allowed_values_pass(values: dict[str, Any]) -> None:
-    check_settings(Plugin(**values))
+ALLOWED: dict[str, tuple[Any, ...]] = {
+    "C": (1.0, 1e-6, 1e6, 5, np.float64(0.5)),
+    "rounds": (1, 10**300),
+    "shrink": (-3.0,),
+    "algorithm": ("greedy",),
+    "centred": (True,),
+    "note": ("words",),
+    "depth": (2,),
+}
+
+
+def test_allowed_values_pass() -> None:
+    for name, values in ALLOWED.items():
+        for value in values:
+            check_settings(Plugin(**{name: value}))
 
 
 @pytest.mark.parametrize(
-    ("values", "text"),
+    ("name", "value", "expected"),
     [
-        ({"C": 0.0}, "Example: C must be between 1e-06 and 1000000.0, got 0.0"),
-        ({"C": 1000001}, "Example: C must be between 1e-06 and 1000000.0, got 1000001"),
-        ({"C": math.nan}, "Example: C must be finite, got nan"),
-        ({"C": -math.inf}, "Example: C must be finite, got -inf"),
-        ({"C": 10**400}, f"Example: C must be finite, got {'1' + 39 * '0'}"),
-        ({"C": "1"}, "Example: C must be float, got '1'"),
-        ({"C": True}, "Example: C must be float, got True"),
-        ({"C": None}, "Example: C must be float, got None"),
-        ({"rounds": 0}, "Example: rounds must be at least 1, got 0"),
-        ({"rounds": 2.0}, "Example: rounds must be int, got 2.0"),
-        ({"rounds": True}, "Example: rounds must be int, got True"),
-        ({"rounds": 10**400}, "Example: rounds must be finite, got 1000"),
-        ({"shrink": 0.5}, "Example: shrink must be at most 0.0, got 0.5"),
-        ({"algorithm": "best"}, "Example: algorithm must be one of 'auto', 'greedy', got 'best'"),
-        ({"centred": 1}, "Example: centred must be bool, got 1"),
-        ({"note": 3}, "Example: note must be str, got 3"),
-        ({"depth": 3}, "Example: depth must be one of None, 1, 2, got 3"),
+        ("C", 0.0, ["1e-06", "1,000,000.0"]),
+        ("C", 1000001, ["1e-06", "1,000,000.0"]),
+        ("C", -math.inf, []),
+        ("C", "1", []),
+        ("C", True, []),
+        ("C", None, []),
+        ("rounds", 0, ["1"]),
+        ("rounds", 2.0, []),
+        ("rounds", True, []),
+        ("shrink", 0.5, ["0.0"]),
+        ("algorithm", "best", ["'auto'", "'greedy'"]),
+        ("centred", 1, []),
+        ("note", 3, []),
+        ("depth", 3, ["None", "1", "2"]),
     ],
 )
-def test_a_bad_value_is_an_error_that_says_what_may_be(values: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError, match=r"^Example: ") as raised:
-        check_settings(Plugin(**values))
-    assert str(raised.value).startswith(text)
+def test_a_bad_value_is_refused_with_what_is_allowed(name: str, value: Any, expected: list[str]) -> None:
+    with refused(f"{name} of Example", value if isinstance(value, int | float) else repr(value)) as caught:
+        check_settings(Plugin(**{name: value}))
+    assert all(part in caught.value.expected for part in expected)
+
+
+def test_numbers_that_no_float_holds_are_refused() -> None:
+    for name, value in (("C", math.nan), ("C", 10**400), ("rounds", 10**400), ("rounds", 10**5000)):
+        with refused(f"{name} of Example") as caught:
+            check_settings(Plugin(**{name: value}))
+        assert len(str(caught.value)) < 100

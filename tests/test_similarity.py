@@ -76,9 +76,9 @@ def test_there_are_only_so_many_neighbours(k: Any) -> None:
 @pytest.mark.parametrize(
     ("features", "text"),
     [
-        ([1.0, 2.0], r"features must be \(n, d\), got shape \(2,\)"),
-        ([["a"], ["b"]], "features must be real numbers, got <U1"),
-        ([[1.0], [np.nan]], "features must be finite; NaN or infinity in 1 rows, first 1"),
+        ([1.0, 2.0], r"^features.*\(2,\)"),
+        ([["a"], ["b"]], "^features.*<U1"),
+        ([[1.0], [np.nan]], "^features.*in 1 rows.* 1$"),
     ],
 )
 def test_bad_features_say_what_came(features: Any, text: str) -> None:

@@ -68,9 +68,9 @@ def test_mapped_features_change_no_bit_of_a_training(
 
 def test_methods_that_rank_something_else_train_on_no_samples(digits: ImageSet, tmp_path: Path) -> None:
     for method, what in {"C-star p@k": "the labels of an image", "RankSVM": "whole sequences"}.items():
-        with pytest.raises(ValueError, match=f"{method} ranks {what}, not samples; choose one of: SVM, "):
+        with pytest.raises(ValueError, match=f"{method}.* ranks {what}.* SVM, "):
             train(digits, replace(SETTINGS, method=method, method_settings={}), tmp_path)
-    with pytest.raises(ValueError, match="no method is called 'Star'"):
+    with pytest.raises(ValueError, match="'Star'"):
         train(digits, replace(SETTINGS, method="Star"), tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_an_unknown_graph_ends_a_training_with_the_known(
     digits: ImageSet, tmp_path: Path, method: str
 ) -> None:
     """Also of a method that would not look at it."""
-    with pytest.raises(ValueError, match="no similarity graph is called 'kin'; choose one of: same image"):
+    with pytest.raises(ValueError, match="'kin'"):
         train(digits, with_graph(method, "kin"), tmp_path)
 
 

@@ -168,9 +168,7 @@ def test_features_are_read_from_them_and_computed_of_no_picture(filled):
     assert (both[:, 8:] == pytest.approx(matrix / np.sqrt(2), abs=1e-6)) or not both[:, :8].any()
     store.delete_vectors(key, name)
     assert cached_features(images, parts, store.features) is None
-    with pytest.raises(
-        ValueError, match=r"no vectors of own [0-9a-f]{8} here: .* equal vectors have the same name"
-    ):
+    with pytest.raises(ValueError, match=r"vectors of own [0-9a-f]{8}"):
         load_features(images, parts, store.features)
 
 

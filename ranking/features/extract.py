@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.features import matrix_files
 from ranking.features.given import Given
 from ranking.features.matrix_files import Matrix
@@ -99,9 +100,10 @@ def _files(
     features = [feature for feature, _ in feature_columns(parts, image_set)]
     paths = [cache / cache_name(image_set.key, feature) for feature in features]
     if not features:
-        raise ValueError("expected at least one feature, got none; choose one or more")
+        raise InputError("features", "at least one feature", "none", "choose one or more")
     if len(set(paths)) < len(paths):
-        raise ValueError(f"every feature once, got {', '.join(feature.name for feature in features)}")
+        came = ", ".join(feature.name for feature in features)
+        raise InputError("features", "each feature once", came, "remove the duplicates")
     return features, paths
 
 
@@ -162,10 +164,8 @@ def _for_set(feature: Feature, image_set: ImageSet | None) -> Feature:
     if isinstance(feature, Given):
         return Given.of(image_set)
     if image_set.image_features is not None and not isinstance(feature, OwnVectors):
-        raise ValueError(
-            f"{feature.name} would read the labels of {image_set.title} from its pictures, which are cards that "
-            f"name them; choose {Given.name}"
-        )
+        expected = f"features that came with {image_set.title}, because its images name the labels"
+        raise InputError("features", expected, feature.name, f"choose {Given.name}")
     return feature
 
 
@@ -242,7 +242,5 @@ def _describe(
 
 def _vector(feature: Feature, vector: Matrix) -> Matrix:
     if vector.shape != (feature.size,) or not np.isfinite(vector).all():
-        raise ValueError(
-            f"{feature.name} must describe a box by {feature.size} finite numbers, got {vector.shape}"
-        )
+        raise InputError(feature.name, f"{feature.size:,} finite numbers per box", f"shape {vector.shape}")
     return vector

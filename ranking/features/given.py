@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.errors import InputError
 from ranking.features.registry import FEATURES
 from ranking.types import ImageSet
 
@@ -34,7 +35,8 @@ class Given:
     def of(cls, image_set: ImageSet) -> Given:
         """With the vectors of a set; ValueError where it came without."""
         if image_set.image_features is None:
-            raise ValueError(f"{image_set.title} came without features; choose features of its pictures")
+            remedy = "choose features of its images"
+            raise InputError(cls.name, f"features that came with {image_set.title}", "none", remedy)
         norms = np.linalg.norm(image_set.image_features, axis=1, keepdims=True)
         of_images = np.divide(
             image_set.image_features, norms, out=np.zeros_like(image_set.image_features), where=norms > 0
@@ -44,8 +46,8 @@ class Given:
     @property
     def size(self) -> int:
         if self.vectors is None:
-            raise ValueError("these features came with an image set, which is not here; import the set first")
+            raise InputError(self.name, "the image set that they came with", "none", "import the set first")
         return int(self.vectors.shape[1])
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
-        raise ValueError("these features came with an image set; no picture has them")
+        raise InputError(self.name, "samples of the image set that they came with", "another image")

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.errors import InputError
 from ranking.features.registry import FEATURES
 from ranking.networks.files import is_model_name, model_file
 from ranking.networks.running import Network
@@ -72,13 +73,15 @@ class OnnxModel:
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str) or not is_model_name(self.model):
-            raise ValueError(
-                f"{self.name}: expected the name of a model that was brought, got {self.model!r:.80}; bring the file "
-                "on the page Image sets, and choose it there"
+            raise InputError(
+                self.name,
+                "the name of a model that was imported",
+                f"{self.model!r:.80}",
+                "import the file on the page Image sets, and choose it there",
             )
         self._mean, self._deviation = three_numbers(self.mean), three_numbers(self.deviation)
         if not self._deviation.all():
-            raise ValueError(f"{self.name}: a deviation must not be 0, got {self.deviation!r:.80}")
+            raise InputError(f"deviation of {self.name}", "numbers other than 0", f"{self.deviation!r:.80}")
 
     @property
     def size(self) -> int:
@@ -89,9 +92,11 @@ class OnnxModel:
         """Within it pictures can be described, by the model that lies in `cache`. ValueError where it does not."""
         path = model_file(cache, self.model)
         if not path.is_file():
-            raise ValueError(
-                f"the model {self.model[:13]} is not here; bring the file once more on the page Image sets: equal "
-                "files have the same name"
+            raise InputError(
+                f"model {self.model[:13]}",
+                "its file in this workspace",
+                "none",
+                "import the file again on the page Image sets: equal files have the same name",
             )
         self.network = Network(path)
         try:
@@ -102,13 +107,11 @@ class OnnxModel:
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
         if self.network is None:
-            raise ValueError(f"{self.name}: the model is not open; describe pictures within `opened`")
+            raise InputError(self.name, "an open model", remedy="describe images within `opened`")
         vector = self.pooled(self.network.ask(self.pixels(crop), self.output)).astype(np.float64)
         if vector.shape != (self.columns,):
-            raise ValueError(
-                f"{self.name}: expected {self.columns:,} numbers of output {self.output}, got {len(vector):,}; look at "
-                "the model again"
-            )
+            expected = f"{self.columns:,} numbers of output {self.output!r:.80}"
+            raise InputError(self.name, expected, len(vector), "inspect the model again")
         norm = np.linalg.norm(vector)
         return np.asarray(vector / norm if norm > 0 else vector, np.float32)
 
@@ -151,7 +154,6 @@ def three_numbers(text: str) -> npt.NDArray[np.float32]:
     except ValueError:
         numbers = np.array([], np.float32)
     if len(numbers) not in (1, 3) or not np.isfinite(numbers).all():
-        raise ValueError(
-            f"expected three numbers, such as 0.485, 0.456, 0.406, or one for all three; got {text!r:.80}"
-        )
+        expected = "three numbers, such as 0.485, 0.456, 0.406, or one for all three"
+        raise InputError("mean or deviation", expected, f"{text!r:.80}")
     return np.broadcast_to(numbers, (3,)).copy()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.errors import InputError
 from ranking.features.registry import FEATURES
 from ranking.settings import setting
 from ranking.vector_files import columns_of, is_vectors_name, short_name
@@ -34,9 +35,11 @@ class OwnVectors:
 
     def __post_init__(self) -> None:
         if not isinstance(self.vectors, str) or not is_vectors_name(self.vectors):
-            raise ValueError(
-                f"{self.name}: expected the name of vectors that were brought for the image set, got "
-                f"{self.vectors!r:.80}; bring the file on the page Image sets, and choose them there"
+            raise InputError(
+                self.name,
+                "the name of vectors that were imported for the image set",
+                f"{self.vectors!r:.80}",
+                "import the file on the page Image sets, and choose them there",
             )
 
     @property
@@ -44,9 +47,10 @@ class OwnVectors:
         return columns_of(self.vectors)
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
-        raise ValueError(
-            f"there are no vectors of {short_name(self.vectors)} here: a person brought them for the samples of an "
-            "image set, and they can be computed of no picture. For samples of that set bring the file once more on "
-            "the page Image sets: equal vectors have the same name. For another image choose a training with features "
-            "of pictures"
+        raise InputError(
+            f"vectors of {short_name(self.vectors)}",
+            "vectors that were imported for these samples, because they cannot be computed from an image",
+            "none",
+            "for samples of their image set import the file again on the page Image sets: equal vectors have the same "
+            "name; for another image choose a training run with features of images",
         )

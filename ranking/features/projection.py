@@ -16,6 +16,7 @@ from typing import IO, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.settings import check_settings, setting, settings_dict, settings_of
 from ranking.types import Features, Floats, OnStep, check_features
 
@@ -24,6 +25,7 @@ BLOCK = 1 << 22  # numbers that are worked on at once, in double precision
 LEAST_VARIANCE = 1e-13
 SAME = 1e-4  # of all that there is: features are single precision, elsewhere summed in another order
 UNREADABLE = (ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+SAVED, AGAIN = "saved projection", "train again"
 ARRAYS = ("mean", "directions", "variances", "total", "whiten")  # of a file
 
 
@@ -73,7 +75,7 @@ class PCA:
         given = np.arange(len(features)) if rows is None else np.asarray(rows)
         chosen = np.flatnonzero(given) if given.dtype == np.bool_ else given
         if not len(chosen):
-            raise ValueError("PCA is fitted on training samples, got none; choose a set that has some")
+            raise InputError("PCA", "training samples", "none", "choose an image set that has some")
         mean, length = _mean_and_length(features, chosen)
         moments, span = _moments(features, chosen, mean)
         # All of them, by divide and conquer: LAPACK's search for some misses those that are repeated, or fails.
@@ -81,9 +83,9 @@ class PCA:
         variances, axes = variances[-self.components :], axes[:, -self.components :]
         kept = variances > LEAST_VARIANCE * length
         if not kept.any():
-            raise ValueError(
-                f"PCA is fitted on training samples that differ, got {len(chosen):,} with equal features; choose other "
-                "features, or no projection"
+            came = f"{len(chosen):,} with equal features"
+            raise InputError(
+                "PCA", "training samples that differ", came, "choose other features, or no projection"
             )
         axes = axes[:, kept][:, ::-1]
         directions = (axes if span is None else span @ axes).T
@@ -134,10 +136,8 @@ class Projection:
     def __call__(self, features: Features) -> Features:
         """(n, k) float32 of features (n, d)."""
         if features.ndim != 2 or features.shape[1] != self.columns:
-            raise ValueError(
-                f"the projection was fitted on {self.columns:,} columns, got features of shape {features.shape}; give "
-                "it the features that it was fitted on"
-            )
+            expected = f"the {self.columns:,} columns that the projection was fitted on"
+            raise InputError("features", expected, f"shape {features.shape}")
         projected = np.empty((len(features), self.kept), np.float32)
         axes = self.axes.T
         for place in _blocks(len(features), self.columns):
@@ -154,10 +154,10 @@ class Projection:
     def check_asked(self, asked: PCA | None, columns: int) -> None:
         """ValueError unless it may be what was asked for, of so many columns."""
         if asked is None or self.kept > asked.components or self.whiten != asked.whiten:
-            told = f"{self.kept} directions{', whitened' if self.whiten else ''}"
-            raise ValueError(f"the projection has {told}, the settings ask for {asked or 'none'}")
+            came = f"{self.kept} directions{', whitened' if self.whiten else ''}"
+            raise InputError("projection", f"{asked or 'none'}, as in the settings", came)
         if self.columns != columns:
-            raise ValueError(f"the projection takes {self.columns:,} columns, the features have {columns:,}")
+            raise InputError("projection", f"one of {columns:,} columns, as many as features", self.columns)
 
     def check_fitted(self, features: Features, rows: npt.NDArray[np.bool_]) -> None:
         """ValueError unless m is the mean of the `rows` of the features (n, d), and V S = diag(sigma^2) V, VV' = 1."""
@@ -171,10 +171,10 @@ class Projection:
             along += (turned**2).sum(axis=0) / len(chosen)
         off = np.abs(found - self.variances[:, None] * self.directions).max(initial=0.0)
         if not np.allclose(self.directions @ self.directions.T, np.eye(self.kept), rtol=0, atol=1e-6):
-            raise ValueError("the directions of the projection must be at right angles")
+            raise InputError("projection", "directions at right angles", "others")
         others = (np.abs(along - self.variances).max(), abs(length - float(mean @ mean) - self.total), off)
         if np.abs(mean - self.mean).max() > SAME * np.sqrt(length) or not max(others) <= SAME * self.total:
-            raise ValueError("the projection was not fitted on the training samples that are here")
+            raise InputError("projection", "one fitted on these training samples", "another one")
 
     def save(self, path: Path | str) -> None:
         """Write what `load` reads: an .npz of plain arrays."""
@@ -189,19 +189,17 @@ class Projection:
             with np.load(path, allow_pickle=False) as file:
                 mean, directions, variances, total, whiten = (file[name] for name in ARRAYS)
         except UNREADABLE as error:
-            raise ValueError(f"this is no saved projection ({str(error)[:80]}); train again") from error
+            raise InputError(SAVED, f"an .npz of {', '.join(ARRAYS)}", str(error)[:80], AGAIN) from error
         numbers = (mean, directions, variances, total)
         shapes = mean.ndim == variances.ndim == 1 and directions.shape == (len(variances), len(mean))
         if not shapes or total.shape != () or whiten.shape != () or whiten.dtype != np.bool_:
-            raise ValueError("a saved projection must have k directions of d numbers each; train again")
+            raise InputError(SAVED, "k directions of d numbers each", "other shapes or types", AGAIN)
         if not all(one.dtype == np.float64 and np.isfinite(one).all() for one in numbers):
-            raise ValueError("a saved projection must hold finite float64 numbers; train again")
+            raise InputError(SAVED, "finite float64 numbers", "others", AGAIN)
         if not len(variances) or variances.min() <= 0 or not 0 < float(variances.sum()) <= total * (1 + 1e-9):
-            raise ValueError(
-                "the variances of a saved projection must be above 0 and within their total; train again"
-            )
+            raise InputError(SAVED, "variances above 0 and within their total", "others", AGAIN)
         if not np.allclose(np.linalg.norm(directions, axis=1), 1.0, rtol=0, atol=1e-6):
-            raise ValueError("the directions of a saved projection must have length 1; train again")
+            raise InputError(SAVED, "directions of length 1", "others", AGAIN)
         return cls(mean, directions, variances, float(total), bool(whiten))
 
 
@@ -252,13 +250,11 @@ def make_projection(told: Mapping[str, Any] | None) -> PCA | None:
         return None
     values = {name: value for name, value in told.items() if name != "kind"}
     if told.get("kind") != PCA.name:
-        raise ValueError(f"the kind of a projection must be {PCA.name!r}, got {told.get('kind')!r:.40}")
+        raise InputError("kind of a projection", repr(PCA.name), f"{told.get('kind')!r:.40}")
     known = [item.name for item in settings_of(PCA)]
     unknown = [name for name in values if name not in known]
     if unknown:
-        raise ValueError(
-            f"{PCA.name} has no setting {unknown[0]!r:.40}; its settings are: {', '.join(known)}"
-        )
+        raise InputError(f"settings of {PCA.name}", ", ".join(known), f"{unknown[0]!r:.40}")
     return PCA(**values)
 
 

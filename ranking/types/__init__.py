@@ -1,4 +1,4 @@
-"""The nouns of the package: what flows from an image set to a ranking. Imports nothing of ours.
+"""The nouns of the package: what flows from an image set to a ranking. Of ours imports errors only.
 
 Directions, once for all: a higher score ranks higher; relevance 1 is relevant, 0 is not (grades above 1
 are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)`` in pixels, half open.

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
+
 Floats = npt.NDArray[np.float64]
 Features = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
@@ -18,16 +20,17 @@ BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of t
 
 
 def check_features(features: npt.ArrayLike) -> Features:
-    """`features` as (n, d) finite float32 or float64, or a ValueError that says what is wrong with them."""
+    """`features` as (n, d) finite float32 or float64; InputError about "features" for anything else."""
     given = np.asarray(features)
     if given.ndim != 2:
-        raise ValueError(f"features must be (n, d), got shape {given.shape}")
+        raise InputError("features", "shape (n, d)", given.shape)
     if not is_real(given):
-        raise ValueError(f"features must be real numbers, got {given.dtype}")
+        raise InputError("features", "real numbers", given.dtype)
     given = as_floats(given)
     if not all_finite(given):
         rows = np.flatnonzero(~np.isfinite(given).all(axis=1))
-        raise ValueError(f"features must be finite; NaN or infinity in {len(rows)} rows, first {rows[0]}")
+        came = f"NaN or infinity in {len(rows):,} rows, the first of them {rows[0]:,}"
+        raise InputError("features", "finite numbers", came)
     return given
 
 
@@ -60,34 +63,37 @@ def blocks_of_rows(shape: Sequence[int]) -> Iterator[slice]:
 
 
 def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
-    """(n,) the names of what is of a `kind`, the row numbers where there are none; ValueError for another shape."""
+    """(n,) the names of what is of a `kind`, the row numbers where there are none; InputError for another shape."""
     given = np.arange(n) if ids is None else np.asarray(ids)
     if given.shape != (n,):
-        raise ValueError(f"ids must be ({n},), one for each {kind}, got shape {given.shape}")
+        raise InputError("ids", f"shape ({n},), one id per {kind}", given.shape)
     return given
 
 
 def check_marks(marks: npt.ArrayLike, shape: tuple[int, ...], name: str, kind: str) -> Bools:
-    """`marks`, called `name`, as bool of that shape; ValueError for another, or for more than 0 and 1."""
+    """`marks`, called `name`, as bool of that shape; InputError about `name` for another, or for more than 0 and 1."""
     given = np.asarray(marks)
     if given.shape != shape:
-        raise ValueError(f"{name} must be {shape}, one mark for each {kind}, got shape {given.shape}")
+        raise InputError(name, f"shape {shape}, one mark per {kind}", given.shape)
     if not is_real(given) or not ((given == 0) | (given == 1)).all():
-        raise ValueError(f"{name} must be true or false (1 or 0), got {given.dtype} with other values")
+        raise InputError(name, "True or False (1 or 0)", f"{given.dtype} with other values")
     return given.astype(np.bool_)
 
 
 def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
-    """`relevance` as (n,) int64 grades, or a ValueError that says what is wrong with it."""
+    """`relevance` as (n,) int64 grades; InputError about "relevance" for anything else."""
     grades = np.asarray(relevance)
     if grades.shape != (n,):
-        raise ValueError(f"relevance must be ({n},), one grade a sample, got shape {grades.shape}")
+        raise InputError("relevance", f"shape ({n},), one grade per sample", grades.shape)
     if not is_real(grades):
-        raise ValueError(f"relevance must be real numbers, got {grades.dtype}")
+        raise InputError("relevance", "real numbers", grades.dtype)
     with np.errstate(invalid="ignore"):  # NaN, infinity and what int64 cannot hold differ from their cast
         whole = grades.astype(np.int64)
-    if (whole != grades).any() or (whole < 0).any():
-        raise ValueError("relevance must be whole grades >= 0 (0 not relevant, 1 relevant)")
+    wrong = (whole != grades) | (whole < 0)
+    if wrong.any():
+        raise InputError(
+            "relevance", "whole grades from 0 (0 irrelevant, 1 relevant)", grades[wrong][0].item()
+        )
     return whole
 
 

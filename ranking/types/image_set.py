@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from ranking.errors import InputError
 from ranking.types.arrays import Bools, Features
 
 
@@ -49,10 +50,8 @@ class ImageSet:
         none = np.zeros((len(self), 0), np.float32)
         object.__setattr__(self, "numbers", none if self.numbers is None else self.numbers)
         if self.numbers.shape != (len(self), len(self.criteria)):
-            raise ValueError(
-                f"numbers must be ({len(self)}, {len(self.criteria)}), one for each sample and criterion, got "
-                f"{self.numbers.shape}"
-            )
+            expected = f"shape ({len(self)}, {len(self.criteria)}), one number per sample and criterion"
+            raise InputError("numbers", expected, self.numbers.shape)
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -61,28 +60,27 @@ class ImageSet:
         """(n,) 1 where a sample shows the class `query`, else 0."""
         if query not in self.classes:
             there = ", ".join(self.classes) or "none: its samples are to be put in order by a criterion"
-            raise ValueError(f"no class {query!r} in {self.title}; its classes are {there}")
+            raise InputError(f"class of {self.title}", f"one of {there}", repr(query))
         return self.labels[:, self.classes.index(query)].astype(np.int64)
 
     def numbers_of(self, criterion: str) -> Features:
         """(n,) what `criterion` measures of each sample, NaN where that is unknown."""
         if criterion not in self.criteria:
             there = ", ".join(self.criteria) or "none: it was imported without numbers"
-            raise ValueError(f"no criterion {criterion!r} in {self.title}; its criteria are {there}")
+            raise InputError(f"criterion of {self.title}", f"one of {there}", repr(criterion))
         return self.numbers[:, self.criteria.index(criterion)]
 
     def open_image(self, image: int) -> Image.Image:
-        """Image number `image`, decoded as RGB; ValueError where its file is gone or damaged."""
+        """Image number `image`, decoded as RGB; InputError where its file is gone or damaged."""
         file = self.folder / str(self.image_files[image])
         try:
             with Image.open(file) as picture:
                 return picture.convert("RGB")
         except (OSError, SyntaxError) as error:  # what Pillow says of a damaged file
-            name = self.image_names[image]
-            came = "is gone" if isinstance(error, FileNotFoundError) else f"cannot be read ({error})"
-            raise ValueError(
-                f"image {name} of {self.title} {came}: expected it in {file}; import the image set again"
-            ) from error
+            gone = isinstance(error, FileNotFoundError)
+            came = "no file" if gone else f"a file that cannot be read ({error})"
+            subject = f"image {self.image_names[image]} of {self.title}"
+            raise InputError(subject, f"it in {file}", came, "import the image set again") from error
 
 
 class Feature(Protocol):

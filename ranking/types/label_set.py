@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.types.arrays import Bools, Features, check_features, check_ids, check_marks
 
 
@@ -31,12 +32,10 @@ class LabelSet:
         object.__setattr__(self, "features", features)
         count, names = len(features), tuple(self.names)
         if not all(isinstance(name, str) for name in names):
-            raise ValueError(f"names must be the labels as text, got {names!r:.60}")
+            raise InputError("names", "the labels as text", f"{names!r:.60}")
         if len(set(names)) != len(names):
             twice = next(name for place, name in enumerate(names) if name in names[:place])
-            raise ValueError(
-                f"names must be different labels, {twice!r} comes twice; give each label one column"
-            )
+            raise InputError("names", "different labels", f"{twice!r} twice", "give each label one column")
         object.__setattr__(self, "names", names)
         shape = (count, len(names))
         object.__setattr__(self, "labels", check_marks(self.labels, shape, "labels", "image and name"))

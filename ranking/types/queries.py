@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.types.arrays import Features, Ints, check_features, check_ids, check_relevance, is_real
 
 
@@ -25,23 +26,26 @@ class SimilarityGraph:
     def __post_init__(self) -> None:
         edges, affinity = np.asarray(self.edges), np.asarray(self.affinity)
         if not is_real(affinity):
-            raise ValueError(f"affinity must be real numbers, got {affinity.dtype}")
+            raise InputError("affinity", "real numbers", affinity.dtype)
         if affinity.dtype not in (np.float32, np.float64):
             affinity = affinity.astype(np.float64)
         if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
-            raise ValueError(f"edges must be (m, 2) integers, got {edges.dtype} of shape {edges.shape}")
+            raise InputError(
+                "edges", "whole numbers of shape (m, 2)", f"{edges.dtype} of shape {edges.shape}"
+            )
         if affinity.ndim != 2 or len(affinity) != len(edges):
-            raise ValueError(f"affinity must be ({len(edges)}, d2), one row an edge, got {affinity.shape}")
+            raise InputError("affinity", f"shape ({len(edges)}, d2), one row per edge", affinity.shape)
         if len(edges) and (edges.min() < 0 or (edges[:, 0] == edges[:, 1]).any()):
-            raise ValueError("edges must join two different samples, numbered from 0")
+            wrong = (edges < 0).any(axis=1) | (edges[:, 0] == edges[:, 1])
+            raise InputError("edges", "pairs of different samples, numbered from 0", edges[wrong][0].tolist())
         lower, upper = edges.min(axis=1), edges.max(axis=1)
         order = np.lexsort((upper, lower))
         lower, upper = lower[order], upper[order]
         if ((lower[1:] == lower[:-1]) & (upper[1:] == upper[:-1])).any():
-            raise ValueError("edges must hold each unordered pair once; remove the duplicates")
+            raise InputError("edges", "each unordered pair once", "a pair twice", "remove the duplicates")
         # The least and the largest number tell without a copy: NaN, where there is one, is both of them.
         if affinity.size and not 0 <= affinity.min() <= affinity.max() < np.inf:
-            raise ValueError("affinity must be finite and not negative")
+            raise InputError("affinity", "finite numbers from 0", f"{affinity.min()} to {affinity.max()}")
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "affinity", affinity)
 
@@ -66,7 +70,7 @@ class Query:
             object.__setattr__(self, "relevance", check_relevance(self.relevance, len(features)))
         object.__setattr__(self, "ids", check_ids(self.ids, len(features), "sample"))
         if self.graph is not None and len(self.graph.edges) and self.graph.edges.max() >= len(features):
-            raise ValueError(f"edges name sample {self.graph.edges.max()}, there are {len(features)} samples")
+            raise InputError("edges", f"samples 0 to {len(features) - 1}", self.graph.edges.max())
 
     def __len__(self) -> int:
         return len(self.features)

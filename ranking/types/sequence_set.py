@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.types.arrays import Features, Ints, check_features, check_relevance
 from ranking.types.queries import Query
 
@@ -33,15 +34,13 @@ class SequenceSet:
         members, starts = np.asarray(self.members), np.asarray(self.starts)
         for name, array in {"members": members, "starts": starts}.items():
             if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) or not array.size):
-                raise ValueError(
-                    f"{name} must be whole numbers in one row, got {array.dtype} of {array.shape}"
-                )
+                raise InputError(name, "whole numbers of shape (n,)", f"{array.dtype} of shape {array.shape}")
         if not len(starts) or starts[0] != 0 or starts[-1] != len(members) or (np.diff(starts) < 1).any():
-            raise ValueError(
-                f"starts must rise from 0 to {len(members)}, the number of members, and no sequence be empty"
-            )
+            expected = f"numbers that rise from 0 to {len(members)}, the number of members"
+            raise InputError("starts", expected, starts.tolist(), "omit empty sequences")
         if len(members) and not 0 <= members.min() <= members.max() < len(features):
-            raise ValueError(f"members must be rows of the pool, 0 to {len(features) - 1}")
+            came = f"{members.min()} to {members.max()}"
+            raise InputError("members", f"rows of the pool, 0 to {len(features) - 1}", came)
         object.__setattr__(self, "members", members.astype(np.int64))
         object.__setattr__(self, "starts", starts.astype(np.int64))
 
@@ -56,13 +55,14 @@ class SequenceSet:
         if isinstance(queries, SequenceSet):
             return queries
         if not queries:
-            raise ValueError("expected at least one query, got an empty list")
+            raise InputError("queries", "at least one query", "an empty list")
         sizes = {query.features.shape[1] for query in queries}
         if len(sizes) > 1:
-            raise ValueError(f"all queries need as many features, got {sorted(sizes)}")
+            raise InputError("queries", "the same number of features in each", sorted(sizes))
         grades = [query.relevance for query in queries if query.relevance is not None]
         if len(grades) < len(queries):
-            raise ValueError("every query needs its relevance: training needs Query(features, relevance)")
+            came = f"{len(queries) - len(grades)} of {len(queries)} without"
+            raise InputError("queries", "relevance in each", came, "give Query(features, relevance)")
         features = np.concatenate([query.features for query in queries])
         starts = np.concatenate([[0], np.cumsum([len(query) for query in queries])])
         return cls(features, np.concatenate(grades), np.arange(len(features)), starts)

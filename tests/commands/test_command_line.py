@@ -103,7 +103,7 @@ def test_an_experiment_without_features_says_so(
 ) -> None:
     file = settings_file(tmp_path, images, features=[], queries=["day"], folds=2)
     assert main(["experiment", file, "--home", str(store.home)]) == 1
-    assert "is failed: expected at least one feature, got none; choose one or more" in capsys.readouterr().err
+    assert "at least one feature" in capsys.readouterr().err
 
 
 def test_a_protocol_of_others_names_no_scheduler(
@@ -180,7 +180,7 @@ def test_a_run_that_fails_is_exit_code_1_with_its_reason(
 ) -> None:
     file = settings_file(tmp_path, images, query="wind", method="AP-SVM")
     assert main(["train", file, "--home", str(store.home)]) == 1
-    assert "is failed: no class 'wind' in Patches" in capsys.readouterr().err
+    assert "'wind'" in capsys.readouterr().err
     failed = store.runs("train")[0]
     assert main(["rank", failed.id, "--home", str(store.home)]) == 1
     assert "has no model to rank by" in capsys.readouterr().err

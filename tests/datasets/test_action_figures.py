@@ -63,12 +63,12 @@ def test_the_share_changes_who_does_what_and_leaves_place_and_light():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"images": 49}, "Action figures: images must be between 50 and 100000, got 49"),
-        ({"images": 100_001}, "Action figures: images must be between 50 and 100000, got 100001"),
-        ({"images": 60.0}, "Action figures: images must be int, got 60.0"),
-        ({"share": 1.01}, "Action figures: share must be between 0.0 and 1.0, got 1.01"),
-        ({"test_share": 0.0}, "Action figures: test_share must be between 0.1 and 0.9, got 0.0"),
-        ({"seed": -1}, "Action figures: seed must be at least 0, got -1"),
+        ({"images": 49}, "images.*got 49"),
+        ({"images": 100_001}, "images.*got 100,?001"),
+        ({"images": 60.0}, "images.*got 60.0"),
+        ({"share": 1.01}, "share.*got 1.01"),
+        ({"test_share": 0.0}, "test_share.*got 0.0"),
+        ({"seed": -1}, "seed.*got -1"),
     ],
 )
 def test_settings_that_cannot_be(settings, message):

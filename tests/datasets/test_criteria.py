@@ -42,11 +42,9 @@ def test_numbers_are_kept_with_their_criteria(tmp_path):
     again = load_image_set(images.folder)
     assert (again.key, again.criteria) == (images.key, images.criteria)
     assert again.numbers.tobytes() == expected.tobytes()
-    with pytest.raises(ValueError, match="no criterion 'age' in told; its criteria are year, price, speed"):
+    with pytest.raises(ValueError, match=r"criterion.*'age'"):
         images.numbers_of("age")
-    with pytest.raises(
-        ValueError, match="no class 'cat' in told; its classes are none: its samples are to be"
-    ):
+    with pytest.raises(ValueError, match=r"class.*'cat'"):
         images.relevance("cat")
 
 
@@ -84,7 +82,7 @@ def test_a_set_without_criteria_is_as_it_was_before_there_were_any(tmp_path):
     assert plain.numbers.dtype == np.float32
     with np.load(plain.folder / "columns.npz") as stored:
         assert not {"criteria", "numbers"} & set(stored.files)
-    with pytest.raises(ValueError, match="no criterion 'year' in told; its criteria are none"):
+    with pytest.raises(ValueError, match=r"criterion.*'year'"):
         plain.numbers_of("year")
 
 
@@ -116,7 +114,5 @@ def test_numbers_must_be_of_the_samples(tmp_path):
 
     images, _ = built(tmp_path, dated("a", year=1))
     told = {item.name: getattr(images, item.name) for item in fields(images) if item.init}
-    with pytest.raises(
-        ValueError, match=r"numbers must be \(1, 2\), one for each sample and criterion, got \(1, 1\)"
-    ):
+    with pytest.raises(ValueError, match=r"^numbers.*\(1, 2\).*\(1, 1\)"):
         type(images)(**told | {"criteria": ("year", "age")})

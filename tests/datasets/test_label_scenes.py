@@ -47,10 +47,10 @@ def test_equal_seeds_draw_equal_images_and_others_others():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"images": 49}, "Label scenes: images must be between 50 and 100000, got 49"),
-        ({"images": 100_001}, "Label scenes: images must be between 50 and 100000, got 100001"),
-        ({"test_share": 0.95}, "Label scenes: test_share must be between 0.1 and 0.9, got 0.95"),
-        ({"seed": -1}, "Label scenes: seed must be at least 0, got -1"),
+        ({"images": 49}, "images.*got 49"),
+        ({"images": 100_001}, "images.*got 100,?001"),
+        ({"test_share": 0.95}, "test_share.*got 0.95"),
+        ({"seed": -1}, "seed.*got -1"),
     ],
 )
 def test_settings_that_cannot_be(settings, message):

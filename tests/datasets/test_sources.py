@@ -120,7 +120,7 @@ def test_title_and_settings_are_told_to_a_person(make):
 
 
 def test_unknown_setting_lists_what_is_valid(make):
-    with pytest.raises(ValueError, match=r"has no setting 'colour'; its settings are: .*(seed|least)"):
+    with pytest.raises(ValueError, match=r"(seed|least).*'colour'|'colour'.*(seed|least)"):
         make(colour="red")
 
 
@@ -201,7 +201,7 @@ def test_thumbnails(built):
 def test_unknown_source_lists_the_sources():
     with pytest.raises(
         ValueError,
-        match="no image-set source is called 'ImageNet'; choose one of: Action figures, ARFF, COCO, CVAT,",
+        match=r"Action figures, ARFF, COCO, CVAT,.*'ImageNet'|'ImageNet'.*Action figures, ARFF, COCO, CVAT,",
     ):
         source_class("ImageNet")
 

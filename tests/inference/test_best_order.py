@@ -90,7 +90,7 @@ def test_what_has_no_such_form() -> None:
         reciprocal_rank([1, 1, 0])
     with pytest.raises(ValueError, match="k must be between 1 and 2"):
         precision_at_k([1, 0], 3)
-    with pytest.raises(ValueError, match="method must be one of 'faq', '2opt', got 'exact'"):
+    with pytest.raises(ValueError, match=r"method.*'faq', '2opt'.*'exact'"):
         approximate_order(model(0, 1), "exact")
     good = model(0, 1)
     with pytest.raises(ValueError, match="pair_design must be symmetric"):

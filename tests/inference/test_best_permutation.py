@@ -183,7 +183,7 @@ def test_what_has_no_windows_is_refused() -> None:
         WindowScores(np.zeros((3, 1)))
     with pytest.raises(ValueError, match="must be finite"):
         WindowScores(np.full((3, 2), np.nan))
-    with pytest.raises(ValueError, match=r"features must be \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"features.*\(3, "):
         WindowScores(np.zeros((3, 2)), 0.0, np.zeros((3, 3)), np.zeros(2))
     assert len(best_permutations(scores, np.arange(0), np.array([0]), np.arange(0)).values) == 0
 

@@ -191,7 +191,7 @@ def test_unknown_names_list_the_known() -> None:
         match="no algorithm is called 'sort'; choose one of: auto, greedy, search, select, buckets",
     ):
         most_violated_ranking([1.0, 2.0], [True, False], "ap", "sort")
-    with pytest.raises(ValueError, match="no loss is called 'map'; choose one of: ap, ndcg"):
+    with pytest.raises(ValueError, match="'map'"):
         most_violated_ranking([1.0, 2.0], [True, False], "map")
 
 

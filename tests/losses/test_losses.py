@@ -164,7 +164,7 @@ def test_tables_cannot_be_written_and_differ_between_losses() -> None:
 
 
 def test_an_unknown_loss_lists_the_known() -> None:
-    with pytest.raises(ValueError, match="no loss is called 'map'; choose one of: ap, ndcg"):
+    with pytest.raises(ValueError, match=r"ap, ndcg.*'map'|'map'.*ap, ndcg"):
         make_loss("map")
 
 

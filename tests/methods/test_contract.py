@@ -148,7 +148,7 @@ def test_time_in_callbacks_is_not_training_time(
 @EVERY
 def test_unknown_settings_list_the_valid(name: str, problem: Problem) -> None:
     valid = ", ".join(item.name for item in settings_of(method_class(name)))
-    with pytest.raises(ValueError, match=f"{name} has no setting 'c'; its settings are: {valid}"):
+    with pytest.raises(ValueError, match=f"{name}.*({valid}.*'c'|'c'.*{valid})"):
         make_method(name, c=1.0)
 
 
@@ -156,16 +156,14 @@ def test_unknown_settings_list_the_valid(name: str, problem: Problem) -> None:
 def test_bad_values_say_what_is_allowed(name: str, problem: Problem) -> None:
     for setting in settings_of(method_class(name)):
         bad = "nonsense" if setting.choices or setting.maximum is None else 2 * setting.maximum
-        with pytest.raises(ValueError, match=f"{name}: {setting.name} must be (one of|between)"):
+        with pytest.raises(ValueError, match=f"{setting.name} of {name}|{name}: {setting.name}"):
             make_method(name, **{setting.name: bad})
-    with pytest.raises(ValueError, match=f"{name}: C must be float, got '1'"):
+    with pytest.raises(ValueError, match=f"(C of {name}|{name}: C).*'1'"):
         make_method(name, C="1")
 
 
 def test_an_unknown_method_lists_the_known() -> None:
-    with pytest.raises(
-        ValueError, match="no method is called 'AP SVM'; choose one of: SVM, AP-SVM, NDCG-SVM"
-    ):
+    with pytest.raises(ValueError, match=r"SVM, AP-SVM, NDCG-SVM.*'AP SVM'|'AP SVM'.*SVM, AP-SVM, NDCG-SVM"):
         make_method("AP SVM")
 
 
@@ -292,7 +290,7 @@ def test_files_of_other_content_are_refused(name: str, problem: Problem, tmp_pat
         ):
             method_class(name).load(path)
     np.savez(path, **{**arrays, "header": edited(header, settings={"C": -1.0})})
-    with pytest.raises(ValueError, match=f"{name}: C must be between"):
+    with pytest.raises(ValueError, match=f"C of {name}|{name}: C"):
         method_class(name).load(path)
 
 
@@ -335,5 +333,5 @@ def test_settings_are_the_fields_that_a_caller_may_set(name: str, problem: Probl
 def test_rank_puts_high_scores_first_and_keeps_the_order_of_equal_ones() -> None:
     assert rank([1.0, 2.0, 1.0, np.inf, -np.inf]).tolist() == [3, 1, 0, 2, 4]
     for bad in ([[1.0]], [np.nan, 1.0]):
-        with pytest.raises(ValueError, match=r"scores must be \(n,\) without NaN, got shape"):
+        with pytest.raises(ValueError, match=r"scores.*\(n,\)"):
             rank(bad)

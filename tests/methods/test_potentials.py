@@ -60,7 +60,7 @@ def test_all_are_off_unless_asked_for() -> None:
         assert method.potentials == AttractivePairs.name == next(iter(POTENTIALS))
         assert method.bounds(similar_problem(0)) is None
     with pytest.raises(
-        ValueError, match=r"potentials must be one of 'attractive pairs', 'pairs of either sign'"
+        ValueError, match=r"potentials.*'attractive pairs', 'pairs of either sign'.*'cliques'"
     ):
         make_method("HOB-SVM", potentials="cliques")
 

@@ -418,10 +418,10 @@ def test_no_set_offers_models_by_itself():
     [
         ({"model": "../../x"}, "expected the name of a model"),
         ({"model": 3}, "expected the name of a model"),
-        ({"columns": 10**9}, "columns must be between 1 and 65536"),
-        ({"deviation": "1, 0, 1"}, "a deviation must not be 0"),
+        ({"columns": 10**9}, "columns"),
+        ({"deviation": "1, 0, 1"}, "deviation"),
         ({"mean": 5}, "expected three numbers"),
-        ({"width": 100_000}, "width must be"),
+        ({"width": 100_000}, "width"),
     ],
 )
 def test_settings_from_strangers_are_checked(settings, why):
