@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
+from refusals import refused
 
 from ranking.inference import AttractivePairs
 from ranking.metrics import ranking_order
@@ -146,5 +147,5 @@ def test_what_is_no_such_model_is_said() -> None:
         ValueError, match=r"one a sample of the 3 that the potentials join, got 2, 2 and 2; make"
     ):
         Neighbourhood.of([1.0, 2.0], AttractivePairs(3, [[0, 1]]), [-1.0], one_split, one_split)
-    with pytest.raises(ValueError, match="penalties must be <= 0"):
+    with refused("penalty", "1 at edge 0"):
         attractive([1.0, 2.0], [[0, 1]], [1.0], one_split, one_split)
