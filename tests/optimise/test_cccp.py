@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from checks import case
 
 from ranking import ProgressEvent, StopTraining
 from ranking.optimise import Cut, LinearRisk, Point, UpperBound, WorkingSet, cccp, cutting_plane
@@ -40,18 +41,19 @@ def objective(w: float) -> float:
     return w * w / 2 + 4 * max(0.0, 2 - abs(w))
 
 
-@pytest.mark.parametrize(("start", "end"), [(0.0, 2.0), (0.5, 2.0), (-0.1, -2.0), (-7.0, -2.0), (2.0, 2.0)])
-def test_each_side_ends_at_its_minimum(start: float, end: float) -> None:
-    events: list[ProgressEvent] = []
-    solution = cccp(convexify, np.array([start]), tolerance=1e-6, clock=Clock(events.append))
-    assert solution.weights == pytest.approx([end], rel=1e-5)
-    certificate = solution.certificate
-    assert certificate.primal == pytest.approx(2.0, rel=1e-6)
-    assert certificate.primal == pytest.approx(objective(float(solution.weights[0])), rel=1e-12)
-    assert 2.0 * (1 - 1e-6) <= certificate.dual <= certificate.primal
-    assert certificate.converged
-    assert events[0].primal == pytest.approx(objective(start), rel=1e-12)
-    assert events[-1].round == len({event.round for event in events})
+def test_each_side_ends_at_its_minimum() -> None:
+    for start, end in [(0.0, 2.0), (0.5, 2.0), (-0.1, -2.0), (-7.0, -2.0), (2.0, 2.0)]:
+        events: list[ProgressEvent] = []
+        solution = cccp(convexify, np.array([start]), tolerance=1e-6, clock=Clock(events.append))
+        certificate = solution.certificate
+        with case(start):
+            assert solution.weights == pytest.approx([end], rel=1e-5)
+            assert certificate.primal == pytest.approx(2.0, rel=1e-6)
+            assert certificate.primal == pytest.approx(objective(float(solution.weights[0])), rel=1e-12)
+            assert 2.0 * (1 - 1e-6) <= certificate.dual <= certificate.primal
+            assert certificate.converged
+            assert events[0].primal == pytest.approx(objective(start), rel=1e-12)
+            assert events[-1].round == len({event.round for event in events})
 
 
 def steps(weights: np.ndarray) -> UpperBound:
@@ -112,29 +114,28 @@ def test_the_bounds_of_these_tests_touch_and_lie_above() -> None:
             assert bound_at(np.array([w])).point.objective == pytest.approx(exact(w), rel=1e-12)
 
 
-@pytest.mark.parametrize("most", [0, 1, 2])
-def test_iterations_of_all_rounds_together_are_counted(most: int) -> None:
-    solution = cccp(steps, np.array([1.0]), tolerance=1e-7, max_iterations=most)
-    assert solution.certificate.iterations == most
-    assert not solution.stopped
-    assert solution.certificate.dual <= solution.certificate.primal
+def test_iterations_of_all_rounds_together_are_counted() -> None:
+    for most in range(3):
+        solution = cccp(steps, np.array([1.0]), tolerance=1e-7, max_iterations=most)
+        assert (solution.certificate.iterations, solution.stopped) == (most, False)
+        assert solution.certificate.dual <= solution.certificate.primal
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_word_of_stop_is_heard_in_any_round(number: int) -> None:
-    events: list[ProgressEvent] = []
+def test_training_can_be_stopped_in_any_round() -> None:
+    for number in (1, 2, 3):
+        events: list[ProgressEvent] = []
 
-    def stop(event: ProgressEvent) -> None:
-        events.append(event)
-        if event.round == number:
-            raise StopTraining
+        def stop(event: ProgressEvent, seen: list[ProgressEvent] = events, last: int = number) -> None:
+            seen.append(event)
+            if event.round == last:
+                raise StopTraining
 
-    solution = cccp(steps, np.array([1.0]), tolerance=1e-7, clock=Clock(stop))
-    assert solution.stopped
-    assert [event.round for event in events].count(number) == 1
-    assert events[-1].round == number
-    assert solution.certificate.iterations == events[-1].iteration
-    assert not solution.certificate.converged
+        solution = cccp(steps, np.array([1.0]), tolerance=1e-7, clock=Clock(stop))
+        with case(number):
+            assert (solution.stopped, solution.certificate.converged) == (True, False)
+            assert [event.round for event in events].count(number) == 1
+            assert events[-1].round == number
+            assert solution.certificate.iterations == events[-1].iteration
 
 
 def test_progress_of_all_rounds_is_that_of_one_training() -> None:

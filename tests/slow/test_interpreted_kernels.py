@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from block_problems import agree, problem
+from block_problems import cliques as all_pairs
 from checks import LOSSES, PAIRS
 from hard_scores import hard_case, quicksort_killer
 from kernels import interpret
@@ -29,6 +31,7 @@ from ranking.inference.best_permutation import WindowScores, best_permutations, 
 from ranking.inference.cliques import Cliques
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.inference.rank_fusion import weighted_votes
+from ranking.optimise import block_frank_wolfe
 
 CASES = [
     ("gaussian", "a tenth", 400),
@@ -157,3 +160,17 @@ def test_splits_that_go_wrong_end_in_a_sort(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
     assert sides
     assert max(sides) > 300
+
+
+def test_compiled_and_interpreted_block_frank_wolfe_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With planes that find no slot, components that are enumerated and such that are cut."""
+    modules = [sys.modules[f"ranking.optimise.{name}"] for name in ("block_frank_wolfe", "block_turns")]
+    monkeypatch.setattr(modules[0], "SLOTS", 3)
+    for module in modules:
+        monkeypatch.setattr(module, "ENUMERATED", 4)
+    edges = np.concatenate([np.array([(i, i + 1) for i in range(5)]), all_pairs([1] * 6 + [4, 3])])
+    risk, *rest = problem([6, 4, 3, 1, 1], 17, 3.0, 2.0, edges=edges)
+    with monkeypatch.context() as patch:
+        assert interpret(patch, modules)
+        interpreted = block_frank_wolfe(risk, *rest, tolerance=1e-3)
+    agree(interpreted, block_frank_wolfe(risk, *rest, tolerance=1e-3))
