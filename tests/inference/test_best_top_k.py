@@ -79,13 +79,6 @@ def test_max_marginals_are_the_best_values_with_each_label_forced() -> None:
             assert marginals.outside[0, label] == pytest.approx(without, abs=1e-12), seed
 
 
-def test_a_pair_in_the_top_k_counts_twice() -> None:
-    found = best_top_k([0.0, 0.0, 0.0], [0], [[0.0, 0.0, 5.0]], 2)
-    assert (found.members.tolist(), found.value) == ([0, 2], 10.0)
-    both = best_top_k([0.0, 0.0, 0.0], [0, 2], [[0.0, 0.0, 5.0], [5.0, 0.0, 0.0]], 2)
-    assert (both.members.tolist(), both.value) == ([0, 2], 10.0)
-
-
 def test_an_empty_core_sorts() -> None:
     unary = np.random.default_rng(0).normal(size=93)
     found = best_top_k(unary, [], np.empty((0, 93)), 12)

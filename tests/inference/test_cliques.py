@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 import reference
-from pairwise_models import check_sums_and_values, random_edges, small_cases
+from pairwise_models import check_sums_and_values, random_edges
 from refusals import refused
 
-from ranking.inference import cliques, max_marginals
+from ranking.inference import cliques
 from ranking.inference.cliques import Cliques, maximal_cliques
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
@@ -37,6 +37,7 @@ def test_max_marginals_are_the_best_of_all_labellings() -> None:
         np.testing.assert_allclose([result.positive, result.negative], expected, **CLOSE)
         np.testing.assert_allclose(result.difference, expected[0] - expected[1], **CLOSE)
         assert not result.excess.any()
+        assert model.components.samples == len(unary) + 2 * sum(len(clique) > 2 for clique in groups)
         attained = [
             (result.labelling(i, label), expected[int(not label), i])
             for i, label in itertools.product(range(len(unary)), (False, True))
@@ -57,14 +58,6 @@ def test_large_cliques_are_cut() -> None:
         exact = {"rtol": 1e-12, "atol": 1e-12, "err_msg": f"seed {seed}"}
         np.testing.assert_allclose(result.positive, np.maximum(free + unary, unary.sum()), **exact)
         np.testing.assert_allclose(result.negative, np.maximum(free, 0.0), **exact)
-
-
-def test_cliques_of_two_are_pairs() -> None:
-    for case in small_cases(40):
-        model = Cliques.of(len(case.unary), [np.sort(edge) for edge in case.edges])
-        result, expected = model.max_marginals(case.unary, case.penalty), max_marginals(*case)
-        np.testing.assert_allclose(result.difference, expected.difference, **CLOSE)
-        assert model.components.samples == len(case.unary)
 
 
 def test_sums_and_values_are_those_of_labellings_that_pay_each_broken_clique_once() -> None:

@@ -35,12 +35,6 @@ def test_the_optimum_is_that_of_cvxpy() -> None:
                 assert value(x, root.T @ root, linear) == pytest.approx(best, rel=1e-6, abs=1e-9)
 
 
-def test_by_hand() -> None:
-    np.testing.assert_allclose(solve_simplex_qp(np.array([[4.0]]), np.array([1.0])), [0.25])
-    np.testing.assert_allclose(solve_simplex_qp(np.array([[0.5]]), np.array([1.0])), [1.0])
-    np.testing.assert_allclose(solve_simplex_qp(np.eye(2) * 4, np.array([1.0, 1.0])), [0.25, 0.25])
-
-
 def test_planes_without_slope_leave_the_largest_loss() -> None:
     for noise in (0.0, 1e-33, 1e-17):
         root = np.sqrt(noise) * np.random.default_rng(0).normal(size=(2, 3))
@@ -151,15 +145,6 @@ def test_the_optimum_of_bound_weights_is_that_of_cvxpy() -> None:
                 assert x.sum() <= 1 + 1e-12
                 assert bound_value(x, root, linear, rows) == pytest.approx(best, rel=1e-6, abs=1e-9)
                 assert bound_value(x, root, linear, rows) >= bound_value(first, root, linear, rows)
-
-
-def test_bound_weights_by_hand() -> None:
-    """One plane: max x - b^2 x^2 / 2 where the row is b > 0, max x where it is below 0."""
-    nothing = np.zeros((1, 1))
-    x = solve_bound_simplex_qp(nothing, np.ones(1), np.array([[2.0, -5.0]]), np.zeros(1))
-    np.testing.assert_allclose(x, [0.25])
-    x = solve_bound_simplex_qp(nothing, np.ones(1), np.array([[-2.0]]), np.zeros(1))
-    np.testing.assert_allclose(x, [1.0])
 
 
 def test_no_other_step_is_better() -> None:
