@@ -174,7 +174,11 @@ TOPS_AND_ORDERS: list[Row] = [
     ("method", "exact", lambda: approximate_order(ORDERS, "exact")),
     ("pair_design", None, lambda: order_with(pair_design=np.triu(ORDERS.pair_design))),
     ("designs", "(4,) and (5, 5)", lambda: order_with(design=ORDERS.design[:4])),
-    ("values", None, lambda: weighted_votes(np.array([[0, 1]]), np.array([[np.nan]]), np.array([0, 2]))),
+    (
+        "values",
+        None,
+        lambda: weighted_votes(np.array([[0, 1, 0]]), np.array([[1.0, np.nan]]), np.array([0, 2, 3])),
+    ),
     ("samples of a sequence", 2, lambda: best_permutations(NO_PLACES, *alone(2))),
     ("first", None, lambda: best_permutations(NO_PLACES, *alone(3)[:2], np.array([0, 0, 1]))),
     ("trees", 0, lambda: best_permutations(NO_PLACES, *alone(3), trees=0)),
