@@ -9,6 +9,7 @@ from typing import Any
 
 import cvxpy
 import numpy as np
+from scipy.optimize import linprog
 
 # ---------------------------------------------------------------------------------------------------------
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
@@ -156,16 +157,21 @@ def value_of_labelling(
     return math.fsum([*alone, *pairs])
 
 
+def best_by_label(value: Callable[[Sequence[bool]], float], n: int) -> np.ndarray:
+    """(2, n) the best value over all labellings with y_i = 1, and with y_i = 0."""
+    best = np.full((2, n), -math.inf)
+    for labels in itertools.product([False, True], repeat=n):
+        worth = value(labels)
+        for i, label in enumerate(labels):
+            best[int(not label), i] = max(best[int(not label), i], worth)
+    return best
+
+
 def max_marginals_of(
     unary: Sequence[float], edges: Sequence[Sequence[int]], penalty: Sequence[float]
 ) -> np.ndarray:
-    """(2, n) the best value over all labellings with y_i = 1, and with y_i = 0 (high-order, eqs. 9 and 10)."""
-    best = np.full((2, len(unary)), -math.inf)
-    for labels in itertools.product([False, True], repeat=len(unary)):
-        value = value_of_labelling(labels, unary, edges, penalty)
-        for i, label in enumerate(labels):
-            best[int(not label), i] = max(best[int(not label), i], value)
-    return best
+    """(2, n) high-order, eqs. 9 and 10."""
+    return best_by_label(lambda labels: value_of_labelling(labels, unary, edges, penalty), len(unary))
 
 
 def connected(n: int, edges: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -202,15 +208,18 @@ def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) ->
 def relaxed_max_marginal(
     unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray, i: int | None = None, label: bool = False
 ) -> float:
-    """The best value over the local polytope, with y_i = label where there is an i: a linear program in CVXPY."""
-    labels, differs = cvxpy.Variable(len(unary)), cvxpy.Variable(len(edges))
-    one, other = labels[edges[:, 0]], labels[edges[:, 1]]
-    inside = [labels >= 0, labels <= 1, differs <= one + other, differs <= 2 - one - other]
-    inside += [differs >= one - other, differs >= other - one]
-    if i is not None:
-        inside.append(labels[i] == int(label))
-    best = cvxpy.Maximize(unary @ labels + penalty @ differs)
-    return float(cvxpy.Problem(best, inside).solve(solver=cvxpy.CLARABEL))
+    """The best value over the local polytope, with y_i = label where there is an i: a linear program of labels y and
+    of z_e = [the labels of e differ], with z <= y_a + y_b, z <= 2 - y_a - y_b, z >= y_a - y_b, z >= y_b - y_a."""
+    n, m = len(unary), len(edges)
+    left, right = (np.eye(n)[edges[:, end]] for end in (0, 1))
+    z = np.eye(m)
+    rows = np.block(
+        [[-left - right, z], [left + right, z], [left - right, -z], [right - left, -z]]
+    )  # rows @ (y, z) <= limits
+    limits = np.repeat([0.0, 2.0, 0.0, 0.0], m)
+    fixed = [(0.0, 1.0) if i != number else (float(label), float(label)) for number in range(n)]
+    program = linprog(-np.append(unary, penalty), rows, limits, bounds=[*fixed, *[(None, None)] * m])
+    return -float(program.fun)
 
 
 Clique = Sequence[int]
@@ -232,13 +241,7 @@ def value_with_cliques(
 def max_marginals_with_cliques(
     unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
 ) -> np.ndarray:
-    """(2, n) the best value over all labellings with y_i = 1, and with y_i = 0."""
-    best = np.full((2, len(unary)), -math.inf)
-    for labels in itertools.product([False, True], repeat=len(unary)):
-        value = value_with_cliques(labels, unary, cliques, penalty)
-        for i, label in enumerate(labels):
-            best[int(not label), i] = max(best[int(not label), i], value)
-    return best
+    return best_by_label(lambda labels: value_with_cliques(labels, unary, cliques, penalty), len(unary))
 
 
 def cliques_of(n: int, edges: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -405,11 +408,10 @@ def hoap_primal(
     eta: float = 1.0,
 ) -> float:
     """The objective of high-order, eq. 14: all labellings for each max-marginal, and all rankings."""
-    row, best = np.concatenate([np.ravel(part) for part in weights]), np.full((2, len(relevant)), -math.inf)
-    for labels in itertools.product([False, True], repeat=len(relevant)):
-        value = float(row @ labelling_features(labels, features, pairs, eta))
-        for i, label in enumerate(labels):
-            best[int(not label), i] = max(best[int(not label), i], value)
+    row = np.concatenate([np.ravel(part) for part in weights])
+    best = best_by_label(
+        lambda labels: float(row @ labelling_features(labels, features, pairs, eta)), len(relevant)
+    )
     scores = best[0] - best[1]
     slack = max(loss + float(psi) for psi, loss in ranking_outputs(scores, relevant, ap_loss))
     return float(row @ row) / 2 + C * slack

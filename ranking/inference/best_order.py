@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 
+from ranking.errors import InputError
 from ranking.inference.best_top_k import check_interactions
 from ranking.types import Floats, Ints
 
@@ -44,7 +45,7 @@ def reciprocal_rank(relevant: npt.ArrayLike) -> LinearLoss:
     """1 - 1/rank of the relevant item; ValueError unless there is exactly one."""
     marks = np.asarray(relevant, np.bool_)
     if marks.sum() != 1:
-        raise ValueError(f"reciprocal rank is linear with one relevant item, got {marks.sum()}")
+        raise InputError("relevant", "one relevant item, because the loss must be linear", int(marks.sum()))
     return LinearLoss(marks.astype(np.float64), 1.0 - 1.0 / np.arange(1, len(marks) + 1))
 
 
@@ -55,7 +56,7 @@ def precision_at_k(relevant: npt.ArrayLike, k: int) -> LinearLoss:
     """
     marks = np.asarray(relevant, np.bool_)
     if not 1 <= k <= len(marks):
-        raise ValueError(f"k must be between 1 and {len(marks)}, the number of items, got {k}")
+        raise InputError("k", f"1 to {len(marks)}, the number of items", k)
     return LinearLoss((~marks).astype(np.float64), (np.arange(len(marks)) < k) / k)
 
 
@@ -83,13 +84,16 @@ class OrderModel:
     def __post_init__(self) -> None:
         items = len(self.unary)
         if self.design.shape != (items,) or self.pair_design.shape != (items, items):
-            raise ValueError(
-                f"the designs must be ({items},) and ({items}, {items}), "
-                f"got {self.design.shape} and {self.pair_design.shape}"
+            raise InputError(
+                "designs",
+                f"the shapes ({items},) and ({items}, {items})",
+                f"{self.design.shape} and {self.pair_design.shape}",
             )
         if (self.pair_design != self.pair_design.T).any():
-            raise ValueError(
-                "pair_design must be symmetric: f_ij = f_ji see d_kl + d_lk alone; give (D + D') / 2"
+            raise InputError(
+                "pair_design",
+                "a symmetric matrix, because f_ij = f_ji see d_kl + d_lk alone",
+                remedy="give (D + D') / 2",
             )
         check_interactions(self.interactions, self.core, items)
 
@@ -142,7 +146,7 @@ def approximate_order(model: OrderModel, method: str = "faq", seed: int = 0) -> 
     The linear part is one of the quadratic: sum_i s_i c_{pi_i} = sum_ij S_ij C_{pi_i, pi_j} with S and C diagonal.
     """
     if method not in APPROXIMATIONS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, APPROXIMATIONS))}, got {method!r}")
+        raise InputError("method", f"one of: {', '.join(APPROXIMATIONS)}", method)
     flow = model.pairs + np.diag(model.unary)
     distance = model.pair_design - np.diag(np.diagonal(model.pair_design)) + np.diag(model.design)
     found = quadratic_assignment(

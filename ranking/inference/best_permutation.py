@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.inference import threads
 from ranking.inference.permutation_kernels import Model, fill_best, fill_exhaustive, new_paths, search
 from ranking.types import Bools, Floats, Ints
@@ -46,12 +47,12 @@ class WindowScores:
 
     def __post_init__(self) -> None:
         if self.places.ndim != 2 or self.places.shape[1] < 2:
-            raise ValueError(f"places must be (n, L) with L at least 2, got {self.places.shape}")
+            raise InputError("places", "the shape (n, L) with L at least 2", self.places.shape)
         if not np.isfinite(self.places).all() or not np.isfinite(self.offset):
-            raise ValueError("scores of places must be finite; scale the features, or take a smaller C")
+            raise InputError("places", "finite scores", remedy="scale the features, or take a smaller C")
         if len(self.pooled) and self.features.shape != (len(self.places), len(self.pooled)):
             expected = (len(self.places), len(self.pooled))
-            raise ValueError(f"features must be {expected} for these weights, got {self.features.shape}")
+            raise InputError("features", f"the shape {expected} for these weights", self.features.shape)
         object.__setattr__(self, "places", np.ascontiguousarray(self.places, np.float64))
         object.__setattr__(self, "features", np.ascontiguousarray(self.features, np.float64))
 
@@ -127,7 +128,7 @@ def best_permutations(
     """
     _check(scores, starts, first)
     if trees < 1:
-        raise ValueError(f"trees must be at least 1, got {trees}")
+        raise InputError("trees", "at least 1", trees)
     orders, values = np.empty(len(members), np.int64), np.empty(len(starts) - 1)
 
     def work(part: slice) -> None:
@@ -144,9 +145,11 @@ def exhaustive_permutations(
     """The best of all orders, exactly, for sequences of at most MOST_EXHAUSTIVE samples. Arguments as above."""
     _check(scores, starts, first)
     if len(starts) > 1 and np.diff(starts).max() > MOST_EXHAUSTIVE:
-        raise ValueError(
-            f"all orders of {np.diff(starts).max()} samples are too many; expected at most {MOST_EXHAUSTIVE} samples: "
-            "use best_permutations"
+        raise InputError(
+            "samples of a sequence",
+            f"at most {MOST_EXHAUSTIVE}, because all orders are tried",
+            int(np.diff(starts).max()),
+            "use best_permutations",
         )
     orders, values = np.empty(len(members), np.int64), np.empty(len(starts) - 1)
 
@@ -230,10 +233,14 @@ def _check(scores: WindowScores, starts: Ints, first: Ints) -> None:
     """ValueError unless every sequence fills a window, and `first` orders each."""
     lengths = np.diff(starts)
     if len(lengths) and lengths.min() < scores.length:
-        raise ValueError(
-            f"a sequence of {lengths.min()} samples has no window of {scores.length}; expected at least as many "
-            "samples: use a shorter ranker"
+        raise InputError(
+            "samples of a sequence",
+            f"at least {scores.length}, the length of a window",
+            int(lengths.min()),
+            "use a shorter ranker",
         )
     begin = np.repeat(starts[:-1], lengths)
     if len(first) != len(begin) or (np.sort(first + begin) != np.arange(len(begin))).any():
-        raise ValueError("first must hold the numbers from 0 to its length for each sequence; use np.argsort")
+        raise InputError(
+            "first", "the numbers from 0 to its length for each sequence", remedy="use np.argsort"
+        )

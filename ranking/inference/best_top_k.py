@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.inference import threads
 from ranking.inference.top_k_kernels import fill_best, fill_max_marginals
 from ranking.types import Bools, Floats, Ints
@@ -75,13 +76,13 @@ def best_top_k(
     """
     scores = np.asarray(unary, np.float64)
     if scores.ndim != 1:
-        raise ValueError(f"unary must be (L,), one score a label, got shape {scores.shape}")
+        raise InputError("unary", "the shape (L,), one score per label", scores.shape)
     forced = np.zeros(scores.shape, np.int8)
     for labels, mark in ((inside, 1), (outside, -1)):
         chosen = _labels(list(labels), len(scores), "inside" if mark > 0 else "outside")
         if (forced[chosen] == -mark).any():
-            label = chosen[forced[chosen] == -mark][0]
-            raise ValueError(f"label {label} cannot be forced inside and outside at once; leave one away")
+            label = int(chosen[forced[chosen] == -mark][0])
+            raise InputError("inside and outside", "different labels", label, "remove it from one of them")
         forced[chosen] = mark
     found = best_top_ks(scores[None], core, interactions, k, forced[None])
     return BestTopK(np.flatnonzero(found.members[0]), float(found.values[0]))
@@ -155,13 +156,13 @@ class _Model:
     ) -> _Model:
         scores = np.ascontiguousarray(unary, np.float64)
         if scores.ndim != 2:
-            raise ValueError(f"unary must be (M, L), one score an image and label, got shape {scores.shape}")
+            raise InputError("unary", "the shape (M, L), one score per image and label", scores.shape)
         if not np.isfinite(scores).all():
-            raise ValueError("unary must be finite; to force labels use inside and outside")
+            raise InputError("unary", "finite scores", remedy="to force labels use inside and outside")
         labels = _labels(core, scores.shape[1], "core")
         marks = np.zeros(scores.shape, np.int8) if forced is None else np.ascontiguousarray(forced, np.int8)
         if marks.shape != scores.shape:
-            raise ValueError(f"forced must be {scores.shape} as unary is, got shape {marks.shape}")
+            raise InputError("forced", f"the shape {scores.shape} of unary", marks.shape)
         weights = check_interactions(interactions, labels, scores.shape[1])
         _check_reach(scores, weights)
         return cls(scores, labels, weights, _places(k, marks), marks)
@@ -177,19 +178,18 @@ class _Model:
 
 
 def check_interactions(interactions: npt.ArrayLike, core: Ints, count: int) -> Floats:
-    """`interactions` as F[core] (c, L), or a ValueError unless F can be symmetric with a zero diagonal."""
+    """`interactions` as F[core] (c, L), or an InputError unless F can be symmetric with a zero diagonal."""
     weights = np.ascontiguousarray(interactions, np.float64)
     if weights.shape != (len(core), count):
-        raise ValueError(
-            f"interactions must be F[core], shape ({len(core)}, {count}), got shape {weights.shape}"
-        )
+        raise InputError("interactions", f"F[core] of shape ({len(core)}, {count})", weights.shape)
     if not np.isfinite(weights).all():
-        raise ValueError("interactions must be finite")
+        raise InputError("interactions", "finite numbers")
     among = weights[:, core]
     if (among != among.T).any() or np.diagonal(among).any():
-        raise ValueError(
-            "interactions among core labels must be symmetric with a zero diagonal: t'Ft counts each pair twice, "
-            "half in either order; give (F + F') / 2 and add the diagonal to unary"
+        raise InputError(
+            "interactions among core labels",
+            "a symmetric matrix with a zero diagonal, because t'Ft counts each pair twice, half in either order",
+            remedy="give (F + F') / 2 and add the diagonal to unary",
         )
     return weights
 
@@ -198,41 +198,48 @@ def _check_reach(unary: Floats, interactions: Floats) -> None:
     """ValueError where sums could overflow: infinity less infinity would compare with nothing, and no set be best."""
     greatest, strongest = (float(np.abs(part).max(initial=0.0)) for part in (unary, interactions))
     if unary.shape[1] * (greatest + 2.0 * len(interactions) * strongest) == np.inf:
-        raise ValueError(
-            f"sums of {unary.shape[1]} labels must be finite, unary goes up to {greatest:g} and interactions up to "
-            f"{strongest:g}; divide both by one number"
+        raise InputError(
+            "unary and interactions",
+            f"finite sums of {unary.shape[1]} labels",
+            f"numbers up to {greatest:g} and {strongest:g}",
+            "divide both by one number",
         )
 
 
 def _labels(labels: npt.ArrayLike, count: int, name: str) -> npt.NDArray[np.int64]:
-    """`labels` as different numbers below `count`, or a ValueError."""
+    """`labels` as different numbers below `count`, or an InputError."""
     given = np.asarray(labels)
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
-        raise ValueError(f"{name} must be whole numbers of labels, got {given.dtype} of shape {given.shape}")
+        raise InputError(name, "whole numbers of labels", f"{given.dtype} of shape {given.shape}")
     chosen = given.astype(np.int64)
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
-        raise ValueError(f"{name} must name labels 0 to {count - 1}, got {chosen.tolist()}")
+        raise InputError(name, f"labels 0 to {count - 1}", chosen.tolist())
     if len(np.unique(chosen)) != len(chosen):
-        raise ValueError(f"{name} must name different labels, got {chosen.tolist()}")
+        raise InputError(name, "different labels", chosen.tolist())
     if name == "core" and len(chosen) > MOST_CORE:
-        raise ValueError(
-            f"a core of {len(chosen)} labels has 2^{len(chosen)} configurations; {MOST_CORE} at most"
+        raise InputError(
+            "labels of the core",
+            f"at most {MOST_CORE}, because all 2^c configurations are tried",
+            len(chosen),
         )
     return chosen
 
 
 def _places(k: npt.ArrayLike, forced: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-    """(M,) how many labels each top k holds, or a ValueError where what is forced leaves no such set."""
+    """(M,) how many labels each top k holds, or an InputError where what is forced leaves no such set."""
     given, (images, labels) = np.asarray(k), forced.shape
     if given.shape not in ((), (images,)) or not np.issubdtype(given.dtype, np.integer):
-        raise ValueError(f"k must be a whole number, or ({images},) of them, got {given.dtype} {given.shape}")
+        raise InputError(
+            "k", f"a whole number, or ({images},) of them", f"{given.dtype} of shape {given.shape}"
+        )
     places = np.broadcast_to(given.astype(np.int64), (images,)).copy()
     least, most = (forced > 0).sum(axis=1), labels - (forced < 0).sum(axis=1)
     wrong = np.flatnonzero((places < least) | (places > most))
     if len(wrong):
         row = wrong[0]
-        raise ValueError(
-            f"k must be between {least[row]}, the labels forced inside, and {most[row]}, those not forced outside, "
-            f"got {places[row]} (image {row})"
+        raise InputError(
+            "k",
+            f"{least[row]}, the labels forced inside, to {most[row]}, those not forced outside (image {row})",
+            int(places[row]),
         )
     return places

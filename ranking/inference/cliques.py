@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from ranking.errors import InputError
 from ranking.inference.components import Components
 from ranking.inference.flips import PairwiseMaxMarginals, finite
 from ranking.inference.max_marginals import best_labelling, max_marginals
@@ -49,9 +50,11 @@ def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
         if len(clique) > 1:
             found.append(sorted(clique))
         if len(found) > most:
-            raise ValueError(
-                f"{len(edges):,} pairs form more than {most:,} cliques of similar samples, expected at most as many; "
-                "choose other pairs, or potentials of pairs instead of cliques"
+            raise InputError(
+                "cliques of similar samples",
+                f"at most {most:,} of {len(edges):,} pairs",
+                "more of them",
+                "choose other pairs, or potentials of pairs instead of cliques",
             )
     return [np.array(clique) for clique in sorted(found)]
 
@@ -103,8 +106,9 @@ class Cliques:
         """
         sizes = np.array([len(clique) for clique in cliques], np.int64)
         members = np.concatenate([np.empty(0, np.int64), *cliques])
-        if (sizes < 2).any() or any(len(np.unique(clique)) < len(clique) for clique in cliques):
-            raise ValueError("each clique must have two or more samples, all different; leave out the others")
+        bad = [clique.tolist() for clique in cliques if len(np.unique(clique)) < max(2, len(clique))]
+        if bad:
+            raise InputError("clique", "two or more samples, all different", bad[0], "omit it")
         large = sizes > 2
         number = np.repeat(np.arange(len(sizes)), sizes)  # of each member's clique
         aux = np.where(large, n + 2 * (np.cumsum(large) - 1), -1)
@@ -148,7 +152,7 @@ class Cliques:
         return CliqueMaxMarginals(self, found.settled(self.members, self.starts, self.every))
 
     def _expanded(self, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> tuple[Floats, Floats]:
-        costs = finite("penalty", penalty, len(self), "a clique")
+        costs = finite("penalty", penalty, len(self), "per clique")
         return self.expanded(finite("unary", unary, self.n), costs)
 
     def expanded(self, unary: Floats, penalty: Floats) -> tuple[Floats, Floats]:
@@ -197,7 +201,7 @@ class CliqueMaxMarginals:
 
     def labelling(self, i: int, label: bool) -> Bools:
         if not 0 <= i < self._cliques.n:
-            raise ValueError(f"sample must be one of 0 to {self._cliques.n - 1}, got {i}")
+            raise InputError("sample", f"0 to {self._cliques.n - 1}", i)
         return self._pairs.labelling(i, label)[: self._cliques.n]
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -207,7 +211,7 @@ class CliqueMaxMarginals:
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
         scores = finite("unary", unary, self._cliques.n)
-        costs = finite("penalty", penalty, len(self._cliques), "a clique")
+        costs = finite("penalty", penalty, len(self._cliques), "per clique")
         expanded = self._cliques.expanded(scores, costs)
         return self._pairs.values(self._all_labels(labels), *expanded)[: self._cliques.n]
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from ranking.errors import InputError
 from ranking.types import Floats, Ints, is_real
 
 LARGEST = 1e150  # of a score or penalty: sums over all of them stay finite
@@ -107,41 +108,42 @@ def checked_model(
     components: Components | None,
     highest: float = 0.0,
 ) -> Model:
-    """The model that a caller gave, or a ValueError that says what is wrong with it; penalties are <= `highest`."""
+    """The model that a caller gave, or an InputError that says what is wrong with it; penalties are <= `highest`."""
     scores, costs = np.asarray(unary), np.asarray(penalty)
     if scores.ndim != 1:
-        raise ValueError(f"unary must be (n,), one number a sample, got shape {scores.shape}")
+        raise InputError("unary", "the shape (n,), one number per sample", scores.shape)
     if components is None:
         components = Components.of(len(scores), edges)
     elif components.samples != len(scores) or not np.array_equal(components.edges, _pairs(edges)):
-        raise ValueError(
-            f"components must be those of the {len(scores)} samples and the edges given, these are of another "
-            "graph; take Components.of(n, edges)"
+        raise InputError(
+            "components",
+            f"those of the {len(scores)} samples and the edges given",
+            "those of another graph",
+            "take Components.of(n, edges)",
         )
     if costs.shape != (len(components.edges),):
-        raise ValueError(
-            f"penalty must be ({len(components.edges)},), one number an edge, got shape {costs.shape}"
-        )
+        raise InputError("penalty", f"the shape ({len(components.edges)},), one number per edge", costs.shape)
     scores, costs = _checked_numbers("unary", scores), _checked_numbers("penalty", costs)
     if costs.max(initial=0.0) > highest:
         first = int(np.argmax(costs > 0))
-        raise ValueError(
-            f"penalties must be <= 0, so that a minimum cut finds the best labelling; edge {first} has "
-            f"{costs[first]:g}; keep the pairwise weights <= 0, or clip with np.minimum(penalty, 0)"
+        raise InputError(
+            "penalty",
+            "at most 0, so that a minimum cut finds the best labelling",
+            f"{costs[first]:g} at edge {first}",
+            "keep the pairwise weights <= 0, or clip with np.minimum(penalty, 0)",
         )
     return Model(components, scores[components.order], costs[components.edge_order])
 
 
 def _checked_numbers(name: str, values: npt.NDArray[np.generic]) -> Floats:
     if not is_real(values):
-        raise ValueError(f"{name} must be real numbers, got {values.dtype}")
+        raise InputError(name, "real numbers", str(values.dtype))
     numbers = values.astype(np.float64)
     usable = np.abs(numbers) <= LARGEST  # NaN is not
     if not usable.all():
         bad = np.flatnonzero(~usable)
-        raise ValueError(
-            f"{name} must be finite; NaN, infinity or above {LARGEST:g} in size at {len(bad)} places, "
-            f"first {bad[0]}"
+        raise InputError(
+            name, f"numbers from {-LARGEST:g} to {LARGEST:g}", f"{len(bad)} others, the first at {bad[0]}"
         )
     return numbers
 
@@ -154,25 +156,30 @@ def _pairs(edges: npt.ArrayLike) -> npt.NDArray[np.generic]:
 def _checked_edges(n: int, edges: npt.ArrayLike) -> npt.NDArray[np.int64]:
     given = _pairs(edges)
     if given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer):
-        raise ValueError(f"edges must be (m, 2) integers, got {given.dtype} of shape {given.shape}")
+        raise InputError("edges", "integers of shape (m, 2)", f"{given.dtype} of shape {given.shape}")
     pairs = given.astype(np.int64)
     if not len(pairs):
         return pairs
     outside = np.flatnonzero((pairs.min(axis=1) < 0) | (pairs.max(axis=1) >= n))
     if len(outside):
-        raise ValueError(
-            f"edges must name samples 0 to {n - 1}; edge {outside[0]} is {pairs[outside[0]].tolist()}"
+        raise InputError(
+            "edges", f"samples 0 to {n - 1}", f"{pairs[outside[0]].tolist()} at edge {outside[0]}"
         )
     loops = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(loops):
-        raise ValueError(
-            f"edges must join two different samples; edge {loops[0]} is {pairs[loops[0]].tolist()}; remove it"
+        raise InputError(
+            "edges",
+            "two different samples each",
+            f"{pairs[loops[0]].tolist()} at edge {loops[0]}",
+            "remove it",
         )
     keys = np.sort(pairs.min(axis=1) * n + pairs.max(axis=1))
     if (keys[1:] == keys[:-1]).any():
         twice = int(keys[1:][keys[1:] == keys[:-1]][0])
-        raise ValueError(
-            f"edges must hold each unordered pair once; {[twice // n, twice % n]} comes twice; "
-            "remove the duplicates, adding their penalties"
+        raise InputError(
+            "edges",
+            "each unordered pair once",
+            f"{[twice // n, twice % n]} twice",
+            "remove the duplicates, adding their penalties",
         )
     return pairs

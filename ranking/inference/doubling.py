@@ -16,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference.components import Components, Model
 from ranking.inference.cuts import Network, best_cut, network_of
 from ranking.inference.enumeration import LARGEST_ENUMERATED
@@ -45,10 +46,11 @@ class Doubling:
     def of(cls, given: Components) -> Self:
         """Of any components; ValueError where one has more than LARGEST_DOUBLED samples."""
         if given.larger_than(LARGEST_DOUBLED):
-            raise ValueError(
-                f"pairs of either sign join {given.sizes[0]:,} samples in one component, expected at most "
-                f"{LARGEST_DOUBLED:,}, for memory grows with their square; choose neighbours of fewer pairs, such as "
-                "those of one image, or attractive pairs"
+            raise InputError(
+                "samples in one component",
+                f"at most {LARGEST_DOUBLED:,} with pairs of either sign, because memory grows with their square",
+                int(given.sizes[0]),
+                "choose neighbours of fewer pairs, such as those of one image, or attractive pairs",
             )
         large = given.larger_than(LARGEST_ENUMERATED)
         place, row = _copies(given.starts[: large + 1]), _copies(given.edge_starts[: large + 1])

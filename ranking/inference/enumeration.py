@@ -9,6 +9,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference.components import Model
 from ranking.types import Bools, Floats, Ints
 
@@ -41,9 +42,11 @@ def enumerate_best(model: Model, first: int, last: int, labels: Bools) -> None:
 def _check_size(model: Model, first: int, last: int) -> None:
     largest = int(model.components.sizes[first:last].max(initial=0))
     if largest > LARGEST_ENUMERATED:
-        raise ValueError(
-            f"enumerate takes components of at most {LARGEST_ENUMERATED} samples, the largest has {largest}; "
-            'use algorithm="auto" or "dynamic-cut"'
+        raise InputError(
+            "samples in one component",
+            f"at most {LARGEST_ENUMERATED} where they are enumerated",
+            largest,
+            'use algorithm="auto" or "dynamic-cut"',
         )
 
 

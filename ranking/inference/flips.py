@@ -12,6 +12,7 @@ from typing import Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.inference.components import Model
 from ranking.inference.flip_words import WORD, gain_flips, settle_flips, sum_flips
 from ranking.types import Bools, Bounds, Floats, Ints, is_real
@@ -122,7 +123,7 @@ class PairwiseMaxMarginals:
     def labelling(self, i: int, label: bool) -> Bools:
         """(n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
         if not 0 <= i < len(self.map):
-            raise ValueError(f"sample must be one of 0 to {len(self.map) - 1}, got {i}")
+            raise InputError("sample", f"0 to {len(self.map) - 1}", i)
         labels = self.map.copy()
         if labels[i] == bool(label):
             return labels
@@ -183,7 +184,7 @@ class PairwiseMaxMarginals:
         """
         parts = self._model.components
         scores = finite("unary", unary, parts.samples)[parts.order]
-        costs = finite("penalty", penalty, len(parts.ends), "an edge")[parts.edge_order]
+        costs = finite("penalty", penalty, len(parts.ends), "per edge")[parts.edge_order]
         differs = self._labels[parts.ends[:, 0]] != self._labels[parts.ends[:, 1]]
         numbers = np.arange(len(parts))
         of_place = np.repeat(numbers, parts.sizes)
@@ -206,14 +207,14 @@ class PairwiseMaxMarginals:
         return different
 
 
-def finite(name: str, values: npt.ArrayLike, length: int, of: str = "a sample") -> Floats:
+def finite(name: str, values: npt.ArrayLike, length: int, of: str = "per sample") -> Floats:
     given = np.asarray(values)
     if given.shape != (length,):
-        raise ValueError(f"{name} must be ({length},), one {of}, got shape {given.shape}")
+        raise InputError(name, f"the shape ({length},), one {of}", given.shape)
     if not is_real(given):
-        raise ValueError(f"{name} must be real numbers, got {given.dtype}")
+        raise InputError(name, "real numbers", str(given.dtype))
     if not np.isfinite(given).all():
-        raise ValueError(f"{name} must be finite, got {given[~np.isfinite(given)][0]}")
+        raise InputError(name, "finite numbers", given[~np.isfinite(given)][0])
     return given.astype(np.float64)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.inference.components import Components, checked_model
 from ranking.inference.cuts import best_cut, cold_flips, network_of
 from ranking.inference.dynamic_cuts import dynamic_flips
@@ -42,8 +43,7 @@ def max_marginals(
     array([False, False])
     """
     if algorithm not in MAX_MARGINAL_ALGORITHMS:
-        known = ", ".join(MAX_MARGINAL_ALGORITHMS)
-        raise ValueError(f"no algorithm is called {algorithm!r}; choose one of: {known}")
+        raise InputError("algorithm", f"one of: {', '.join(MAX_MARGINAL_ALGORITHMS)}", algorithm)
     model = checked_model(unary, edges, penalty, components)
     parts = model.components
     words = words_of(parts)

@@ -8,6 +8,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.inference.bins import bin_grid
 from ranking.inference.buckets import buckets
 from ranking.inference.interleaving import LARGEST, Derivative, coefficient_line, greedy, search, select
@@ -53,13 +54,13 @@ def most_violated_ranking(
     scores, is_relevant = _checked(scores, relevant)
     chosen = make_loss(loss) if isinstance(loss, str) else loss
     if algorithm not in ALGORITHMS:
-        raise ValueError(f"no algorithm is called {algorithm!r}; choose one of: {', '.join(ALGORITHMS)}")
+        raise InputError("algorithm", f"one of: {', '.join(ALGORITHMS)}", algorithm)
     positives = np.flatnonzero(is_relevant)
     count = len(positives)
     negatives = len(scores) - count
     if not count or not negatives:
         missing = "no relevant sample" if not count else "no irrelevant sample"
-        raise ValueError(f"a ranking needs both kinds of samples, there is {missing}; choose another query")
+        raise InputError("relevant", "both relevant and irrelevant samples", missing, "choose another query")
     gains, steps = loss_tables(chosen, count, negatives)
     from_top = positives[np.argsort(-scores[positives], kind="stable")]
     derivative = Derivative(scores[from_top], gains * (0.5 * count * negatives), steps)
@@ -104,9 +105,9 @@ def _write_coefficients(
 def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:
     given, mask = np.asarray(scores), np.asarray(relevant)
     if given.ndim != 1 or mask.shape != given.shape:
-        raise ValueError(f"scores and relevant must be (n,) and as long, got {given.shape} and {mask.shape}")
+        raise InputError("scores and relevant", "one shape (n,)", f"{given.shape} and {mask.shape}")
     if not is_real(given):
-        raise ValueError(f"scores must be real numbers, got {given.dtype}")
+        raise InputError("scores", "real numbers", str(given.dtype))
     values = np.ascontiguousarray(given, dtype=np.float64)
     return values, mask if mask.dtype == np.bool_ else check_relevance(mask, len(values)) > 0
 
@@ -115,9 +116,8 @@ def _check_finite(scores: Floats) -> None:
     """ValueError where a score is not finite, or so large that a sum over all samples might not be."""
     if not (scores.min() >= -LARGEST and scores.max() <= LARGEST):  # NaN fails both
         bad = np.flatnonzero(~(np.abs(scores) <= LARGEST))
-        raise ValueError(
-            f"scores must be finite; NaN, infinity or above {LARGEST:g} in size "
-            f"at {len(bad)} places, first {bad[0]}"
+        raise InputError(
+            "scores", f"numbers from {-LARGEST:g} to {LARGEST:g}", f"{len(bad)} others, the first at {bad[0]}"
         )
 
 
@@ -127,9 +127,7 @@ def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Deri
         select(scores, np.arange(len(scores)), 0, 1, len(derivative.relevant) + 1, derivative, ranks)
         return
     if algorithm == "search" and loss.name != "ap":
-        raise ValueError(
-            f"search needs the unimodality of the average precision, the loss is {loss.name}; use auto"
-        )
+        raise InputError("loss of search", "ap, which is unimodal", loss.name, "use auto")
     order = np.argsort(-scores)
     if algorithm == "auto":
         select(scores[order], order, 0, 1, len(derivative.relevant) + 1, derivative, ranks, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Floats, Ints
 
 
@@ -23,8 +24,8 @@ def weighted_votes(orders: Ints, values: Floats, starts: Ints) -> Ints:
     array([1, 0, 2])
     """
     if np.isnan(values).all(axis=0).any():
-        raise ValueError(
-            "every sequence needs the order of one ranker at least; leave sequences without one out"
+        raise InputError(
+            "values", "one ranker or more for every sequence", remedy="omit sequences without a ranker"
         )
     weights = np.where(np.isnan(values), 0.0, np.maximum(values, 0.0))
     none = (weights == 0.0).all(axis=0)

@@ -15,6 +15,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.inference.components import Model, checked_model
 from ranking.inference.doubling import Doubling, forced_labellings
 from ranking.inference.enumeration import enumerate_best, enumerate_labellings
@@ -145,7 +146,7 @@ class BoundedMaxMarginals:
     def labelling(self, i: int, label: bool) -> Bools:
         """(n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""
         if not 0 <= i < len(self.map):
-            raise ValueError(f"sample must be one of 0 to {len(self.map) - 1}, got {i}")
+            raise InputError("sample", f"0 to {len(self.map) - 1}", i)
         labels, parts = self.map.copy(), self._given.components
         number = int(parts.component_of[i])
         members = parts.order[parts.starts[number] : parts.starts[number + 1]]
@@ -166,7 +167,7 @@ class BoundedMaxMarginals:
         """As of `PairwiseMaxMarginals`; a half label counts half, in edges too."""
         place, wanted = self._chosen(labels)
         scores = finite("unary", unary, len(place))
-        costs = finite("penalty", penalty, len(self._given.penalty), "an edge")
+        costs = finite("penalty", penalty, len(self._given.penalty), "per edge")
         return self._doubled.values(wanted, *self._doubling.expanded(scores, costs))[place]
 
     def _chosen(self, labels: npt.ArrayLike) -> tuple[Ints, Bools]:

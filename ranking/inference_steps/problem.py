@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 from ranking.types import Bools, Floats, Ints, check_relevance
@@ -51,16 +52,18 @@ class Problem:
         """Scores (n,) finite, relevant (n,) as for `most_violated_ranking`; ValueError where one kind is missing."""
         values = np.array(scores, dtype=np.float64)
         if values.ndim != 1 or np.shape(relevant) != values.shape:
-            raise ValueError(
-                f"scores and relevant must be (n,) and as long, got {values.shape} and {np.shape(relevant)}"
+            raise InputError(
+                "scores and relevant", "one shape (n,)", f"{values.shape} and {np.shape(relevant)}"
             )
         if not np.isfinite(values).all():
-            raise ValueError("scores must be finite; leave out the samples that have none")
+            raise InputError("scores", "finite numbers", remedy="omit the samples that have none")
         mask = check_relevance(np.asarray(relevant).astype(np.int64), len(values)) > 0
         if mask.all() or not mask.any():
-            raise ValueError(
-                f"a ranking needs both kinds of samples, {np.count_nonzero(mask)} of {len(mask)} are relevant; "
-                "choose another query"
+            raise InputError(
+                "relevant",
+                "both relevant and irrelevant samples",
+                f"{np.count_nonzero(mask)} relevant of {len(mask)}",
+                "choose another query",
             )
         chosen = make_loss(loss) if isinstance(loss, str) else loss
         order = np.argsort(-values, kind="stable")
@@ -142,7 +145,7 @@ class Problem:
         """(m, |N|) the ranks of every interleaving, each kind in the order of scores; ValueError for too many."""
         n, p = len(self.negatives), len(self.positives)
         if (count := comb(n + p, p)) > MOST_INTERLEAVINGS:
-            raise ValueError(f"{count:,} interleavings are too many to list; at most {MOST_INTERLEAVINGS:,}")
+            raise InputError("interleavings", f"at most {MOST_INTERLEAVINGS:,} to list", count)
         return np.array(list(combinations_with_replacement(range(1, p + 2), n)), np.int64)
 
     def order_of(self, ranks: Ints) -> Ints:

@@ -11,6 +11,7 @@ from functools import cmp_to_key
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference_steps.buckets import bucket_steps
 from ranking.inference_steps.problem import Problem
 from ranking.inference_steps.selecting import select
@@ -31,9 +32,7 @@ def greedy_steps(problem: Problem) -> Trace:
 def search_steps(problem: Problem) -> Trace:
     """Algorithm 3: the mode of f_j on 1 ... min(|P| + 1, j) by bisection, the ranks above that one by one."""
     if problem.unimodal_to(1) is None:
-        raise ValueError(
-            f"search needs the unimodality of the average precision, the loss is {problem.loss.name}"
-        )
+        raise InputError("loss of search", "ap, which is unimodal", problem.loss.name)
     steps = []
     for place, score in enumerate(problem.irrelevant.tolist()):
         j, probes = place + 1, list[int]()
@@ -99,5 +98,5 @@ def trace_of(problem: Problem, algorithm: str) -> Trace:
     Where no grid can tell the scores apart, the trace of "buckets" is that of "select", as in the compiled form.
     """
     if algorithm not in TRACED:
-        raise ValueError(f"no algorithm is called {algorithm!r}; choose one of: {', '.join(TRACED)}")
+        raise InputError("algorithm", f"one of: {', '.join(TRACED)}", algorithm)
     return TRACED[algorithm](problem)

@@ -24,6 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Floats
 
 
@@ -61,19 +62,22 @@ def loss_tables(loss: RankingLoss, positives: int, negatives: int) -> tuple[Floa
     """
     gains, steps = loss.gains(positives), loss.steps(positives + negatives)
     if not (np.isfinite(gains).all() and np.isfinite(steps).all()):
-        raise ValueError(
-            f"{loss.name}: gains and discount must be finite, from position 1 on; "
-            "shift the positions where the discount has a pole"
+        raise InputError(
+            f"gains and discount of {loss.name}",
+            "finite numbers from position 1 on",
+            remedy="shift the positions where the discount has a pole",
         )
     if (gains < 0).any():
-        raise ValueError(f"{loss.name}: gains must not be negative, got {gains.min():g}; negate the discount")
+        raise InputError(f"gains of {loss.name}", "at least 0", float(gains.min()), "negate the discount")
     slack = 8 * np.finfo(float).eps * abs(float(loss.discount(np.ones(1))[0]))
     rises = np.flatnonzero(np.diff(steps) > slack)
     if len(rises) or steps[-1] < -slack:
         where = f"T({rises[0] + 1}), T({rises[0] + 2}), T({rises[0] + 3})" if len(rises) else "its tail"
-        raise ValueError(
-            f"{loss.name}: the discount must be convex and not increasing, or greedy inference would be wrong; "
-            f"it is not at {where}. Use a convex discount such as 1/log2(1 + position)"
+        raise InputError(
+            f"discount of {loss.name}",
+            "convex and not increasing, or greedy inference would be wrong",
+            f"another shape at {where}",
+            "use a convex discount such as 1/log2(1 + position)",
         )
     for table in (gains, steps):
         table.flags.writeable = False

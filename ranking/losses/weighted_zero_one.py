@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Bools, Floats, Ints
 
 
@@ -29,7 +30,9 @@ def weighted_zero_one(relevance: Ints, scores: Floats) -> float:
     """
     relevant = relevance > 0
     if relevant.all() or not relevant.any():
-        raise ValueError(
-            f"expected relevant and irrelevant samples, got {np.count_nonzero(relevant)} relevant of {len(relevant)}"
+        raise InputError(
+            "relevance",
+            "both relevant and irrelevant samples",
+            f"{np.count_nonzero(relevant)} relevant of {len(relevant)}",
         )
     return float(misclassification_costs(relevant)[(scores > 0) != relevant].sum())

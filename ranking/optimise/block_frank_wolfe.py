@@ -24,6 +24,7 @@ from typing import Self
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference import Components, best_labelling
 from ranking.optimise.block import Block
 from ranking.optimise.block_turns import ENUMERATED, descend, gain, score_places
@@ -157,18 +158,19 @@ class _Layout:
     def of(cls, risk: LinearRisk, relevant: Bools, costs: Floats, components: Components) -> Self:
         n, m = len(risk.features), risk.shape[0] - len(risk.features)
         if risk.highest != 0.0:
-            raise ValueError(
-                f"Frank-Wolfe needs pairwise weights <= 0, the risk lets them be up to {risk.highest:g}; "
-                "take cutting planes"
+            raise InputError(
+                "highest of the risk", "pairwise weights <= 0", float(risk.highest), "take cutting planes"
             )
         if (components.samples, len(components.edges)) != (n, m):
-            raise ValueError(
-                f"components must be those of the risk's {n} samples and {m} edges, these have "
-                f"{components.samples} and {len(components.edges)}; take Components.of(n, edges)"
+            raise InputError(
+                "components",
+                f"those of the risk's {n} samples and {m} edges",
+                f"{components.samples} samples and {len(components.edges)} edges",
+                "take Components.of(n, edges)",
             )
         for name, given in (("relevant", relevant), ("costs", costs)):
             if given.shape != (n,):
-                raise ValueError(f"{name} must be ({n},), one a sample, got shape {given.shape}")
+                raise InputError(name, f"the shape ({n},), one per sample", given.shape)
         sizes, edges = components.sizes, np.diff(components.edge_starts)
         number = np.arange(len(components))
         of_place = np.concatenate([np.repeat(number, sizes), np.repeat(number, edges)])
@@ -319,9 +321,11 @@ def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
     edge lie between the difference of its samples' and what their sum allows.
     """
     if start.coefficients.shape != layout.score.shape:
-        raise ValueError(
-            f"start must have {len(layout.score)} coefficients, one a sample and one an edge, got shape "
-            f"{start.coefficients.shape}; start only from a run on the same samples"
+        raise InputError(
+            "start",
+            f"{len(layout.score)} coefficients, one per sample and one per edge",
+            start.coefficients.shape,
+            "start only from a run on the same samples",
         )
     plane = start.coefficients[layout.score] / risk.C
     share = plane + layout.truth
@@ -335,8 +339,9 @@ def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
         share[edge] - np.minimum(one + other, 2 - one - other),
     ]
     if max(float(part.max(initial=0.0)) for part in beyond) > FEASIBLE:
-        raise ValueError(
-            f"start is no combination of labellings of total C = {risk.C:g} for each component; that of a larger C "
-            "must be multiplied by C / that, and the samples must be the same"
+        raise InputError(
+            "start",
+            f"a combination of labellings of total C = {risk.C:g} for each component",
+            remedy="multiply that of a larger C by C / that, and start only from a run on the same samples",
         )
     return plane

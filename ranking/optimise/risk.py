@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.optimise.block import Block
 from ranking.optimise.shards import ShardedBlock, ShardedFeatures
 from ranking.types import Certificate, Features, Floats, relative_gap
@@ -54,8 +55,11 @@ class LinearRisk:
     def rows(self) -> Features:
         """The features, for solvers that read them row by row; ValueError where they lie in shards."""
         if isinstance(self.features, ShardedFeatures):
-            raise ValueError(
-                "this solver reads features row by row, got sharded ones; train by cutting planes"
+            raise InputError(
+                "features",
+                "an array, which this solver reads row by row",
+                "shards",
+                "train by cutting planes",
             )
         return self.features
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.optimise.block import Block
 from ranking.types import Features, Floats, as_floats, check_features
 
@@ -33,12 +34,12 @@ class ShardedFeatures:
         worker is lost, while scattered ones are gone with it. ValueError unless all are finite and equally wide.
         """
         if not shards:
-            raise ValueError("sharded features need at least one shard, got none")
+            raise InputError("shards", "at least one", 0)
         self._client, self._shards = client, tuple(shards)
         shapes = client.gather([client.submit(_checked_shape, shard, pure=False) for shard in shards])
         widths = sorted({columns for _, columns in shapes})
         if len(widths) > 1:
-            raise ValueError(f"all shards need as many features, got {widths}")
+            raise InputError("shards", "the same number of features in each", widths)
         self._ends = np.cumsum([rows for rows, _ in shapes])
         self.shape: tuple[int, int] = (int(self._ends[-1]), widths[0])
         places = client.who_has(self._shards)

@@ -1,8 +1,10 @@
-"""What every most violated ranking must be, whoever found it."""
+"""What every most violated ranking must be, whichever algorithm made it, and what tests in loops share."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +12,16 @@ import reference
 
 from ranking.inference import MostViolatedRanking
 from ranking.losses import RankingLoss
+
+
+@contextmanager
+def case(*names: object) -> Iterator[None]:
+    """A failure inside of the block is reported with the case of the loop in which it came up."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the case {names}")
+        raise
 
 
 @dataclass(frozen=True)
@@ -23,6 +35,19 @@ class RootLoss(RankingLoss):
 
     def discount(self, positions: np.ndarray) -> np.ndarray:
         return 1 / np.sqrt(positions)
+
+
+@dataclass(frozen=True)
+class Chakrabarti(RankingLoss):
+    """NDCG with the discount that is flat at the top (quicksort, section 2.3): not QS-suitable."""
+
+    name = "chakrabarti"
+
+    def gains(self, positives: int) -> np.ndarray:
+        return np.full(positives, 1 / self.discount(np.arange(1.0, positives + 1)).sum())
+
+    def discount(self, positions: np.ndarray) -> np.ndarray:
+        return 1 / np.log2(np.maximum(positions, 2))
 
 
 def root_loss(places: list[int]) -> float:

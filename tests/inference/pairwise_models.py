@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,34 @@ class Case(NamedTuple):
     unary: np.ndarray
     edges: np.ndarray
     penalty: np.ndarray
+
+
+def worth(labels: np.ndarray, case: Case) -> float:
+    """reference.value_of_labelling, for many samples."""
+    differs = labels[case.edges[:, 0]] != labels[case.edges[:, 1]]
+    return float(labels @ case.unary + differs @ case.penalty)
+
+
+def check_sums_and_values(
+    found: Any, component_of: np.ndarray, terms: list[np.ndarray], generator: np.random.Generator
+) -> None:
+    """`sums` and `values` are those of the labellings: each of its sample's component, with random labels, weights
+    and models. terms: the samples of each edge or clique, which costs once where their labels differ."""
+    n, m = len(component_of), len(terms)
+    labels, weights = generator.random(n) < 0.5, generator.standard_normal(n)
+    unary, penalty = generator.standard_normal(n), generator.standard_normal(m)
+    samples, broken, values = np.zeros(n), np.zeros(m), np.zeros(n)
+    for i in range(n):
+        inside = component_of == component_of[i]
+        labelling = found.labelling(i, labels[i])
+        differ = np.array([inside[term[0]] and len(set(labelling[term])) > 1 for term in terms], bool)
+        samples += weights[i] * (labelling & inside)
+        broken += weights[i] * differ
+        values[i] = unary[labelling & inside].sum() + penalty[differ].sum()
+    sums = found.sums(labels, weights)
+    np.testing.assert_allclose(sums[0], samples, atol=1e-12)
+    np.testing.assert_allclose(sums[1], broken, atol=1e-12)
+    np.testing.assert_allclose(found.values(labels, unary, penalty), values, rtol=1e-9, atol=1e-12)
 
 
 def random_edges(generator: np.random.Generator, n: int, m: int) -> np.ndarray:

@@ -38,49 +38,45 @@ def forced_sets(rng: np.random.Generator, labels: int, k: int) -> tuple[list[int
     return order[:inside], order[inside : inside + outside]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_best_of_all_sets(seed: int) -> None:
+def random_star(
+    seed: int, most: int
+) -> tuple[np.random.Generator, int, int, np.ndarray, np.ndarray, np.ndarray]:
+    """The generator, fewer than `most` labels, k, and their scores, core and interactions."""
     rng = np.random.default_rng(seed)
-    labels = int(rng.integers(1, 10))
+    labels = int(rng.integers(1, most))
     k, size = int(rng.integers(0, labels + 1)), int(rng.integers(0, labels + 1))
-    unary, core, interactions = star(rng, labels, size, whole_numbers=seed % 3 == 0)
-    F = reference.whole(core, interactions)
-    relevant = rng.random(labels) < 0.4
-    for scores in (unary, unary + (1.0 - relevant) / max(k, 1)):
-        for inside, outside in (([], []), forced_sets(rng, labels, k)):
-            found = best_top_k(scores, core, interactions, k, inside, outside)
-            assert found.value == pytest.approx(
-                reference.best_top_k_of(scores, F, k, inside, outside), abs=1e-12
-            )
-            t = np.isin(np.arange(labels), found.members)
-            assert found.value == pytest.approx(reference.value_of_top_k(t, scores, F), abs=1e-12)
-            assert (t.sum(), found.members.tolist()) == (k, np.flatnonzero(t).tolist())
-            assert set(inside) <= set(found.members.tolist())
-            assert not set(outside) & set(found.members.tolist())
+    return rng, labels, k, *star(rng, labels, size, whole_numbers=seed % 3 == 0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_max_marginals_are_the_best_values_with_each_label_forced(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    labels = int(rng.integers(1, 8))
-    k, size = int(rng.integers(0, labels + 1)), int(rng.integers(0, labels + 1))
-    unary, core, interactions = star(rng, labels, size, whole_numbers=seed % 3 == 0)
-    F = reference.whole(core, interactions)
-    inside, outside = forced_sets(rng, labels, k)
-    forced = np.isin(np.arange(labels), inside).astype(int) - np.isin(np.arange(labels), outside)
-    found = top_k_max_marginals(unary[None], core, interactions, k, forced[None])
-    for label in range(labels):
-        within = reference.best_top_k_of(unary, F, k, {*inside, label}, outside)
-        without = reference.best_top_k_of(unary, F, k, inside, {*outside, label})
-        assert found.inside[0, label] == pytest.approx(within, abs=1e-12)
-        assert found.outside[0, label] == pytest.approx(without, abs=1e-12)
+def test_the_best_of_all_sets() -> None:
+    for seed in SEEDS:
+        rng, labels, k, unary, core, interactions = random_star(seed, 10)
+        F = reference.whole(core, interactions)
+        relevant = rng.random(labels) < 0.4
+        for scores in (unary, unary + (1.0 - relevant) / max(k, 1)):
+            for inside, outside in (([], []), forced_sets(rng, labels, k)):
+                best = best_top_k(scores, core, interactions, k, inside, outside)
+                expected = reference.best_top_k_of(scores, F, k, inside, outside)
+                assert best.value == pytest.approx(expected, abs=1e-12), seed
+                t = np.isin(np.arange(labels), best.members)
+                assert best.value == pytest.approx(reference.value_of_top_k(t, scores, F), abs=1e-12), seed
+                assert (t.sum(), best.members.tolist()) == (k, np.flatnonzero(t).tolist())
+                assert set(inside) <= set(best.members.tolist())
+                assert not set(outside) & set(best.members.tolist())
 
 
-def test_a_pair_in_the_top_k_counts_twice() -> None:
-    found = best_top_k([0.0, 0.0, 0.0], [0], [[0.0, 0.0, 5.0]], 2)
-    assert (found.members.tolist(), found.value) == ([0, 2], 10.0)
-    both = best_top_k([0.0, 0.0, 0.0], [0, 2], [[0.0, 0.0, 5.0], [5.0, 0.0, 0.0]], 2)
-    assert (both.members.tolist(), both.value) == ([0, 2], 10.0)
+def test_max_marginals_are_the_best_values_with_each_label_forced() -> None:
+    for seed in SEEDS:
+        rng, labels, k, unary, core, interactions = random_star(seed, 8)
+        F = reference.whole(core, interactions)
+        inside, outside = forced_sets(rng, labels, k)
+        forced = np.isin(np.arange(labels), inside).astype(int) - np.isin(np.arange(labels), outside)
+        marginals = top_k_max_marginals(unary[None], core, interactions, k, forced[None])
+        for label in range(labels):
+            within = reference.best_top_k_of(unary, F, k, {*inside, label}, outside)
+            without = reference.best_top_k_of(unary, F, k, inside, {*outside, label})
+            assert marginals.inside[0, label] == pytest.approx(within, abs=1e-12), seed
+            assert marginals.outside[0, label] == pytest.approx(without, abs=1e-12), seed
 
 
 def test_an_empty_core_sorts() -> None:
@@ -166,49 +162,3 @@ def median_of_three_killer(n: int) -> np.ndarray:
         grade -= 2
     values[left] = np.arange(len(left))
     return values
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"unary": [[1.0]]}, r"unary must be \(L,\), one score a label, got shape \(1, 1\)"),
-        ({"unary": [np.inf, 0, 0, 0]}, "unary must be finite; to force labels use inside and outside"),
-        ({"core": [1.5]}, "core must be whole numbers of labels"),
-        ({"core": [4]}, r"core must name labels 0 to 3, got \[4\]"),
-        (
-            {"core": [1, 1], "interactions": np.zeros((2, 4))},
-            r"core must name different labels, got \[1, 1\]",
-        ),
-        (
-            {"interactions": np.zeros((2, 4))},
-            r"interactions must be F\[core\], shape \(1, 4\), got shape \(2, 4\)",
-        ),
-        ({"interactions": [[0, 0, 0, np.nan]]}, "interactions must be finite"),
-        ({"unary": [1e308] * 4}, r"sums of 4 labels must be finite, unary goes up to 1e\+308"),
-        (
-            {"k": 4, "interactions": [[1e308, 0, -1e308, 1e308]]},
-            r"interactions up to 1e\+308; divide both by one",
-        ),
-        ({"interactions": [[0, 1, 0, 0]]}, "symmetric with a zero diagonal"),
-        (
-            {"core": [0, 1], "interactions": [[0, 1, 0, 0], [2, 0, 0, 0]]},
-            r"give \(F \+ F'\) / 2 and add the diagonal to unary",
-        ),
-        ({"k": 5}, r"k must be between 0, .*, and 4, .*, got 5 \(image 0\)"),
-        ({"k": -1}, "got -1"),
-        ({"k": 1.5}, "k must be a whole number"),
-        ({"k": 1, "inside": [0, 2]}, "k must be between 2"),
-        ({"k": 3, "outside": [0, 2]}, "and 2, those not forced outside"),
-        ({"inside": [0], "outside": [0]}, "label 0 cannot be forced inside and outside at once"),
-        ({"inside": [9]}, "inside must name labels 0 to 3"),
-    ],
-)
-def test_what_is_no_such_model(wrong: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"unary": np.zeros(4), "core": [1], "interactions": np.zeros((1, 4)), "k": 2}
-    with pytest.raises(ValueError, match=message):
-        best_top_k(**{**given, **wrong})
-
-
-def test_a_core_that_would_take_forever_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"a core of 21 labels has 2\^21 configurations; 20 at most"):
-        best_top_k(np.zeros(30), range(21), np.zeros((21, 30)), 2)

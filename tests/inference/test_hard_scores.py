@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import reference
-from checks import ALGORITHMS, LOSSES, check_ranking, hinge
+from checks import ALGORITHMS, LOSSES, case, check_ranking, hinge
 from hard_scores import FAMILIES, MIXTURES, hard_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,37 +24,40 @@ def check_agreement(scores: np.ndarray, relevant: np.ndarray, loss: str) -> None
     expected = hinge(most_violated_ranking(scores, relevant, LOSSES[loss], "greedy"), scores, relevant)
     allowed = 1e-12 + 64 * EPSILON * np.abs(scores).max()
     for algorithm in ALGORITHMS[loss]:
-        found = most_violated_ranking(scores, relevant, LOSSES[loss], algorithm)
-        check_ranking(found, scores, relevant, loss)
-        assert hinge(found, scores, relevant) == pytest.approx(expected, rel=1e-13, abs=allowed), algorithm
+        with case(loss, algorithm):
+            result = most_violated_ranking(scores, relevant, LOSSES[loss], algorithm)
+            check_ranking(result, scores, relevant, loss)
+            assert hinge(result, scores, relevant) == pytest.approx(expected, rel=1e-13, abs=allowed)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_all_algorithms_agree(family: str, loss: str) -> None:
-    for mixture in MIXTURES:
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_all_algorithms_agree(mixture: str, loss: str) -> None:
+    for family in FAMILIES:
         for n in (17, 260):
-            check_agreement(*hard_case(family, mixture, n), loss)
+            with case(family, n):
+                check_agreement(*hard_case(family, mixture, n), loss)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_all_algorithms_agree_on_thousands(family: str) -> None:
-    for number, mixture in enumerate(("a tenth", "most", "first")):
-        check_agreement(
-            *hard_case(family, mixture, 3000 + number, seed=number), ["ap", "ndcg", "root"][number]
-        )
+@pytest.mark.parametrize(("number", "mixture"), list(enumerate(("a tenth", "most", "first"))))
+def test_all_algorithms_agree_on_thousands(number: int, mixture: str) -> None:
+    for family in FAMILIES:
+        with case(family):
+            scores, relevant = hard_case(family, mixture, 3000 + number, seed=number)
+            check_agreement(scores, relevant, ["ap", "ndcg", "root"][number])
 
 
 @pytest.mark.parametrize("loss", ["ap", "ndcg"])
-@pytest.mark.parametrize("family", [family for family in FAMILIES if "huge" not in family])
-def test_greedy_is_optimal_among_all_interleavings(family: str, loss: str) -> None:
+def test_greedy_is_optimal_among_all_interleavings(loss: str) -> None:
     """Dynamic programming asks nothing of the loss; 64 samples, a fifth to four fifths of them relevant."""
-    for mixture in ("a tenth", "most"):
-        scores, relevant = hard_case(family, mixture, 64, seed=3)
-        terms = reference.loss_terms(loss, int(relevant.sum()), len(scores))
-        found = most_violated_ranking(scores, relevant, loss, "greedy")
-        best = reference.best_path(scores, relevant, terms)
-        assert found.objective == pytest.approx(best, abs=1e-12 + 64 * EPSILON * np.abs(scores).max())
+    for family in [family for family in FAMILIES if "huge" not in family]:
+        for mixture in ("a tenth", "most"):
+            scores, relevant = hard_case(family, mixture, 64, seed=3)
+            terms = reference.loss_terms(loss, int(relevant.sum()), len(scores))
+            objective = most_violated_ranking(scores, relevant, loss, "greedy").objective
+            allowed = 1e-12 + 64 * EPSILON * np.abs(scores).max()
+            best = reference.best_path(scores, relevant, terms)
+            assert objective == pytest.approx(best, abs=allowed), (family, mixture)
 
 
 @settings(max_examples=60, deadline=None)
@@ -95,32 +98,31 @@ class StraightLoss(RankingLoss):
         return np.full(n, 2.0**-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_scores_at_the_edge_of_a_bin_get_the_rank_that_greedy_gives(seed: int) -> None:
+def test_scores_at_the_edge_of_a_bin_get_the_rank_that_greedy_gives() -> None:
     """Rounding may put a score on the wrong side of an edge where its best rank changes."""
-    rng = np.random.default_rng(seed)
     n = 2000
-    scores, relevant = rng.uniform(-1, 1, n) / 3, np.arange(n) == 1
-    grid = bin_grid(scores)
-    assert grid is not None
-    for bin_number in range(3, grid.bins - 3):
-        edge = grid.top - bin_number / grid.scale
-        around = scores.copy()  # the edge and its neighbours, at places that the grid does not sample
-        around[2:13] = edge + np.spacing(edge) * np.arange(-5, 6)
-        around[1] = (
-            edge + 0.5 * (n - 1) * 2.0**-12
-        )  # there both ranks of a sample at the edge are equally good
-        assert bin_grid(around) == grid
-        found, expected = (
-            most_violated_ranking(around, relevant, StraightLoss(), name) for name in ("buckets", "greedy")
-        )
-        np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        scores, relevant = rng.uniform(-1, 1, n) / 3, np.arange(n) == 1
+        grid = bin_grid(scores)
+        assert grid is not None
+        for number in range(3, grid.bins - 3):
+            edge = grid.top - number / grid.scale
+            around = scores.copy()  # the edge and its neighbours, at positions that the grid does not sample
+            around[2:13] = edge + np.spacing(edge) * np.arange(-5, 6)
+            # There both ranks of a sample at the edge are equally good.
+            around[1] = edge + 0.5 * (n - 1) * 2.0**-12
+            assert bin_grid(around) == grid
+            result, expected = (
+                most_violated_ranking(around, relevant, StraightLoss(), name).interleaving_ranks
+                for name in ("buckets", "greedy")
+            )
+            np.testing.assert_array_equal(result, expected, f"seed {seed}, bin {number}")
 
 
 def test_reference_terms_add_up_to_the_losses() -> None:
     for loss, definition in reference.LOSSES.items():
         terms = reference.loss_terms(loss, 3, 7)
         for places in ([1, 2, 3], [2, 4, 7], [5, 6, 7]):
-            assert sum(terms[i, place - 1] for i, place in enumerate(places)) == pytest.approx(
-                definition(places)
-            )
+            total = sum(terms[i, place - 1] for i, place in enumerate(places))
+            assert total == pytest.approx(definition(places))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import reference
 from pairwise_models import Case, random_case, random_edges
+from refusals import refused
 
 from ranking.inference import (
     PairsOfEitherSign,
@@ -109,23 +110,23 @@ def test_bounds_lie_above_the_truth_by_no_more_than_they_say() -> None:
 
 
 @pytest.mark.usefixtures("doubled")
-@pytest.mark.parametrize("score", [1e9, -1e12, 1e15])
-def test_a_score_that_nothing_outvotes_hides_no_gap_however_large(score: float) -> None:
+def test_a_score_that_nothing_outvotes_hides_no_gap_however_large() -> None:
     """Beyond twice its penalties a score changes no labelling, and so no excess."""
     apart = 0
-    for case in cases(60):
-        if len(case.unary) < 2:
-            continue
+    several = [case for case in cases(60) if len(case.unary) > 1]
+    for score, case in itertools.product([1e9, -1e12, 1e15], several):
         enough, huge = case.unary.copy(), case.unary.copy()
         enough[0], huge[0] = np.copysign(3.0 * np.abs(case.penalty).sum() + 1.0, score), score
         expected = bounded_max_marginals(enough, case.edges, case.penalty)
         found = bounded_max_marginals(huge, case.edges, case.penalty)
         size = np.abs(enough).sum() + np.abs(case.penalty).sum()
-        np.testing.assert_allclose(found.excess, expected.excess, atol=1e-12 * size)
+        np.testing.assert_allclose(
+            found.excess, expected.excess, atol=1e-12 * size, err_msg=f"{score} {case}"
+        )
         assert found.exact.tolist() == expected.exact.tolist()
         assert found.map.tolist() == expected.map.tolist()
         apart += (~expected.exact).any()
-    assert apart > 2
+    assert apart > 6
 
 
 @pytest.mark.usefixtures("doubled")
@@ -263,9 +264,7 @@ def test_a_component_too_large_for_the_memory_is_refused_before_there_are_scores
     path = np.stack([np.arange(24), np.arange(1, 25)], axis=1)
     for edges in (path[:19], np.delete(path, 10, axis=0)):
         assert PairsOfEitherSign(25, edges).doubling.large > 0
-    with pytest.raises(
-        ValueError, match=r"join 21 samples in one component, expected at most 20, .*; choose neighbours of"
-    ):
+    with refused("samples in one component", 21):
         PairsOfEitherSign(25, path[:20])
 
 
@@ -316,7 +315,7 @@ def test_attractive_pairs_of_large_components_are_exact() -> None:
         assert labels.shape == found.map.shape
 
 
-def test_a_doubling_serves_many_models_and_no_other_graph() -> None:
+def test_a_doubling_serves_many_models() -> None:
     generator = np.random.default_rng(2)
     edges = random_edges(generator, 20, 40)
     twice = Doubling.of(Components.of(20, edges))
@@ -326,14 +325,6 @@ def test_a_doubling_serves_many_models_and_no_other_graph() -> None:
             bounded_max_marginals(*model).difference, bounded_max_marginals(*model, twice).difference
         )
         assert bounded_labelling(*model).value == bounded_labelling(*model, twice).value
-    for solve in (bounded_labelling, bounded_max_marginals):
-        with pytest.raises(ValueError, match=r"components must be those of"):
-            solve(np.zeros(20), edges[::-1], np.zeros(40), twice)
-        with pytest.raises(ValueError, match="penalty must be finite"):
-            solve(np.zeros(20), edges, np.full(40, np.inf))
-    found = bounded_max_marginals(np.zeros(20), edges, np.zeros(40))
-    with pytest.raises(ValueError, match="sample must be one of 0 to 19, got 20"):
-        found.labelling(20, True)
 
 
 def test_degenerate_models() -> None:

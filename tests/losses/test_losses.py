@@ -8,23 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import reference
+from checks import Chakrabarti, case
+from refusals import refused
 
 from ranking.losses import RankingLoss, loss_names, make_loss
 from ranking.losses.base import loss_tables
 from ranking.losses.weighted_zero_one import misclassification_costs, weighted_zero_one
-
-
-@dataclass(frozen=True)
-class Chakrabarti(RankingLoss):
-    """NDCG with the discount that is flat at the top (quicksort, section 2.3)."""
-
-    name = "chakrabarti"
-
-    def gains(self, positives: int) -> np.ndarray:
-        return np.full(positives, 1 / self.discount(np.arange(1.0, positives + 1)).sum())
-
-    def discount(self, positions: np.ndarray) -> np.ndarray:
-        return 1 / np.log2(np.maximum(positions, 2))
 
 
 @dataclass(frozen=True)
@@ -114,23 +103,19 @@ def test_quicksort_suitability_of_the_decomposition(name: str) -> None:
         assert total == pytest.approx(reference.LOSSES[name](places), abs=1e-14)
 
 
-def test_a_discount_that_is_flat_at_the_top_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"chakrabarti: the discount must be convex .* not at T\(1\), T\(2\), T\(3\)"
-    ):
-        loss_tables(Chakrabarti(), 1, 2)
-
-
-def test_a_discount_with_a_cliff_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"cut-off: .* not at T\(2\), T\(3\), T\(4\).* Use a convex discount such as"
-    ):
-        loss_tables(CutOff(), 3, 5)
-
-
-def test_a_discount_that_rises_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"linear: the discount must be convex and not increasing.*its tail"):
-        loss_tables(Linear(slope=0.5), 2, 3)
+def test_losses_that_greedy_inference_would_get_wrong_are_refused() -> None:
+    for loss, subject, came in [
+        (Chakrabarti(), "discount of chakrabarti", "another shape at T(1), T(2), T(3)"),
+        (CutOff(), "discount of cut-off", "another shape at T(2), T(3), T(4)"),
+        (Linear(slope=0.5), "discount of linear", "another shape at its tail"),
+        (Unnamed(), "discount of a loss without a name", "another shape at its tail"),
+        (Linear(gain=-2.0), "gains of linear", -2.0),
+        (Linear(gain=np.nan), "gains and discount of linear", None),
+        (Linear(slope=np.nan), "gains and discount of linear", None),
+        (Pole(), "gains and discount of linear", None),
+    ]:
+        with case(loss), refused(subject, came):
+            loss_tables(loss, 3, 5)
 
 
 def test_a_linear_discount_is_convex_enough() -> None:
@@ -139,42 +124,20 @@ def test_a_linear_discount_is_convex_enough() -> None:
     assert steps == pytest.approx(np.full(5, 0.1))
 
 
-def test_negative_gains_are_refused() -> None:
-    with pytest.raises(ValueError, match="linear: gains must not be negative, got -2; negate the discount"):
-        loss_tables(Linear(gain=-2.0), 2, 3)
-
-
-@pytest.mark.parametrize("loss", [Linear(gain=np.nan), Linear(slope=np.nan), Pole()])
-def test_what_is_not_finite_is_refused(loss: RankingLoss) -> None:
-    with pytest.raises(ValueError, match="linear: gains and discount must be finite"):
-        loss_tables(loss, 2, 3)
-
-
-def test_a_loss_without_a_name_is_refused_as_clearly() -> None:
-    with pytest.raises(ValueError, match="a loss without a name: the discount must be convex"):
-        loss_tables(Unnamed(), 1, 2)
-
-
 def test_tables_cannot_be_written_and_differ_between_losses() -> None:
     ap, ndcg = (loss_tables(make_loss(name), 3, 4) for name in ("ap", "ndcg"))
     assert not np.array_equal(ap[0], ndcg[0])
     assert loss_tables(Linear(gain=1.0), 3, 4)[0][0] != loss_tables(Linear(gain=2.0), 3, 4)[0][0]
-    with pytest.raises(ValueError, match="read-only"):
-        ap[0][0] = 7
+    assert not any(table.flags.writeable for table in (*ap, *ndcg))
 
 
-def test_an_unknown_loss_lists_the_known() -> None:
-    with pytest.raises(ValueError, match=r"ap, ndcg.*'map'|'map'.*ap, ndcg"):
-        make_loss("map")
-
-
-@pytest.mark.parametrize("relevant", [[True, False], [True, False, False, False, True], [False] + [True] * 9])
-def test_costs_are_the_loss_of_one_error(relevant: list[bool]) -> None:
-    costs = misclassification_costs(np.array(relevant))
-    outputs = reference.labelling_outputs(np.zeros((len(relevant), 1)), relevant)
-    labellings = itertools.product([False, True], repeat=len(relevant))
-    for labels, (_, loss) in zip(labellings, outputs, strict=True):
-        assert costs[np.array(labels) != relevant].sum() == pytest.approx(loss, abs=1e-14)
+def test_costs_are_the_loss_of_one_error() -> None:
+    for relevant in ([True, False], [True, False, False, False, True], [False] + [True] * 9):
+        costs = misclassification_costs(np.array(relevant))
+        outputs = reference.labelling_outputs(np.zeros((len(relevant), 1)), relevant)
+        labellings = itertools.product([False, True], repeat=len(relevant))
+        for labels, (_, loss) in zip(labellings, outputs, strict=True):
+            assert costs[np.array(labels) != relevant].sum() == pytest.approx(loss, abs=1e-14), labels
 
 
 def test_labels_by_sign_cost_the_mean_of_the_shares_of_errors_of_both_kinds() -> None:
@@ -189,12 +152,10 @@ def test_labels_by_sign_cost_the_mean_of_the_shares_of_errors_of_both_kinds() ->
             assert weighted_zero_one(relevance, np.full(14, same)) == pytest.approx(0.5, abs=1e-14)
 
 
-@pytest.mark.parametrize("kind", [0, 1])
-def test_labels_of_one_kind_have_no_weighted_loss(kind: int) -> None:
-    with pytest.raises(
-        ValueError, match=f"expected relevant and irrelevant samples, got {3 * kind} relevant of 3"
-    ):
-        weighted_zero_one(np.full(3, kind), np.ones(3))
+def test_labels_of_one_kind_have_no_weighted_loss() -> None:
+    for kind in (0, 1):
+        with refused("relevance", f"{3 * kind} relevant of 3"):
+            weighted_zero_one(np.full(3, kind), np.ones(3))
 
 
 def test_a_subclass_must_give_gains_and_discount() -> None:

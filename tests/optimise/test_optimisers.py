@@ -7,10 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from checks import case
 from numba.core.dispatcher import Dispatcher
 
 from ranking import ProgressEvent, Query, StopTraining, make_method
-from ranking.optimise import Cut, LinearRisk, Solution, WorkingSet, coordinate_descent, cutting_plane
+from ranking.optimise import Cut, LinearRisk, WorkingSet, coordinate_descent, cutting_plane
 from ranking.optimise.block import ROWS_AT_ONCE, Block, exact_product
 from ranking.optimise.clock import Clock
 from ranking.optimise.coordinate_descent import best_length
@@ -114,39 +115,31 @@ def test_multipliers_beyond_C_are_cut_off_in_a_warm_start() -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_no_other_length_is_better(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    weights, margins, costs = rng.normal(size=3), rng.normal(size=30) + seed / 4, rng.uniform(size=30)
-    C = 10.0 ** rng.uniform(-2, 2)
-
-    def at(t: np.ndarray) -> np.ndarray:
-        hinge = np.maximum(0, costs - np.multiply.outer(t, margins)).sum(axis=-1)
-        return t**2 * float(weights @ weights) / 2 + C * hinge
-
-    length, least = best_length(weights, margins, costs, C)
-    assert length >= 0
-    assert least == pytest.approx(float(at(np.array(length))), rel=1e-12)
-    around = np.concatenate([np.linspace(0, 3 * length + 3, 20_001), costs / np.abs(margins)])
-    assert least <= at(around).min() * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_margins_missed_by_single_precision_cost_nothing_at_a_large_C(seed: int) -> None:
-    """Classes that separate: the optimum is the shortest vector that meets all margins, whatever C."""
-    risk, labels, costs = hinge_risk(seed, n=30, d=80, C=1e6, dtype=np.float32)
-    solution = coordinate_descent(risk, labels, costs, 1e-3)
-    assert solution.certificate.converged
-    met = labels * risk.exact_scores(solution.weights) / costs
-    assert met.min() == pytest.approx(1, abs=1e-12)  # the length that meets the last margin, and no longer
-
-
-def test_a_direction_that_is_nothing_has_length_one() -> None:
+def test_no_other_length_is_better() -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        weights, margins, costs = rng.normal(size=3), rng.normal(size=30) + seed / 4, rng.uniform(size=30)
+        C = 10.0 ** rng.uniform(-2, 2)
+        length, least = best_length(weights, margins, costs, C)
+        assert length >= 0, seed
+        tried = np.concatenate([[length], np.linspace(0, 3 * length + 3, 20_001), costs / np.abs(margins)])
+        hinges = np.maximum(0, costs - np.multiply.outer(tried, margins)).sum(axis=-1)
+        values = tried**2 * float(weights @ weights) / 2 + C * hinges
+        assert least == pytest.approx(values[0], rel=1e-12), seed
+        assert least <= values.min() * (1 + 1e-12), seed
+    # A direction that is nothing has length one, one that only hurts has length zero.
     assert best_length(np.zeros(2), np.zeros(3), np.full(3, 0.5), 4.0) == (1.0, 6.0)
-
-
-def test_a_direction_that_only_hurts_has_length_zero() -> None:
     assert best_length(np.ones(2), -np.ones(3), np.full(3, 0.5), 4.0) == (0.0, 6.0)
+
+
+def test_margins_missed_by_single_precision_cost_nothing_at_a_large_C() -> None:
+    """Classes that separate: the optimum is the shortest vector that meets all margins, whatever C."""
+    for seed in range(3):
+        risk, labels, costs = hinge_risk(seed, n=30, d=80, C=1e6, dtype=np.float32)
+        solution = coordinate_descent(risk, labels, costs, 1e-3)
+        assert solution.certificate.converged, seed
+        met = labels * risk.exact_scores(solution.weights) / costs
+        assert met.min() == pytest.approx(1, abs=1e-12), seed  # it meets the last margin, and is no longer
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -263,11 +256,8 @@ def test_few_features_and_a_large_C_are_trained_to_the_end(seed: int, C: float, 
 def test_cuts_of_another_problem_are_found_out() -> None:
     risk, *_ = hinge_risk(13, C=1.0)
     solution = cutting_plane(risk, 1e-4)
-    foreign = Cut(np.zeros(60), 100.0)
-    with pytest.raises(
-        ArithmeticError, match=r"the lower bound 100 lies above the objective .* without a warm start"
-    ):
-        certified(risk, solution.weights, foreign, 1e-3, 1, 0.0)
+    with pytest.raises(ArithmeticError):
+        certified(risk, solution.weights, Cut(np.zeros(60), 100.0), 1e-3, 1, 0.0)
 
 
 def test_a_gap_within_rounding_proves_nothing() -> None:
@@ -284,34 +274,24 @@ def test_a_gap_within_rounding_proves_nothing() -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def stop_at(iteration: int) -> list:
-    """A callback that stops training, and the events that it saw."""
-    events: list[ProgressEvent] = []
-
-    def on_progress(event: ProgressEvent) -> None:
-        events.append(event)
-        if event.iteration >= iteration:
-            raise StopTraining
-
-    return [on_progress, events]
-
-
-@pytest.mark.parametrize("iteration", [0, 1, 3])
-@pytest.mark.parametrize("optimiser", ["cutting plane", "coordinate descent"])
-def test_stopping_keeps_the_best_weights_so_far(optimiser: str, iteration: int) -> None:
+def test_stopping_keeps_the_best_weights_so_far() -> None:
     risk, labels, costs = hinge_risk(10, C=30.0)
-    on_progress, events = stop_at(iteration)
-    solution: Solution = (
-        cutting_plane(risk, 1e-9, on_progress=on_progress)
-        if optimiser == "cutting plane"
-        else coordinate_descent(risk, labels, costs, 1e-9, on_progress=on_progress)
-    )
-    assert not solution.certificate.converged
-    assert solution.certificate.iterations == events[-1].iteration == iteration
-    assert solution.certificate.primal == pytest.approx(events[-1].primal, rel=1e-9)
-    assert solution.certificate.primal == pytest.approx(
-        primal(solution.weights, risk, labels, costs), rel=1e-12
-    )
+    events: list[ProgressEvent] = []
+    for iteration in (0, 1, 3):
+
+        def stop(event: ProgressEvent, last: int = iteration) -> None:
+            events.append(event)
+            if event.iteration >= last:
+                raise StopTraining
+
+        for solve, given in ((cutting_plane, (risk,)), (coordinate_descent, (risk, labels, costs))):
+            solution = solve(*given, 1e-9, on_progress=stop)
+            with case(solve, iteration):
+                assert not solution.certificate.converged
+                assert solution.certificate.iterations == events[-1].iteration == iteration
+                assert solution.certificate.primal == pytest.approx(events[-1].primal, rel=1e-9)
+                recomputed = primal(solution.weights, risk, labels, costs)
+                assert solution.certificate.primal == pytest.approx(recomputed, rel=1e-12)
 
 
 def test_callbacks_take_no_training_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,28 +320,12 @@ def test_an_error_in_a_callback_is_not_swallowed() -> None:
     risk, labels, costs = hinge_risk()
 
     def fail(event: ProgressEvent) -> None:
-        raise KeyError("page closed")
+        raise KeyError
 
-    with pytest.raises(KeyError, match="page closed"):
+    with pytest.raises(KeyError):
         cutting_plane(risk, on_progress=fail)
-    with pytest.raises(KeyError, match="page closed"):
+    with pytest.raises(KeyError):
         coordinate_descent(risk, labels, costs, on_progress=fail)
-
-
-def test_products_of_single_precision_features_are_exact_in_double() -> None:
-    """Over more rows than are turned into doubles at once."""
-    rng = np.random.default_rng(11)
-    n = ROWS_AT_ONCE + 100
-    features = rng.normal(size=(n, 3)).astype(np.float32)
-    weights, coefficients = rng.normal(size=3), rng.normal(size=n)
-    risk = LinearRisk(features, 1.0, lambda scores: Cut(np.zeros(n), 0.0), scale=3.0)
-    exact = features.astype(float)
-    np.testing.assert_allclose(exact_product(features, weights), exact @ weights, rtol=1e-13, atol=1e-14)
-    np.testing.assert_allclose(risk.exact_scores(weights), 3 * exact @ weights, rtol=1e-13, atol=1e-14)
-    np.testing.assert_allclose(risk.exact_normal(coefficients), 3 * exact.T @ coefficients, rtol=1e-11)
-    assert risk.scores(weights).dtype == risk.normal(coefficients).dtype == np.float64
-    np.testing.assert_allclose(risk.normal(coefficients), 3 * exact.T @ coefficients, rtol=1e-3)
-    assert exact_product(features[:0], weights).shape == (0,)
 
 
 def test_rounding_of_a_normal_that_nearly_cancels_is_not_taken_for_a_false_dual() -> None:
@@ -411,6 +375,8 @@ def test_two_blocks_are_one_matrix(dtype: type) -> None:
     np.testing.assert_allclose(
         risk.normal(coefficients), matrix.T @ coefficients, rtol=loose, atol=200 * loose
     )
+    assert risk.scores(weights).dtype == risk.normal(coefficients).dtype == np.float64
+    assert exact_product(risk.features[:0], weights[:3]).shape == (0,)
     lengths = np.concatenate([block.lengths() for block in risk.blocks])
     np.testing.assert_allclose(lengths, np.linalg.norm(matrix, axis=1), rtol=1e-12)
 

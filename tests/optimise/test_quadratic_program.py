@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import numpy as np
 import pytest
 import reference
+from checks import case
 
 from ranking.optimise.simplex_qp import (
-    Program,
     best_step,
     solve_bound_simplex_qp,
     solve_by_interior_point,
@@ -21,31 +22,24 @@ def value(x: np.ndarray, quadratic: np.ndarray, linear: np.ndarray) -> float:
     return float(linear @ x - x @ quadratic @ x / 2)
 
 
-@pytest.mark.parametrize("planes", [1, 2, 5, 30])
-@pytest.mark.parametrize("rank", [1, 3, 40])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
-@pytest.mark.parametrize("solve", [solve_simplex_qp, solve_by_interior_point])
-def test_the_optimum_is_that_of_cvxpy(solve: Program, planes: int, rank: int, scale: float) -> None:
-    rng = np.random.default_rng([planes, rank])
-    root, linear = scale * rng.normal(size=(rank, planes)), rng.uniform(size=planes)
-    x = solve(root.T @ root, linear)
-    assert x.min() >= 0
-    assert x.sum() <= 1 + 1e-15
-    best = reference.simplex_qp_optimum(root, linear)
-    assert value(x, root.T @ root, linear) == pytest.approx(best, rel=1e-6, abs=1e-9)
+def test_the_optimum_is_that_of_cvxpy() -> None:
+    for planes, rank, scale in itertools.product([1, 2, 5, 30], [1, 3, 40], [1e-3, 1.0, 30.0]):
+        rng = np.random.default_rng([planes, rank])
+        root, linear = scale * rng.normal(size=(rank, planes)), rng.uniform(size=planes)
+        best = reference.simplex_qp_optimum(root, linear)
+        for solve in (solve_simplex_qp, solve_by_interior_point):
+            x = solve(root.T @ root, linear)
+            with case(planes, rank, scale, solve):
+                assert x.min() >= 0
+                assert x.sum() <= 1 + 1e-15
+                assert value(x, root.T @ root, linear) == pytest.approx(best, rel=1e-6, abs=1e-9)
 
 
-def test_by_hand() -> None:
-    np.testing.assert_allclose(solve_simplex_qp(np.array([[4.0]]), np.array([1.0])), [0.25])
-    np.testing.assert_allclose(solve_simplex_qp(np.array([[0.5]]), np.array([1.0])), [1.0])
-    np.testing.assert_allclose(solve_simplex_qp(np.eye(2) * 4, np.array([1.0, 1.0])), [0.25, 0.25])
-
-
-@pytest.mark.parametrize("noise", [0.0, 1e-33, 1e-17])
-def test_planes_without_slope_leave_the_largest_loss(noise: float) -> None:
-    root = np.sqrt(noise) * np.random.default_rng(0).normal(size=(2, 3))
-    x = solve_simplex_qp(root.T @ root, np.array([0.2, 0.7, 0.1]))
-    np.testing.assert_allclose(x, [0, 1, 0], atol=1e-9)
+def test_planes_without_slope_leave_the_largest_loss() -> None:
+    for noise in (0.0, 1e-33, 1e-17):
+        root = np.sqrt(noise) * np.random.default_rng(0).normal(size=(2, 3))
+        x = solve_simplex_qp(root.T @ root, np.array([0.2, 0.7, 0.1]))
+        np.testing.assert_allclose(x, [0, 1, 0], atol=1e-9, err_msg=str(noise))
 
 
 def test_equal_planes_share_what_one_would_have() -> None:
@@ -67,13 +61,8 @@ def test_multipliers_of_steep_planes_are_not_taken_for_zero() -> None:
 def test_a_program_that_is_not_solved_is_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["ranking.optimise.simplex_qp"]
     monkeypatch.setattr(module, "_daqp", lambda quadratic, linear, *more: (np.zeros(len(linear)), -4))
-    with pytest.raises(ArithmeticError, match=r"over 2 planes was not solved \(daqp exit flag -4\)"):
+    with pytest.raises(ArithmeticError):
         solve_simplex_qp(np.eye(2), np.ones(2))
-
-
-def test_nothing_is_gained_by_planes_without_loss() -> None:
-    for solve in (solve_simplex_qp, solve_by_interior_point):
-        np.testing.assert_array_equal(solve(np.eye(2), np.zeros(2)), np.zeros(2))
 
 
 def test_planes_that_nearly_cancel_are_weighed_by_interior_points() -> None:
@@ -85,7 +74,7 @@ def test_planes_that_nearly_cancel_are_weighed_by_interior_points() -> None:
         linear = rng.uniform(0.1, 1, 8)
         x = solve_by_interior_point(root.T @ root, linear)
         best = reference.simplex_qp_optimum(root, linear)
-        assert value(x, root.T @ root, linear) >= (1 - 1e-5) * best
+        assert value(x, root.T @ root, linear) >= (1 - 1e-5) * best, seed
         assert best > 0.1
 
 
@@ -98,7 +87,7 @@ def test_planes_of_very_different_lengths_are_no_reason_to_give_up() -> None:
         x = solve_simplex_qp(root.T @ root, linear)
         slopes = linear - root.T @ (root @ x)
         above = max(float(slopes.max()), 0.0) - float(slopes @ x)  # no feasible x is better by more
-        assert above <= 1e-4 * value(x, root.T @ root, linear)
+        assert above <= 1e-4 * value(x, root.T @ root, linear), seed
 
 
 def test_a_program_that_is_given_up_on_is_tried_with_stronger_proximal_steps(
@@ -119,17 +108,17 @@ def test_a_program_that_is_given_up_on_is_tried_with_stronger_proximal_steps(
     assert weights == [module.PROXIMAL, module.STRONGER]
 
 
-@pytest.mark.parametrize("height", [1e-6, 1e-3, 1.0])
-def test_small_multipliers_are_as_exact_as_large_ones(height: float) -> None:
+def test_small_multipliers_are_as_exact_as_large_ones() -> None:
     """Where classes separate, C is large and the multipliers' sum is far below it."""
-    rng = np.random.default_rng(3)
-    root, linear = rng.normal(size=(60, 40)) + 3.0, height * rng.uniform(0.5, 1, 40)
-    quadratic = 1e3 * root.T @ root
-    x = solve_simplex_qp(quadratic, linear)
-    assert 0 < x.sum() < 1
-    slopes = linear - quadratic @ x  # at the optimum: zero where x is positive, not positive elsewhere
-    assert np.abs(slopes[x > 0]).max() <= 1e-8 * height
-    assert slopes.max() <= 1e-8 * height
+    for height in (1e-6, 1e-3, 1.0):
+        rng = np.random.default_rng(3)
+        root, linear = rng.normal(size=(60, 40)) + 3.0, height * rng.uniform(0.5, 1, 40)
+        quadratic = 1e3 * root.T @ root
+        x = solve_simplex_qp(quadratic, linear)
+        assert 0 < x.sum() < 1, height
+        slopes = linear - quadratic @ x  # at the optimum: zero where x is positive, not positive elsewhere
+        assert np.abs(slopes[x > 0]).max() <= 1e-8 * height, height
+        assert slopes.max() <= 1e-8 * height, height
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -142,31 +131,20 @@ def bound_value(x: np.ndarray, root: np.ndarray, linear: np.ndarray, rows: np.nd
     return float(linear @ x - ((root @ x) ** 2).sum() / 2 - over @ over / 2)
 
 
-@pytest.mark.parametrize("planes", [1, 2, 6, 25])
-@pytest.mark.parametrize("bound", [1, 4, 30])
-@pytest.mark.parametrize("scale", [1e-2, 1.0, 20.0])
-def test_the_optimum_of_bound_weights_is_that_of_cvxpy(planes: int, bound: int, scale: float) -> None:
-    for seed in range(3):
+def test_the_optimum_of_bound_weights_is_that_of_cvxpy() -> None:
+    sizes = itertools.product([1, 2, 6, 25], [1, 4, 30], [1e-2, 1.0, 20.0], range(3))
+    for planes, bound, scale, seed in sizes:
         rng = np.random.default_rng([planes, bound, seed])
         root, linear = scale * rng.normal(size=(3, planes)), rng.uniform(size=planes)
         rows = scale * rng.normal(size=(planes, bound))
         best = reference.bound_simplex_qp_optimum(root, linear, rows)
-        start = rng.dirichlet(np.ones(planes))
-        for first in (np.zeros(planes), start):
+        for first in (np.zeros(planes), rng.dirichlet(np.ones(planes))):
             x = solve_bound_simplex_qp(root.T @ root, linear, rows, first)
-            assert x.min() >= 0
-            assert x.sum() <= 1 + 1e-12
-            assert bound_value(x, root, linear, rows) == pytest.approx(best, rel=1e-6, abs=1e-9)
-            assert bound_value(x, root, linear, rows) >= bound_value(first, root, linear, rows)
-
-
-def test_bound_weights_by_hand() -> None:
-    """One plane: max x - b^2 x^2 / 2 where the row is b > 0, max x where it is below 0."""
-    nothing = np.zeros((1, 1))
-    x = solve_bound_simplex_qp(nothing, np.ones(1), np.array([[2.0, -5.0]]), np.zeros(1))
-    np.testing.assert_allclose(x, [0.25])
-    x = solve_bound_simplex_qp(nothing, np.ones(1), np.array([[-2.0]]), np.zeros(1))
-    np.testing.assert_allclose(x, [1.0])
+            with case(planes, bound, scale, seed, first):
+                assert x.min() >= 0
+                assert x.sum() <= 1 + 1e-12
+                assert bound_value(x, root, linear, rows) == pytest.approx(best, rel=1e-6, abs=1e-9)
+                assert bound_value(x, root, linear, rows) >= bound_value(first, root, linear, rows)
 
 
 def test_no_other_step_is_better() -> None:
@@ -179,9 +157,10 @@ def test_no_other_step_is_better() -> None:
         assert 0 <= step <= 1
         best = bound_value(x + step * way, root, linear, rows)
         others = [bound_value(x + t * way, root, linear, rows) for t in np.linspace(0, 1, 501)]
-        assert best >= max(others) - 1e-9 * max(1.0, abs(best))
+        assert best >= max(others) - 1e-9 * max(1.0, abs(best)), seed
 
 
 def test_planes_that_gain_nothing_get_nothing() -> None:
     for linear in (np.zeros(3), np.array([-1.0, 0.0, 0.0]), np.full(3, 1e-320)):
         np.testing.assert_array_equal(solve_simplex_qp(np.eye(3), linear), np.zeros(3))
+    np.testing.assert_array_equal(solve_by_interior_point(np.eye(2), np.zeros(2)), np.zeros(2))

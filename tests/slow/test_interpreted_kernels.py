@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from block_problems import agree, problem
+from block_problems import cliques as all_pairs
 from checks import LOSSES, PAIRS
 from hard_scores import hard_case, quicksort_killer
-from numba.core.dispatcher import Dispatcher
+from kernels import interpret
 from pairwise_models import random_case
 from test_best_top_k import star
+from test_graded_pairs import random_sequences
 
 from ranking.inference import (
     best_labelling,
     best_top_ks,
     bounded_max_marginals,
+    interleaving,
     max_marginals,
     most_violated_ranking,
     top_k_max_marginals,
 )
 from ranking.inference.best_permutation import WindowScores, best_permutations, exhaustive_permutations
 from ranking.inference.cliques import Cliques
+from ranking.inference.graded_pairs import GradedPairs
 from ranking.inference.rank_fusion import weighted_votes
+from ranking.optimise import block_frank_wolfe
 
 CASES = [
     ("gaussian", "a tenth", 400),
@@ -37,36 +44,16 @@ CASES = [
     ("all equal", "a tenth", 60),
     ("separated", "one relevant", 60),
 ]
-MODULES = [
-    sys.modules[f"ranking.inference.{name}"]
-    for name in (
-        "interleaving",
-        "bins",
-        "buckets",
-        "most_violated_ranking",
-        "enumeration",
-        "dynamic_cuts",
-        "flips",
-        "flip_words",
-        "roof_duality",
-        "best_top_k",
-        "top_k_kernels",
-        "permutation_kernels",
-        "best_permutation",
-        "rank_fusion",
-    )
-]
+MODULES = [module for name, module in sys.modules.items() if name.startswith("ranking.inference.")]
+Results = Callable[[], list[Any]]
 
 
-def interpret(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[..., Any]]:
-    """Let the kernels run as Python to the end of the test; the Python by name."""
-    kernels = {}
-    for module in MODULES:
-        for name, kernel in list(vars(module).items()):
-            if isinstance(kernel, Dispatcher):
-                kernels[name] = kernel.py_func
-                monkeypatch.setattr(module, name, kernel.py_func)
-    return kernels
+def check_interpreted(monkeypatch: pytest.MonkeyPatch, results: Results, rtol: float = 1e-12) -> None:
+    """`results` are the same from compiled and from interpreted kernels."""
+    compiled = results()
+    interpret(monkeypatch, MODULES)
+    for expected, interpreted in zip(compiled, results(), strict=True):
+        np.testing.assert_allclose(interpreted, expected, rtol=rtol, atol=1e-12)
 
 
 @pytest.mark.parametrize(("family", "mixture", "n"), CASES)
@@ -75,7 +62,7 @@ def test_compiled_and_interpreted_kernels_agree(
 ) -> None:
     scores, relevant = hard_case(family, mixture, n)
     compiled = [most_violated_ranking(scores, relevant, LOSSES[loss], name) for loss, name in PAIRS]
-    interpret(monkeypatch)
+    interpret(monkeypatch, MODULES)
     for (loss, name), expected in zip(PAIRS, compiled, strict=True):
         found = most_violated_ranking(scores, relevant, LOSSES[loss], name)
         np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
@@ -92,10 +79,7 @@ def test_compiled_and_interpreted_labellings_agree(n: int, m: int, monkeypatch: 
         found, (labels, value) = max_marginals(*case), best_labelling(*case)
         return [found.positive, found.difference, found.map, *found.sums(other, weights), labels, value]
 
-    compiled = everything()
-    interpret(monkeypatch)
-    for expected, interpreted in zip(compiled, everything(), strict=True):
-        np.testing.assert_allclose(interpreted, expected, rtol=1e-12, atol=1e-12)
+    check_interpreted(monkeypatch, everything)
 
 
 def test_compiled_and_interpreted_bounds_and_cliques_agree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,10 +94,7 @@ def test_compiled_and_interpreted_bounds_and_cliques_agree(monkeypatch: pytest.M
         both = [found.positive, found.negative, *found.sums(case.unary > 0, case.unary)]
         return [bounds.positive, bounds.negative, bounds.excess, bounds.map, *both]
 
-    compiled = everything()
-    interpret(monkeypatch)
-    for expected, interpreted in zip(compiled, everything(), strict=True):
-        np.testing.assert_allclose(interpreted, expected, rtol=1e-12, atol=1e-12)
+    check_interpreted(monkeypatch, everything)
 
 
 @pytest.mark.parametrize("size", [0, 3])
@@ -126,10 +107,7 @@ def test_compiled_and_interpreted_top_ks_agree(size: int, monkeypatch: pytest.Mo
     def everything() -> list[Any]:
         return [*best_top_ks(*model), *top_k_max_marginals(*model)]
 
-    compiled = everything()
-    interpret(monkeypatch)
-    for expected, interpreted in zip(compiled, everything(), strict=True):
-        np.testing.assert_allclose(interpreted, expected, rtol=1e-12)
+    check_interpreted(monkeypatch, everything)
 
 
 @pytest.mark.parametrize(("n", "length", "pooled"), [(5, 3, 0), (5, 5, 0), (12, 2, 0), (5, 3, 2)])
@@ -148,11 +126,20 @@ def test_compiled_and_interpreted_orders_agree(
         every = exhaustive_permutations(scores, *given) if n < 9 else found
         return [found.orders, found.values, every.orders, every.values, fused]
 
-    compiled = everything()
-    interpret(monkeypatch)
     with np.errstate(over="ignore"):  # the random numbers of the starts are those that overflow
-        for expected, interpreted in zip(compiled, everything(), strict=True):
-            np.testing.assert_allclose(interpreted, expected, rtol=1e-12)
+        check_interpreted(monkeypatch, everything)
+
+
+def test_compiled_and_interpreted_pairs_of_sequences_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def everything() -> list[Any]:
+        counted = []
+        for seed, short in itertools.product(range(20), (0, 100)):
+            sequences = random_sequences(seed)
+            scores = np.random.default_rng(seed).normal(size=len(sequences.features))
+            counted += GradedPairs(sequences).violations(scores, short)
+        return counted
+
+    check_interpreted(monkeypatch, everything)
 
 
 def test_splits_that_go_wrong_end_in_a_sort(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,15 +148,29 @@ def test_splits_that_go_wrong_end_in_a_sort(monkeypatch: pytest.MonkeyPatch) -> 
     positives = np.linspace(0.5, negatives.max() + 0.5, 12)
     scores, relevant = np.append(negatives, positives), np.repeat([False, True], [600, 12])
     expected = most_violated_ranking(scores, relevant, "ap", "greedy")
-    sort_descending = interpret(monkeypatch)["_sort_descending"]
+    sort_descending = interpret(monkeypatch, MODULES)["_sort_descending"]
     sides: list[int] = []
 
     def spy(scores: np.ndarray, numbers: np.ndarray) -> None:
         sides.append(len(scores))
         sort_descending(scores, numbers)
 
-    monkeypatch.setattr(MODULES[0], "_sort_descending", spy)
+    monkeypatch.setattr(interleaving, "_sort_descending", spy)
     found = most_violated_ranking(scores, relevant, "ap", "select")
     np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
     assert sides
     assert max(sides) > 300
+
+
+def test_compiled_and_interpreted_block_frank_wolfe_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With planes that find no slot, components that are enumerated and such that are cut."""
+    modules = [sys.modules[f"ranking.optimise.{name}"] for name in ("block_frank_wolfe", "block_turns")]
+    monkeypatch.setattr(modules[0], "SLOTS", 3)
+    for module in modules:
+        monkeypatch.setattr(module, "ENUMERATED", 4)
+    edges = np.concatenate([np.array([(i, i + 1) for i in range(5)]), all_pairs([1] * 6 + [4, 3])])
+    risk, *rest = problem([6, 4, 3, 1, 1], 17, 3.0, 2.0, edges=edges)
+    with monkeypatch.context() as patch:
+        assert interpret(patch, modules)
+        interpreted = block_frank_wolfe(risk, *rest, tolerance=1e-3)
+    agree(interpreted, block_frank_wolfe(risk, *rest, tolerance=1e-3))
