@@ -121,7 +121,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on(
         ({"folds": 1}, "folds must be at least 2, got 1"),
         (
             {"graph": "weather", "methods": [["HOB-SVM", {}]]},
-            "no similarity graph is called 'weather'; choose one",
+            "similarity graph: ",
         ),
         ({"features": [["Smell", {}]]}, "no feature is called 'Smell'"),
         (
