@@ -498,28 +498,3 @@ def test_recognised_with_its_columns(tmp_path):
         for more in ({}, detected.recognised.settings)
     )
     assert list(proposed.records()) == list(confirmed.records())
-
-
-def test_blood_cells_come_back_identical(real_data, tmp_path):
-    place = real_data / "bccd"
-    if not place.is_dir():
-        pytest.skip(f"no {place}")
-    voc, _ = read(make_source("PASCAL VOC", folder=str(place)))
-    lines = ["image,width,height,left,top,right,bottom,label,split,group"]
-    for image in voc.values():
-        part = "test" if image.test else "train"
-        for box in image.boxes:
-            cells = (f"{image.name}.jpg", *image.size, *box.box, ";".join(box.classes), part, image.name)
-            lines.append(",".join(map(str, cells)))
-    files = {f"JPEGImages/{file.name}": b"" for file in (place / "JPEGImages").iterdir()}
-    folder = lay(tmp_path / "bccd", {"cells.csv": "\n".join(lines), **files})
-    images, problems = read(make_source("Table of images", folder=str(folder)))
-    assert problems == []
-    assert len(images) > 300
-    for image in voc.values():
-        again = images[image.name]
-        assert (again.test, again.size) == (image.test, image.size)
-        assert [(box.box, box.classes) for box in again.boxes] == [
-            (box.box, box.classes) for box in image.boxes
-        ]
-        assert {box.group for box in again.boxes} == {image.name}

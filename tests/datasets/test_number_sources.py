@@ -172,9 +172,10 @@ def test_the_released_public_figures(real_data):
     file = real_data / "pubfig" / "pubfig_data.mat"
     if not file.is_file():
         pytest.skip(f"no {file}")
-    table, expected = make_source("Public figures", file=str(file))._table, loadmat(file)
-    assert table.features == pytest.approx(expected["feat"], abs=1e-6)
-    assert (len(table.test), (~table.test).sum()) == (772, 241)
+    table = make_source("Public figures", file=str(file))._table
+    assert table.features.shape == (772, 542)
+    assert table.features.sum(dtype=float) == pytest.approx(17741.5078, abs=1e-3)
+    assert (~table.test).sum() == 241
     assert len(table.attribute_names) == 11
     first = dict(zip(table.attribute_names, table.order[:, table.person[0]], strict=True))
     assert table.class_names[table.person[0]] == "Alex Rodriguez"
@@ -270,13 +271,8 @@ def test_a_csv_of_numbers_with_groups_and_a_split_and_cells_that_are_no_numbers(
     ]
 
 
-def test_a_csv_without_numbers(tmp_path):
-    for text, came in (
-        ("image\n1.png", "('image',)"),
-        ("image,group\n1.png,a", 0),
-        ("image," + ",".join(map(str, range(101))), 101),
-        ("image,split\n1.png,train", "image, split"),
-    ):
+def test_a_csv_without_numbers_or_with_too_many(tmp_path):
+    for text, came in (("image,group\n1.png,a", 0), ("image," + ",".join(map(str, range(101))), 101)):
         assert refusal(len, numbers_of(tmp_path, text)) == ("numbers.csv, line 1", came)
 
 

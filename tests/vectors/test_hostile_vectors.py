@@ -139,8 +139,12 @@ def test_names_of_entries_lead_nowhere(look, tmp_path):
     assert {path.name for path in set(tmp_path.rglob("*")) - before} == {"uploaded", "vectors.npy"}
 
 
-def test_a_row_of_a_zip_file_that_is_cut_short_is_refused(look, images):
+def test_a_zip_file_that_is_cut_short_is_refused(look, images):
     whole = npz(x=vectors_of(images), id=images.ids)
     assert look(whole) == ""
     for length in range(0, len(whole), 37):
         assert look(whole[:length])
+        look(whole[:length] + bytes([whole[length] ^ 0xFF]) + whole[length + 1 :])  # read or refused
+    rows = npy(vectors_of(images))
+    sizes = [struct.pack("<I", len(rows) - missing) for missing in (8, 0)]
+    assert look(zipped({"x.npy": rows[:-8]}).replace(*sizes)), "an entry that is shorter than it claims"

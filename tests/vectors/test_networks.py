@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -226,27 +223,6 @@ def test_a_model_that_takes_too_long_or_too_much_memory_is_ended(runtime, upload
         network.ask(np.zeros((1, 3, 8, 6), np.float32), "features")
     assert "4.29 GB" in caught.value.remedy
     assert "RANKING_INTAKE_NETWORK_MEMORY" in caught.value.remedy
-
-
-def test_a_model_at_work_ends_with_the_worker_that_is_killed(runtime, uploaded):
-    """Cancelling a look at it kills a worker that waits for an answer."""
-    program = (
-        "import numpy as np; from ranking.networks.running import Network; from pathlib import Path\n"
-        f"network = Network(Path({str(uploaded(heavy(1000)))!r}))\n"
-        "print(network._process.pid, flush=True)\n"
-        "network.ask(np.zeros((1, 3, 512, 512), np.float32), 'features')"
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as waiting:
-        child = int(waiting.stdout.readline())
-        time.sleep(0.5)  # it is at work
-        waiting.kill()
-    until = time.monotonic() + 20
-    while Path(f"/proc/{child}").exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    ended = not Path(f"/proc/{child}").exists()
-    if not ended:
-        os.kill(child, signal.SIGKILL)
-    assert ended
 
 
 def test_models_that_cannot_be_used_are_refused(runtime, uploaded, images):
