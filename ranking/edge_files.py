@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Ints
 
 MOST_PAIRS = 1_000_000  # of one file
@@ -66,22 +67,19 @@ def keep_edges(folder: Path, set_key: str, edges: Ints) -> str:
 
 def load_edges(folder: Path, set_key: str, name: str) -> Ints:
     """The pairs of that name of an image set. ValueError, with the remedy, where they are not there or damaged."""
-    again = "bring the CSV once more on the page Train: equal pairs have the same name"
+    again = "upload the CSV again on the page Train: equal pairs have the same name"
+    subject = f"pairs of {short_name(name)}"
     file = edges_file(folder, set_key, name)
     try:
         edges = np.load(file, allow_pickle=False)
     except FileNotFoundError as error:
-        raise ValueError(f"the pairs of {short_name(name)} are not in {folder.parent}; {again}") from error
+        raise InputError(subject, f"a file in {folder.parent}", "none", again) from error
     except (OSError, ValueError, EOFError) as error:
-        raise ValueError(
-            f"the pairs of {short_name(name)} cannot be read: expected an array of NumPy in {file}, got one that is "
-            f"damaged ({error}); {again}"
-        ) from error
+        came = f"a damaged file ({error})"
+        raise InputError(subject, f"an array of NumPy in {file}", came, again) from error
     if edges.dtype != np.int64 or edges_name(edges) != name:
-        raise ValueError(
-            f"the pairs of {short_name(name)} were changed by another hand: expected those that its name is made of "
-            f"in {file}, got others, {edges.dtype} of shape {edges.shape}; {again}"
-        )
+        expected = f"the pairs in {file} from which its name was made"
+        raise InputError(subject, expected, f"others, {edges.dtype} of shape {edges.shape}", again)
     return checked_edges(edges)
 
 
@@ -95,19 +93,20 @@ def checked_edges(edges: Ints) -> Ints:
     """`edges` as (m, 2) int64, at most MOST_PAIRS of them, each pair once, its lower sample first, and in ascending
     order; else a ValueError."""
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
-        raise ValueError(
-            f"expected pairs as (m, 2) integers, got {edges.dtype} of shape {edges.shape}; read them from a CSV"
-        )
+        came = f"{edges.dtype} of shape {edges.shape}"
+        raise InputError("pairs", "(m, 2) integers", came, "read them from a CSV")
     if len(edges) > MOST_PAIRS:
-        raise ValueError(f"expected at most {MOST_PAIRS:,} pairs, got {len(edges):,}; leave some out")
+        raise InputError("pairs", f"at most {MOST_PAIRS:,}", len(edges), "leave some out")
     first, second = edges[:, 0], edges[:, 1]
     wrong = ~((first >= 0) & (first < second))
     wrong[1:] |= (first[1:] < first[:-1]) | ((first[1:] == first[:-1]) & (second[1:] <= second[:-1]))
     if wrong.any():
         row = int(wrong.argmax())
         before = f" after {edges[row - 1].tolist()}" if row else ""
-        raise ValueError(
-            f"row {row}: expected each pair once, its lower sample first, and in ascending order, got "
-            f"{edges[row].tolist()}{before}; read them from a CSV, which may have them in any order"
+        raise InputError(
+            f"row {row}",
+            "each pair once, its lower sample first, and in ascending order",
+            f"{edges[row].tolist()}{before}",
+            "read them from a CSV, which may have them in any order",
         )
     return edges.astype(np.int64, copy=False)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ranking.edge_files import is_edges_name, short_name
+from ranking.errors import InputError
 from ranking.features import feature_columns
 from ranking.similarity import nearest, same_group, same_image, similarity_graph
 from ranking.types import Bools, Features, ImageSet, Ints, SimilarityGraph
@@ -50,9 +51,8 @@ def is_graph_name(by: str) -> bool:
 def check_graph_name(by: str) -> None:
     """ValueError unless settings may name a graph so."""
     if not is_graph_name(by):
-        raise ValueError(
-            f"no similarity graph is called {by!r:.80}; choose one of: {', '.join(GRAPHS)}, or bring a CSV of pairs"
-        )
+        remedy = "choose one of these, or upload a CSV of pairs"
+        raise InputError("similarity graph", f"one of {', '.join(GRAPHS)}", f"{by!r:.80}", remedy)
 
 
 def graph_words(by: str) -> str:
@@ -101,7 +101,7 @@ def graph_edges(
     """
     check_graph_name(by)
     if is_edges_name(by) != (brought is not None):
-        raise ValueError(f"pairs must be given with the name of a CSV and with no other, the name is {by!r}")
+        raise InputError("pairs", "pairs with the name of a CSV, and with no other name", f"the name {by!r}")
     edges = np.concatenate(
         [
             part[GRAPHS[by].pairs(image_set, vectors, part)]
@@ -124,9 +124,8 @@ def within(edges: Ints, rows: Ints, n: int) -> Ints:
     array([[1, 2]])
     """
     if len(edges) and edges.max() >= n:
-        raise ValueError(
-            f"pairs must be of the {n:,} samples of the image set, got sample number {edges.max():,}"
-        )
+        expected = f"samples 0 to {n - 1:,} of the image set"
+        raise InputError("pairs", expected, f"sample number {edges.max():,}")
     among = np.zeros(n, bool)
     among[rows] = True
     found: Ints = edges[among[edges].all(axis=1)]
@@ -136,9 +135,11 @@ def within(edges: Ints, rows: Ints, n: int) -> Ints:
 def _check_size(edges: int, vectors: Features) -> None:
     needed = edges * vectors.shape[1] * vectors.itemsize
     if needed > MOST_BYTES:
-        raise ValueError(
-            f"{edges:,} pairs with {vectors.shape[1]:,} affinities each would take {needed / 1e9:.1f} GB, expected at "
-            f"most {MOST_BYTES / 1e9:g} GB; choose features of fewer columns, or neighbours of fewer pairs"
+        raise InputError(
+            "similarity graph",
+            f"at most {MOST_BYTES / 1e9:g} GB",
+            f"{edges:,} pairs with {vectors.shape[1]:,} affinities each, {needed / 1e9:.1f} GB",
+            "choose features with fewer columns, or a graph with fewer pairs",
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ranking.apart import answer_apart, ask_apart
 from ranking.edge_files import MOST_PAIRS
+from ranking.errors import InputError
 from ranking.image_graph import GRAPHS
 from ranking.room_quotas import check_disk
 from ranking.similarity import edges_from_csv
@@ -24,7 +25,8 @@ def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
     check_disk(store.home)  # here, for pages offer to make space where a FullError comes
     told = ask_apart("ranking.own_edges", [str(store.home), set_key], data)
     if "wrong" in told:
-        raise ValueError(f"{name}, {told['wrong']}")
+        line, *parts = told["wrong"]
+        raise InputError(f"{name}, {line}", *parts)
     return str(told["kept"])
 
 
@@ -32,10 +34,8 @@ def read_pairs(data: bytes, ids: Any) -> Ints:
     """The pairs (m, 2), m > 0, of a CSV in the columns i and j, by the `ids` (n,) of the samples; else ValueError."""
     edges = edges_from_csv(io.BytesIO(data), ids, MOST_PAIRS)
     if not len(edges):
-        raise ValueError(
-            "line 2: expected a pair of samples, got nothing; write one below the line i,j, or choose "
-            f"“{GRAPHS['none'].words.capitalize()}” above"
-        )
+        remedy = f"write one below the line i,j, or choose “{GRAPHS['none'].words.capitalize()}” above"
+        raise InputError("line 2", "a pair of samples", "nothing", remedy)
     return edges
 
 
@@ -45,8 +45,8 @@ def _work(arguments: list[str], data: bytes) -> dict[str, Any]:
     ids = store.image_set(set_key).ids
     try:
         edges = read_pairs(data, ids)
-    except ValueError as error:
-        return {"wrong": str(error)}
+    except InputError as error:
+        return {"wrong": error.args}
     return {"kept": store.keep_edges(set_key, edges)}
 
 

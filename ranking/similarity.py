@@ -17,6 +17,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.spreadsheets import FORMULA_STARTS, guarded
 from ranking.text import readable
 from ranking.types import Features, Floats, Ints, SimilarityGraph, is_real
@@ -45,9 +46,9 @@ def same_group(groups: npt.ArrayLike) -> Edges:
     """All pairs of samples of one group. groups: (n,) numbers or names; none is NaN, which equals nothing."""
     given = np.asarray(groups)
     if given.ndim != 1:
-        raise ValueError(f"groups must be (n,), one a sample, got shape {given.shape}")
+        raise InputError("groups", "(n,), one per sample", f"shape {given.shape}")
     if given.dtype.kind == "f" and np.isnan(given).any():
-        raise ValueError(f"groups must not be NaN, sample {np.isnan(given).argmax()} is; give it a group")
+        raise InputError("groups", "no NaN", f"NaN for sample {np.isnan(given).argmax()}", "give it a group")
     numbers = np.unique(given, return_inverse=True)[1]
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(np.bincount(numbers))[numbers[order]] if len(order) else order
@@ -70,7 +71,7 @@ def nearest(features: npt.ArrayLike, k: int) -> Edges:
     vectors = _checked_features(features)
     n = len(vectors)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < n:
-        raise ValueError(f"k must be a whole number from 1 to {n - 1}, the number of other samples, got {k}")
+        raise InputError("k", f"a whole number from 1 to {n - 1}, the number of other samples", k)
     norms = np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in _blocks(vectors)])
     at_once, found = max(1, BLOCK // n), []
     for start in range(0, n, at_once):
@@ -118,7 +119,7 @@ def edges_from_csv(
     """
     number_of = {str(name): number for number, name in enumerate(ids)}
     if len(number_of) != len(ids):
-        raise ValueError(f"ids must be different, got {len(ids)} with {len(number_of)} different ones")
+        raise InputError("ids", f"{len(ids):,} different ids", len(number_of))
     for name, number in [item for item in number_of.items() if item[0].startswith(FORMULA_STARTS)]:
         number_of.setdefault(guarded(name), number)
     codes, places = array("q"), array("q")  # of each pair low * n + high, and its line
@@ -126,7 +127,7 @@ def edges_from_csv(
         for line, pair in _lines(stream, most):
             low, high = _pair_of(line, pair, number_of)
             if len(codes) == most:
-                raise ValueError(f"line {line}: expected at most {most:,} pairs, got more; leave some out")
+                raise InputError(f"line {line}", f"at most {most:,} pairs", "more", "leave some out")
             codes.append(low * len(ids) + high)
             places.append(line)
     pairs = np.frombuffer(codes, np.int64) if codes else np.empty(0, np.int64)
@@ -148,37 +149,35 @@ def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str
         header = next(lines, [])
         if header.count("i") != 1 or header.count("j") != 1:
             names = readable(", ".join(header)) or "nothing"
-            raise ValueError(
-                f"line 1: expected the column names i and j, got {names}; "
-                "put the line i,j before the pairs, with a comma between the two"
-            )
+            remedy = "put the line i,j before the pairs, with a comma between the two"
+            raise InputError("line 1", "the column names i and j", names, remedy)
         i, j = header.index("i"), header.index("j")
         for cells in filter(None, lines):
             cells += [""] * (max(i, j) + 1 - len(cells))
             yield lines.line_num, (cells[i], cells[j])
     except csv.Error as error:
-        raise ValueError(
-            f"line {lines.line_num}: expected comma-separated values, got {error}; save the table as CSV again"
-        ) from error
+        where, remedy = f"line {lines.line_num}", "save the table as CSV again"
+        raise InputError(where, "comma-separated values", str(error), remedy) from error
 
 
 def _decoded(stream: IO[bytes], most: int | None) -> Iterator[str]:
     for number, line in enumerate(stream, start=1):
         if most is not None and number > most + MOST_OTHER_LINES:
-            raise ValueError(
-                f"line {number}: expected at most {most:,} pairs and {MOST_OTHER_LINES:,} other lines, got more; "
-                "remove empty lines, and line breaks within cells"
+            raise InputError(
+                f"line {number}",
+                f"at most {most:,} pairs and {MOST_OTHER_LINES:,} other lines",
+                "more",
+                "remove empty lines, and line breaks within cells",
             )
         if len(line) > LONGEST_LINE:
-            raise ValueError(
-                f"line {number}: expected at most {LONGEST_LINE:,} bytes, got {len(line):,}; leave other columns out"
+            raise InputError(
+                f"line {number}", f"at most {LONGEST_LINE:,} bytes", len(line), "remove other columns"
             )
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise ValueError(
-                f"line {number}: expected UTF-8, got {error.reason}; save the table as CSV in UTF-8"
-            ) from error
+            remedy = "save the table as CSV in UTF-8"
+            raise InputError(f"line {number}", "UTF-8", error.reason, remedy) from error
 
 
 def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> tuple[int, int]:
@@ -187,13 +186,11 @@ def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> 
         if cell not in number_of:
             came = repr(cell[:80]) if cell else "nothing"
             some = ", ".join(itertools.islice(number_of, 3))
-            raise ValueError(
-                f"line {line}: expected the id of a sample in column {column} (such as {some}), got {came}; "
-                "correct the id or remove the line"
-            )
+            expected = f"the id of a sample in column {column} (such as {some})"
+            raise InputError(f"line {line}", expected, came, "correct the id or remove the line")
     i, j = number_of[pair[0]], number_of[pair[1]]
     if i == j:
-        raise ValueError(f"line {line}: expected two different samples, got {pair[0]} twice; remove the line")
+        raise InputError(f"line {line}", "two different samples", f"{pair[0]} twice", "remove the line")
     return min(i, j), max(i, j)
 
 
@@ -203,10 +200,8 @@ def _check_once(codes: Edges, places: Edges, ids: Sequence[object] | npt.NDArray
     if len(again):
         at = again[places[again].argmin()]
         i, j = (ids[int(number)] for number in divmod(codes[at], len(ids)))
-        raise ValueError(
-            f"line {places[at]}: expected each pair once, {i} and {j} came in line {places[at - 1]}; "
-            "remove one of the two lines"
-        )
+        came, remedy = f"{i} and {j} again, as in line {places[at - 1]}", "remove one of the two lines"
+        raise InputError(f"line {places[at]}", "each pair once", came, remedy)
 
 
 def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
@@ -221,11 +216,9 @@ def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
     vectors = _checked_features(features)
     pairs = np.asarray(edges)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-        raise ValueError(f"edges must be (m, 2) integers, got {pairs.dtype} of shape {pairs.shape}")
+        raise InputError("edges", "(m, 2) integers", f"{pairs.dtype} of shape {pairs.shape}")
     if len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(vectors):
-        raise ValueError(
-            f"edges must name samples 0 to {len(vectors) - 1}, got {pairs.min()} to {pairs.max()}"
-        )
+        raise InputError("edges", f"samples 0 to {len(vectors) - 1}", f"{pairs.min()} to {pairs.max()}")
     found = np.empty((len(pairs), vectors.shape[1]), vectors.dtype)
     size = max(1, BLOCK // max(1, vectors.shape[1]))
     with np.errstate(over="ignore", under="ignore"):  # far apart is 0
@@ -250,16 +243,16 @@ def similarity_graph(features: npt.ArrayLike, edges: npt.ArrayLike) -> Similarit
 def _checked_features(features: npt.ArrayLike) -> Features:
     vectors = np.asarray(features)
     if vectors.ndim != 2:
-        raise ValueError(f"features must be (n, d), got shape {vectors.shape}")
+        raise InputError("features", "(n, d)", f"shape {vectors.shape}")
     if not is_real(vectors):
-        raise ValueError(f"features must be real numbers, got {vectors.dtype}")
+        raise InputError("features", "real numbers", str(vectors.dtype))
     if vectors.dtype not in (np.float32, np.float64):
         vectors = vectors.astype(np.float64)
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
-        raise ValueError(
-            f"features must be finite; NaN or infinity in {np.count_nonzero(~finite)} rows, "
-            f"first {int(np.argmin(finite))}"
+        count, first = np.count_nonzero(~finite), int(np.argmin(finite))
+        raise InputError(
+            "features", "finite numbers", f"NaN or infinity in {count} rows, the first row {first}"
         )
     return vectors
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Features
 
 MOST_COLUMNS = 65_536  # of one matrix: names from strangers tell how wide a matrix is, before there is one
@@ -92,7 +93,7 @@ def keep_vectors(folder: Path, set_key: str, draft: Path, told: KeptVectors) -> 
     Where they are there already, what is told of them is told anew.
     """
     if not is_vectors_name(told.name):
-        raise ValueError(f"expected the name of vectors, got {told.name!r:.80}; bring the file again")
+        raise InputError("name", "the name of vectors", f"{told.name!r:.80}", "upload the file again")
     target = vectors_file(folder, set_key, told.name)
     target.parent.mkdir(parents=True, exist_ok=True)
     half_written = target.with_suffix(".part")
@@ -122,7 +123,7 @@ def _told(file: Path, lent: bool) -> KeptVectors:
 def remove_vectors(folder: Path, set_key: str, name: str) -> None:
     """Remove vectors and what is told of them, for good. Repeating it is harmless."""
     if not is_vectors_name(name):
-        raise ValueError(f"no vectors are called {name!r:.80}; choose those of the list")
+        raise InputError("name", "the name of vectors", f"{name!r:.80}", "choose those of the list")
     file = vectors_file(folder, set_key, name)
     file.unlink(missing_ok=True)
     file.with_suffix(".json").unlink(missing_ok=True)

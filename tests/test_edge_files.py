@@ -1,4 +1,4 @@
-"""Pairs that people brought, on disk: named by what is in them, whole or not there, and never another's."""
+"""Pairs that people uploaded, on disk: named by their content, complete or absent; and the CSV that lists them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
+from refusing import refusal
 
-from ranking import edge_files
-from ranking.edge_files import checked_edges, edges_file, edges_name, is_edges_name, kept_edges
+from ranking import edge_files, own_edges
+from ranking.datasets import ready_made_folder
+from ranking.edge_files import checked_edges, edges_file, edges_name, is_edges_name, kept_edges, short_name
 from ranking.image_graph import GRAPHS, is_graph_name
+from ranking.own_edges import keep_pairs_apart, read_pairs
+from ranking.room_quotas import DISK, FullError
+from ranking.rooms import Rooms
 from ranking.store import Store
 
 EDGES = np.array([[0, 2], [1, 2], [1, 7]])
@@ -19,17 +25,19 @@ KEY = "a" * 64
 
 def test_pairs_come_back_under_a_name_of_their_content(tmp_path: Path) -> None:
     store = Store(tmp_path)
+    (tmp_path / "edges").rmdir()  # a home of before there were any
     name = store.keep_edges(KEY, EDGES)
     assert is_edges_name(name)
     assert name == edges_name(EDGES.astype(np.int32)) != edges_name(EDGES[:2])
-    found = Store(tmp_path).edges_of(KEY, name)
-    assert found is not None
-    np.testing.assert_array_equal(found, EDGES)
-    assert found.dtype == np.int64
+    edges = Store(tmp_path).edges_of(KEY, name)
+    np.testing.assert_array_equal(edges, EDGES)
+    assert edges.dtype == np.int64
     assert store.keep_edges(KEY, EDGES) == name, "harmless"
     empty = store.keep_edges(KEY, EDGES[:0])
     assert store.edges_of(KEY, empty).shape == (0, 2)
     assert [file.suffix for file in (tmp_path / "edges" / KEY).iterdir()] == [".npy", ".npy"]
+    for graph in (None, *GRAPHS):
+        assert store.edges_of(KEY, graph) is None
 
 
 def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path: Path) -> None:
@@ -43,64 +51,43 @@ def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path: Path)
     assert kept_edges(store.edges, "c" * 64) == []
 
 
-@pytest.mark.parametrize("graph", [None, *GRAPHS])
-def test_other_graphs_name_no_pairs(tmp_path: Path, graph: str | None) -> None:
-    assert Store(tmp_path).edges_of(KEY, graph) is None
-
-
-def test_what_is_not_here_says_where_and_what_to_do(tmp_path: Path) -> None:
+def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path: Path) -> None:
     store = Store(tmp_path)
     name = store.keep_edges(KEY, EDGES)
     for key, other in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
-        with pytest.raises(
-            ValueError, match=rf"the pairs of CSV .{{8}} are not in {tmp_path}; bring the CSV once more"
-        ):
+        with refused(f"pairs of {short_name(other)}") as caught:
             store.edges_of(key, other)
-
-
-def test_damage_is_noticed_and_bringing_them_again_mends_it(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    name = store.keep_edges(KEY, EDGES)
+        assert str(tmp_path) in caught.value.expected
+        assert caught.value.remedy
     file = edges_file(store.edges, KEY, name)
     whole = file.read_bytes()
     np.save(file, EDGES + 1)
-    with pytest.raises(
-        ValueError,
-        match=r"were changed by another hand: expected .*csv-.*\.npy, got others, .*; bring the CSV once",
-    ):
+    with refused(f"pairs of {short_name(name)}", "others, int64 of shape (3, 2)"):
         store.edges_of(KEY, name)
     file.write_bytes(whole[:-3])
-    with pytest.raises(
-        ValueError, match=r"cannot be read: expected an array .*csv-.*\.npy, got .*; bring the CSV once more"
-    ):
+    with refused(f"pairs of {short_name(name)}") as caught:
         store.edges_of(KEY, name)
+    assert str(file) in caught.value.expected
     store.keep_edges(KEY, EDGES)
     assert file.read_bytes() == whole
 
 
-@pytest.mark.parametrize(
-    ("edges", "why"),
-    [
-        ([[1, 0]], r"row 0: expected .* its lower sample first, .* got \[1, 0\]; read them from a CSV"),
-        ([[1, 1]], r"row 0: .* got \[1, 1\];"),
-        ([[-1, 1]], r"row 0: .* got \[-1, 1\];"),
-        ([[0, 1], [0, 1]], r"row 1: expected each pair once, .* got \[0, 1\] after \[0, 1\];"),
-        ([[0, 2], [0, 1]], r"row 1: .* in ascending order, got \[0, 1\] after \[0, 2\];"),
-        ([[0, 2], [1, 2], [0, 3], [0, 1]], r"row 2: .* got \[0, 3\] after \[1, 2\];"),
-        ([0, 1], r"expected pairs as \(m, 2\) integers, got int64 of shape \(2,\); read them from a CSV"),
-        ([[0.0, 1.0]], "got float64"),
-    ],
-)
-def test_what_are_no_pairs_is_refused(tmp_path: Path, edges: list, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        Store(tmp_path).keep_edges(KEY, np.array(edges))
+def test_what_are_no_pairs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for edges, subject, came in (
+        ([[1, 0]], "row 0", "[1, 0]"),
+        ([[1, 1]], "row 0", "[1, 1]"),
+        ([[-1, 1]], "row 0", "[-1, 1]"),
+        ([[0, 1], [0, 1]], "row 1", "[0, 1] after [0, 1]"),
+        ([[0, 2], [0, 1]], "row 1", "[0, 1] after [0, 2]"),
+        ([[0, 2], [1, 2], [0, 3], [0, 1]], "row 2", "[0, 3] after [1, 2]"),
+        ([0, 1], "pairs", "int64 of shape (2,)"),
+        ([[0.0, 1.0]], "pairs", "float64 of shape (1, 2)"),
+    ):
+        assert refusal(Store(tmp_path).keep_edges, KEY, np.array(edges)) == (subject, came)
     assert not list((tmp_path / "edges").iterdir())
-
-
-def test_there_is_a_most(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edge_files, "MOST_PAIRS", 2)
     assert len(checked_edges(EDGES[:2])) == 2
-    with pytest.raises(ValueError, match="expected at most 2 pairs, got 3; leave some out"):
+    with refused("pairs", 3):
         checked_edges(EDGES)
 
 
@@ -123,17 +110,46 @@ def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(
     assert [file.stem for file in (store.edges / KEY).iterdir()] == [name]
 
 
-@pytest.mark.parametrize(
-    "text", ["csv-", "csv-" + "g" * 32, "csv-" + "a" * 31, "../" + "a" * 32, "csv-" + "A" * 32]
-)
-def test_no_other_text_becomes_a_path(text: str) -> None:
-    assert not is_edges_name(text)
-    assert not is_graph_name(text)
-    assert not is_edges_name(f"csv-{'a' * 32}\n")
+def test_no_other_text_becomes_a_path() -> None:
+    for text in ("csv-", "csv-" + "g" * 32, "csv-" + "a" * 31, "../" + "a" * 32, f"csv-{'a' * 32}\n"):
+        assert not is_edges_name(text), text
+        assert not is_graph_name(text), text
+    assert not is_edges_name("csv-" + "A" * 32)
     assert is_graph_name(f"csv-{'a' * 32}")
 
 
-def test_the_folder_of_pairs_is_made_where_a_home_lacks_it(tmp_path: Path) -> None:
-    Store(tmp_path)
-    (tmp_path / "edges").rmdir()  # a home of before there were any
-    assert Store(tmp_path).keep_edges(KEY, EDGES)
+# ------------------------------------------------------------------------------- a CSV, read by a process of its own
+
+
+def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, room = ready_made_folder(), Store(Rooms(tmp_path).make("room-of-anna"))
+    assert folder is not None
+    key, long = room.adopt(folder, "ready-made"), "x" * 600
+    ids = room.image_set(key).ids
+    data = f"i,j\n{ids[3]},{ids[1]}\n{ids[0]},{ids[2]}\n".encode()
+    monkeypatch.setenv(DISK, "1")
+    with pytest.raises(FullError):  # pages offer to make space where this error comes
+        keep_pairs_apart(room, key, "pairs.csv", data)
+    monkeypatch.delenv(DISK)
+    assert refusal(keep_pairs_apart, room, key, long, b"") == (f"{long}, line 1", "nothing")
+    with refused("p  1.csv, line 4") as caught:
+        keep_pairs_apart(room, key, "p  1.csv", data + f"{ids[1]},{ids[3]}\n".encode())
+    assert f"{ids[1]} and {ids[3]}" in caught.value.came
+    assert caught.value.remedy
+    with pytest.raises(ValueError, match="'gone'"):
+        keep_pairs_apart(room, "gone", "pairs.csv", b"i,j\n")
+    assert not list(room.edges.rglob("*.npy"))
+    name = keep_pairs_apart(room, key, "pairs.csv", data)
+    np.testing.assert_array_equal(room.edges_of(key, name), [[0, 2], [1, 3]])
+
+
+def test_too_many_pairs_and_none_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = ["a", "b", "c", "d"]
+    monkeypatch.setattr(own_edges, "MOST_PAIRS", 2)
+    np.testing.assert_array_equal(read_pairs(b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])
+    assert refusal(read_pairs, b"i,j\na,b\na,c\na,d\n", ids) == ("line 4", "more")
+    with refused("line 2", "nothing") as caught:
+        read_pairs(b"i,j\n", ids)
+    assert caught.value.remedy

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused
+from refusing import refusal
 
 from ranking import image_graph as module
 from ranking.edge_files import edges_name
@@ -62,6 +64,8 @@ def expected_pairs(found: ImageSet, by: str, vectors: np.ndarray, rows: list[int
         return {(i, j) for i, j in together if found.groups[i] == found.groups[j]}
     if by == "none":
         return set()
+    if by not in GRAPHS:
+        return set(together) & set(map(tuple, UPLOADED.tolist()))
     near = set()
     for i in rows:
         others = [j for j in rows if j != i and found.test[i] == found.test[j]]
@@ -70,97 +74,69 @@ def expected_pairs(found: ImageSet, by: str, vectors: np.ndarray, rows: list[int
     return near
 
 
-@pytest.mark.parametrize("by", GRAPHS)
-@pytest.mark.parametrize("which", ["all", "train", "some"])
-def test_edges_join_similar_samples_of_one_side_numbered_among_those_taken(by: str, which: str) -> None:
+UPLOADED = np.array([pair for pair in itertools.combinations(range(40), 2) if sum(pair) % 3 == 0])
+SOME = np.random.default_rng(2).uniform(size=40) < 0.6
+
+
+def test_edges_join_similar_samples_of_one_split_numbered_among_those_taken() -> None:
+    """Also pairs that a person uploaded."""
     found, vectors = image_set(), features()
-    rows = {"all": None, "train": ~found.test, "some": np.random.default_rng(2).uniform(size=40) < 0.6}[which]
-    graph = image_graph(found, by, BOX, vectors, rows)
-    taken = np.arange(40) if rows is None else np.flatnonzero(rows)
-    expected = expected_pairs(found, by, vectors, taken.tolist())
-    assert pairs(taken[graph.edges].reshape(-1, 2)) == expected
-    assert len(graph.edges) == len(expected)
-    assert bool(expected) == (by != "none")
-    assert (found.test[taken[graph.edges[:, 0]]] == found.test[taken[graph.edges[:, 1]]]).all()
-    assert graph.affinity.shape == (len(expected), 8)
-    assert graph.affinity.dtype == np.float32
-    ends = vectors[taken][graph.edges]
-    np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
+    for by, rows in itertools.product((*GRAPHS, edges_name(UPLOADED)), (None, ~found.test, SOME)):
+        uploaded = None if by in GRAPHS else UPLOADED
+        graph = image_graph(found, by, BOX, vectors, rows, uploaded)
+        taken = np.arange(40) if rows is None else np.flatnonzero(rows)
+        expected = expected_pairs(found, by, vectors, taken.tolist())
+        assert pairs(taken[graph.edges].reshape(-1, 2)) == expected, by
+        assert len(graph.edges) == len(expected), by
+        assert bool(expected) == (by != "none")
+        assert uploaded is None or len(expected) < len(UPLOADED), "some join the splits"
+        assert graph.affinity.shape == (len(expected), 8)
+        assert graph.affinity.dtype == np.float32
+        ends = vectors[taken][graph.edges]
+        np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("parts", "columns"),
-    [
+def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_else() -> None:
+    for parts, columns in (
         (BOX, range(8)),
         (WHOLE, range(8)),
         (BOX + WHOLE, range(8)),
         (WHOLE + BOX, range(8, 16)),
-        (WHOLE + BOX + WHOLE + [("Colour", {"bins": 2, "space": "RGB"})], [*range(8, 16), *range(24, 32)]),
-    ],
-)
-@pytest.mark.parametrize("by", ["same image", "nearest"])
-def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_else(
-    by: str, parts: list, columns: list[int]
-) -> None:
-    found, vectors = image_set(), features(8 * len(parts), np.float64)
-    graph = image_graph(found, by, parts, vectors)
-    chosen = vectors[:, list(columns)]
-    ends = chosen[graph.edges]
-    np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-12)
-    assert pairs(graph.edges) == expected_pairs(found, by, chosen, list(range(40)))
-
-
-@pytest.mark.parametrize("by", GRAPHS)
-@pytest.mark.parametrize("rows", [[], [3], [3, 5]])
-def test_few_samples_have_few_neighbours(by: str, rows: list[int]) -> None:
-    found, chosen = image_set(), np.zeros(40, bool)
-    chosen[rows] = True
-    graph = image_graph(found, by, BOX, features(), chosen)
-    near = by == "nearest" and len(rows) == 2 and found.test[3] == found.test[5]
-    expected = near or pairs(graph.edges) == {(0, 1)}
-    assert len(graph.edges) == int(expected)
-    assert graph.affinity.shape[1] == 8
-
-
-def test_an_unknown_name_lists_the_known() -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"same image, same group, nearest.*'friends'|'friends'.*same image, same group, nearest",
+        (
+            WHOLE + BOX + WHOLE + [("Colour", {"bins": 2, "space": "RGB"})],
+            [*range(8, 16), *range(24, 32)],
+        ),
     ):
-        image_graph(image_set(), "friends", BOX, features())
+        found, vectors = image_set(), features(8 * len(parts), np.float64)
+        chosen = vectors[:, list(columns)]
+        for by in ("same image", "nearest"):
+            graph = image_graph(found, by, parts, vectors)
+            ends = chosen[graph.edges]
+            np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-12)
+            assert pairs(graph.edges) == expected_pairs(found, by, chosen, list(range(40))), (by, parts)
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Pairs that a person brought
-# ---------------------------------------------------------------------------------------------------------
-
-BROUGHT = np.array([pair for pair in itertools.combinations(range(40), 2) if sum(pair) % 3 == 0])
-
-
-@pytest.mark.parametrize("which", ["all", "train", "some"])
-def test_pairs_that_were_brought_stay_within_a_split(which: str) -> None:
-    found, vectors = image_set(), features()
-    rows = {"all": None, "train": ~found.test, "some": np.random.default_rng(2).uniform(size=40) < 0.6}[which]
-    graph = image_graph(found, edges_name(BROUGHT), BOX, vectors, rows, BROUGHT)
-    taken = np.arange(40) if rows is None else np.flatnonzero(rows)
-    expected = {
-        (i, j)
-        for i, j in BROUGHT.tolist()
-        if {i, j} <= set(taken.tolist()) and found.test[i] == found.test[j]
-    }
-    assert 0 < len(expected) < len(BROUGHT)
-    assert pairs(taken[graph.edges]) == expected
-    assert len(graph.edges) == len(expected)
-    ends = vectors[taken][graph.edges]
-    np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
+def test_few_samples_have_few_neighbours() -> None:
+    found = image_set()
+    for by, rows in itertools.product(GRAPHS, ([], [3], [3, 5])):
+        chosen = np.isin(np.arange(40), rows)
+        graph = image_graph(found, by, BOX, features(), chosen)
+        edges = expected_pairs(found, by, features(), rows)
+        assert len(graph.edges) == len(edges), (by, rows)
+        assert graph.affinity.shape[1] == 8
 
 
-def test_a_name_without_its_pairs_and_pairs_of_another_set_are_refused() -> None:
-    found, name = image_set(), edges_name(BROUGHT)
-    for by, brought in ((name, None), ("same image", BROUGHT)):
-        with pytest.raises(ValueError, match=f"with the name of a CSV and with no other, the name is '{by}'"):
-            image_graph(found, by, BOX, features(), brought=brought)
-    with pytest.raises(ValueError, match="of the 40 samples of the image set, got sample number 40"):
+def test_unknown_names_and_pairs_that_do_not_fit_are_refused() -> None:
+    found, name = image_set(), edges_name(UPLOADED)
+    with refused("similarity graph", "'friends'") as caught:
+        image_graph(found, "friends", BOX, features())
+    assert all(known in caught.value.expected for known in GRAPHS)
+    for by, uploaded in ((name, None), ("same image", UPLOADED)):
+        assert refusal(image_graph, found, by, BOX, features(), brought=uploaded) == (
+            "pairs",
+            f"the name {by!r}",
+        )
+    with refused("pairs", "sample number 40"):
         image_graph(found, name, BOX, features(), brought=np.array([[0, 40]]))
 
 
@@ -172,7 +148,6 @@ def test_affinities_beyond_the_memory_are_refused_before_they_are_made(
     monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4)
     assert len(image_graph(found, "same image", BOX, vectors).edges) == edges
     monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4 - 1)
-    with pytest.raises(
-        ValueError, match=rf"{edges} pairs with 8 affinities each would take .*; choose features"
-    ):
+    with refused("similarity graph") as caught:
         image_graph(found, "same image", BOX, vectors)
+    assert f"{edges} pairs" in caught.value.came

@@ -6,9 +6,8 @@ import random
 import time
 import unicodedata
 
-import pytest
-
 from ranking.intake.files import image_name
+from ranking.spreadsheets import guarded
 from ranking.text import on_one_line, readable, told_apart
 
 MARKS = "\u0301" * 60_000 + "\u0323" * 60_000  # in an order that composing has to change, one mark at a time
@@ -37,25 +36,25 @@ def shown_whole(text: str, limit: int) -> str:
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_what_is_shown_is_what_all_of_the_text_would_show(seed: int) -> None:
-    draw = random.Random(seed)
-    text = "".join(draw.choices(LETTERS, k=draw.randint(0, 300)))
-    limit = draw.choice([4, 20, 80, 255])
-    assert readable(text, limit) == shown_whole(text, limit)
-    whole = " ".join(text.split())
-    assert on_one_line(text, 10_000) == whole
-    assert on_one_line(text, limit) == whole[:limit]
+def test_what_is_shown_is_what_all_of_the_text_would_show() -> None:
+    for seed in range(200):
+        draw = random.Random(seed)
+        text = "".join(draw.choices(LETTERS, k=draw.randint(0, 300)))
+        limit = draw.choice([4, 20, 80, 255])
+        assert readable(text, limit) == shown_whole(text, limit), seed
+        whole = " ".join(text.split())
+        assert on_one_line(text, 10_000) == whole, seed
+        assert on_one_line(text, limit) == whole[:limit], seed
 
 
 def test_marks_that_have_to_be_put_in_order_take_no_time() -> None:
     """All of them would take a minute, in which no other thread of the process goes on."""
     begun = time.perf_counter()
     assert len(readable("a" + MARKS)) == 80
-    one, other = image_name("a" + MARKS), image_name("b" + MARKS)
+    first, second = image_name("a" + MARKS), image_name("b" + MARKS)
     assert time.perf_counter() - begun < 5
-    assert len(one) == len(other) == 255
-    assert one != other
+    assert len(first) == len(second) == 255
+    assert first != second
 
 
 def test_names_that_differ_beyond_any_path_differ() -> None:
@@ -80,3 +79,10 @@ def test_names_that_begin_alike_are_told_apart_and_short_ones_stay_as_they_are()
     start = time.perf_counter()
     told_apart("a" + MARKS)
     assert time.perf_counter() - start < 1
+
+
+def test_no_cell_of_a_table_begins_a_formula_and_every_text_comes_back() -> None:
+    for start in ("=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'x", "＝1+1", "＋x", "－x", "＠x"):
+        assert guarded(start) == f"'{start}"
+    for text in ("x=1", ""):
+        assert guarded(text) == text

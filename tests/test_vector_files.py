@@ -1,4 +1,4 @@
-"""Vectors that a person brought, on disk: named by what is in them, found again, lent, removed."""
+"""Vectors that a person uploaded, on disk: named by their content, listed, lent, removed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from ranking.datasets import ready_made_folder
 from ranking.features import cached_features, load_features
@@ -22,6 +23,7 @@ from ranking.vector_files import (
     keep_vectors,
     kept_vectors,
     remove_vectors,
+    short_name,
     vectors_file,
     vectors_name,
 )
@@ -37,10 +39,10 @@ def drawn(count=6, columns=4, seed=0):
 def kept(folder, matrix, title="mine", when=1.0, key=KEY):
     draft = folder / "draft.npy"
     np.save(draft, matrix)
-    told = KeptVectors(vectors_name(matrix), title, 9, "by order", when)
-    keep_vectors(folder, key, draft, told)
+    record = KeptVectors(vectors_name(matrix), title, 9, "by order", when)
+    keep_vectors(folder, key, draft, record)
     assert not draft.exists()
-    return told
+    return record
 
 
 def looked(store, key, matrix, called="mine.npy"):
@@ -72,9 +74,8 @@ def test_equal_matrices_have_equal_names():
     assert vectors_name(drawn(6, 4).reshape(6, 4)) != vectors_name(drawn(6, 4).reshape(4, 6))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_no_other_text_becomes_part_of_a_path(tmp_path):
+    for text in (
         "",
         "own-",
         "own-../../x-3",
@@ -82,36 +83,33 @@ def test_equal_matrices_have_equal_names():
         f"own-{'0' * 32}-65537",
         f"own-{'0' * 32}-5\n",
         "csv-" + "0" * 32,
-    ],
-)
-def test_no_other_text_becomes_part_of_a_path(text, tmp_path):
-    assert not is_vectors_name(text)
-    with pytest.raises(ValueError, match="vectors"):
-        remove_vectors(tmp_path, KEY, text)
-    with pytest.raises(ValueError, match="expected the name of vectors"):
-        keep_vectors(tmp_path, KEY, tmp_path / "draft", KeptVectors(text, "", 1, "", 0.0))
+    ):
+        assert not is_vectors_name(text)
+        with refused("name", repr(text)):
+            remove_vectors(tmp_path, KEY, text)
+        with refused("name", repr(text)):
+            keep_vectors(tmp_path, KEY, tmp_path / "draft", KeptVectors(text, "", 1, "", 0.0))
 
 
-def test_they_are_listed_with_what_is_told_of_them_those_kept_last_first(tmp_path):
+def test_they_are_listed_with_their_titles_those_kept_last_first(tmp_path):
     first, second = kept(tmp_path, drawn(), when=1.0), kept(tmp_path, drawn(seed=1), "later", when=2.0)
     assert kept_vectors(tmp_path, KEY) == [second, first]
     assert kept_vectors(tmp_path, "another-set") == []
     assert (np.load(vectors_file(tmp_path, KEY, first.name)) == drawn()).all()
     again = kept(tmp_path, drawn(), "another title", when=3.0)
-    assert [told.title for told in kept_vectors(tmp_path, KEY)] == ["another title", "later"]
+    assert [vectors.title for vectors in kept_vectors(tmp_path, KEY)] == ["another title", "later"]
     remove_vectors(tmp_path, KEY, again.name)
     remove_vectors(tmp_path, KEY, again.name)
     assert kept_vectors(tmp_path, KEY) == [second]
     assert len(os.listdir(tmp_path / KEY)) == 2
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"title": 3}', "[" * 10_000])
-def test_where_what_is_told_was_damaged_the_vectors_are_still_listed(tmp_path, text):
-    told = kept(tmp_path, drawn())
-    vectors_file(tmp_path, KEY, told.name).with_suffix(".json").write_text(text)
-    [found] = kept_vectors(tmp_path, KEY)
-    assert (found.name, found.size) == (told.name, 4)
-    assert found.title.startswith("own ")
+def test_where_the_record_was_damaged_the_vectors_are_still_listed(tmp_path):
+    record = kept(tmp_path, drawn())
+    for text in ("", "[]", '{"title": 3}', "[" * 10_000):
+        vectors_file(tmp_path, KEY, record.name).with_suffix(".json").write_text(text)
+        [listed] = kept_vectors(tmp_path, KEY)
+        assert (listed.name, listed.size, listed.title) == (record.name, 4, short_name(record.name)), text
 
 
 # ------------------------------------------------------------------------------------------------- the store
@@ -122,11 +120,13 @@ def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
     run = looked(store, key, matrix)
     name = store.keep_vectors(run.id, "résumé")
     assert store.keep_vectors(run.id) == name == vectors_name(matrix)
-    [told] = store.vectors_of(key)
-    assert (told.title, told.columns, told.matched, told.lent) == ("résumé", 9, "by order", False)
+    [record] = store.vectors_of(key)
+    assert (record.title, record.columns, record.matched, record.lent) == ("résumé", 9, "by order", False)
     assert not run.folder.exists()
+    written = json.loads((store.home / "vectors" / key / f"{name}.json").read_text())
+    assert set(written) == {"title", "columns", "matched", "kept"}
     assert {file.name for file in (store.home / "vectors" / key).iterdir()} == {f"{name}.npy", f"{name}.json"}
-    with pytest.raises(ValueError, match=r"look at features .* was kept before"):
+    with pytest.raises(ValueError, match=run.id):
         store.discard(run.id)
 
 
@@ -139,20 +139,20 @@ def test_what_is_discarded_or_swept_leaves_nothing(filled):
     store.sweep()
     assert not run.folder.exists()
     assert store.vectors_of(key) == []
-    with pytest.raises(ValueError, match="was discarded before; bring it again"):
+    with pytest.raises(ValueError, match=run.id):
         store.keep_vectors(run.id)
 
 
 def test_only_a_look_at_features_is_kept_as_features(filled):
     store, key, matrix = filled
     run = looked(store, key, matrix)
-    with pytest.raises(ValueError, match="only a finished import can be kept"):
+    with pytest.raises(ValueError, match=run.id):
         store.keep(run.id)
     training = store.create_run("train", {"set": key})
-    with pytest.raises(ValueError, match="only a finished import"):
+    with pytest.raises(ValueError, match=training.id):
         store.keep_vectors(training.id)
     run.draft_vectors.unlink()
-    with pytest.raises(ValueError, match="there is nothing to keep of look"):
+    with pytest.raises(ValueError, match=run.id):
         store.keep_vectors(run.id)
 
 
@@ -168,7 +168,7 @@ def test_features_are_read_from_them_and_computed_of_no_picture(filled):
     assert (both[:, 8:] == pytest.approx(matrix / np.sqrt(2), abs=1e-6)) or not both[:, :8].any()
     store.delete_vectors(key, name)
     assert cached_features(images, parts, store.features) is None
-    with pytest.raises(ValueError, match=r"vectors of own [0-9a-f]{8}"):
+    with pytest.raises(ValueError, match=short_name(name)):
         load_features(images, parts, store.features)
 
 
@@ -179,8 +179,9 @@ def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
     run = store.create_run(
         "train", {"set": key, "features": features}, lambda folder: locks.append(take_lock(folder))
     )
-    with pytest.raises(ValueError, match="a training learns from these vectors just now"):
+    with pytest.raises(ValueError):  # noqa: PT011 (of another package)
         store.delete_vectors(key, name)
+    assert store.vectors_of(key)
     os.close(locks[0])
     store.end_run(run.id, "failed", "x")
     store.delete_vectors(key, name)
@@ -211,16 +212,16 @@ def class_room(tmp_path, monkeypatch):
 
 def test_what_a_class_room_has_is_lent_to_be_read(class_room):
     lender, visitor, key, name = class_room
-    [told] = visitor.vectors_of(key)
-    assert (told.name, told.lent) == (name, True)
+    [record] = visitor.vectors_of(key)
+    assert (record.name, record.lent) == (name, True)
     images = visitor.image_set(key)
     before = bytes_of(visitor.home)
-    found = load_features(images, [("Own vectors", {"vectors": name})], visitor.features)
-    assert (found == load_features(images, [("Own vectors", {"vectors": name})], lender.features)).all()
+    matrix = load_features(images, [("Own vectors", {"vectors": name})], visitor.features)
+    assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], lender.features)).all()
     assert bytes_of(visitor.home) == before, "what is lent takes nothing of a room"
     visitor.delete_vectors(key, name)
     assert lender.vectors_of(key), "a visitor deletes nothing of the class room"
-    with pytest.raises(HomeError, match="can only be looked at"):
+    with pytest.raises(HomeError):
         visitor._lenders[0].delete_vectors(key, name)
 
 
@@ -230,13 +231,6 @@ def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(clas
     run, before = looked(visitor, key, matrix), bytes_of(visitor.home)
     monkeypatch.setenv("RANKING_ROOM_DISK", "1000")
     name = visitor.keep_vectors(run.id)
-    assert name in [told.name for told in visitor.vectors_of(key)]
+    assert name in [vectors.name for vectors in visitor.vectors_of(key)]
     assert visitor.features, "which links them into the cache"
     assert matrix.nbytes <= bytes_of(visitor.home) < before + 1000, "two names of one file are one file"
-
-
-def test_what_is_told_of_them_is_json(filled):
-    store, key, matrix = filled
-    name = store.keep_vectors(looked(store, key, matrix).id, "mine")
-    told = json.loads((store.home / "vectors" / key / f"{name}.json").read_text())
-    assert set(told) == {"title", "columns", "matched", "kept"}

@@ -17,6 +17,7 @@ from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
 from ranking.datasets.xml_file import MAX_XML_BYTES, parse_xml
+from ranking.errors import InputError
 from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
 from ranking.text import listed, readable
@@ -87,9 +88,8 @@ class Arff:
             for file in files
         ]
         if found[-1].attributes != found[0].attributes:
-            raise ValueError(
-                f"{readable(Path(files[-1]).name)} must have the attributes of the first file, it has others"
-            )
+            shown = readable(Path(files[-1]).name)
+            raise InputError(shown, "the attributes of the first file", "others")
         return found
 
     @cached_property
@@ -100,14 +100,12 @@ class Arff:
             sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         )
         if twice:
-            raise ValueError(
-                f"every attribute must have a name of its own, these come again: {listed(twice)}"
-            )
+            raise InputError("attributes", "different names", f"{listed(twice)} more than once")
         rows = np.concatenate([relation.rows for relation in relations])
         is_label = self._is_label(names)
         binary = np.array([attribute.binary for attribute in relations[0].attributes])
         if not (binary[is_label].all() or np.isin(rows[:, is_label], (0, 1)).all()):
-            raise ValueError("labels must be 0 or 1 in every row, other numbers came")
+            raise InputError("labels", "0 or 1 in every row", "other numbers")
         labels = tuple(name for name, label in zip(names, is_label, strict=True) if label)
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes a row of the report
             features = rows[:, ~is_label].astype(np.float32)
@@ -126,12 +124,11 @@ class Arff:
             told = label_names(read_typed(beside, MAX_XML_BYTES, expected))
         unknown = sorted(set(told) - set(names))
         if unknown:
-            raise ValueError(f"the .xml names labels that are no attributes: {listed(unknown)}")
+            raise InputError("labels of the .xml", "names of attributes", listed(unknown))
         is_label = np.isin(names, told)
         if not 0 < is_label.sum() < len(names):
-            raise ValueError(
-                f"expected labels and features, got {is_label.sum()} labels of {len(names)} attributes"
-            )
+            came = f"{is_label.sum()} labels of {len(names)} attributes"
+            raise InputError("attributes", "labels and features", came)
         return is_label
 
     def _test(self, counts: list[int]) -> Bools:
@@ -150,8 +147,8 @@ def label_names(data: bytes) -> list[str]:
     try:
         root = parse_xml(data)
     except (expat.ExpatError, LookupError, ValueError) as error:
-        raise ValueError(f"the .xml cannot be read ({readable(str(error))})") from error
+        raise InputError("the .xml", "XML that can be read", readable(str(error))) from error
     names = [readable(element.get("name") or "", 200) for element in root.iter("label")]
     if root.tag != "labels" or not names or not all(names):
-        raise ValueError("the .xml must be <labels> with a <label name=...> for each label")
+        raise InputError("the .xml", "<labels> with a <label name=...> per label", f"<{readable(root.tag)}>")
     return names

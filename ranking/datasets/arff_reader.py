@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.text import readable
 from ranking.types import Floats, Problem
 
@@ -48,10 +49,10 @@ def read_arff(data: bytes, file: str) -> Relation:
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: expected text in UTF-8, got byte {error.start} of another kind") from error
+        raise InputError(file, "text in UTF-8", f"byte {error.start} of another kind") from error
     name, attributes, start = _header(lines, file)
     if not attributes:
-        raise ValueError(f"{file}: expected @attribute lines before @data, got none")
+        raise InputError(file, "@attribute lines before @data", "none")
     base = np.array([one.absent for one in attributes])
     binary = np.array([one.binary for one in attributes])
     rows, problems = [], []
@@ -66,16 +67,14 @@ def read_arff(data: bytes, file: str) -> Relation:
                 Problem(f"{file}, line {number}", f"{len(base)} numbers", str(error), "row left out")
             )
             if len(problems) > MAX_BAD_ROWS:
-                raise ValueError(
-                    f"{file}: more than {MAX_BAD_ROWS:,} rows cannot be read; {error}"
-                ) from error
+                expected = f"at most {MAX_BAD_ROWS:,} rows that cannot be read"
+                raise InputError(file, expected, f"more, the last with {error}") from error
         if len(rows) * len(base) > MAX_CELLS:
-            raise ValueError(
-                f"{file}: rows times attributes may be {MAX_CELLS:,}, more came by line {number}"
-            )
+            expected = f"at most {MAX_CELLS:,} rows times attributes"
+            raise InputError(file, expected, f"more by line {number}")
     if not rows:
-        why = f"; of the first: {problems[0].came}" if problems else ""
-        raise ValueError(f"{file}: expected rows after @data, none came that can be read{why}")
+        came = f"none that can be read; the first: {problems[0].came}" if problems else "none"
+        raise InputError(file, "rows after @data", came)
     return Relation(name, tuple(attributes), np.stack(rows), problems)
 
 
@@ -92,26 +91,23 @@ def _header(lines: list[str], file: str) -> tuple[str, list[Attribute], int]:
         elif word == "@attribute":
             attributes.append(_attribute(text, f"{file}, line {number}"))
             if len(attributes) > MAX_ATTRIBUTES:
-                raise ValueError(f"{file}: expected at most {MAX_ATTRIBUTES:,} attributes, more came")
+                raise InputError(file, f"at most {MAX_ATTRIBUTES:,} attributes", "more")
         elif not word.startswith("%"):
-            raise ValueError(
-                f"{file}, line {number}: expected @relation, @attribute or @data, got {readable(text)}"
-            )
-    raise ValueError(f"{file}: expected a line @data, none came")
+            raise InputError(f"{file}, line {number}", "@relation, @attribute or @data", readable(text))
+    raise InputError(file, "a line @data", "none")
 
 
 def _attribute(text: str, where: str) -> Attribute:
     found = NAME.fullmatch(text)
     if found is None:
-        raise ValueError(f"{where}: expected @attribute name type, got {readable(text)}")
+        raise InputError(where, "@attribute name type", readable(text))
     name, kind = readable(_unquoted(found[1]), 200), found[2].strip()
     if kind.lower() in NUMERIC:
         return Attribute(name, False, 0.0)
     values = BINARY.fullmatch(kind)
     if values is None or values[2] == values[4]:
-        raise ValueError(
-            f"{where}: attribute {name} must be numeric or {{0,1}}, got {readable(kind)}; turn it into such ones"
-        )
+        expected, came = f"attribute {name} to be numeric or {{0,1}}", readable(kind)
+        raise InputError(where, expected, came, "convert it to numbers")
     return Attribute(name, True, float(values[2]))
 
 

@@ -13,10 +13,12 @@ import numpy.typing as npt
 
 from ranking.archives import check_array, check_text, open_zip, read_entry
 from ranking.datasets.cards import LabelTable
+from ranking.datasets.file_errors import in_file
 from ranking.datasets.registry import SOURCES
+from ranking.errors import InputError
 from ranking.intake.typed_path import read_typed
 from ranking.settings import setting
-from ranking.text import readable, told_apart
+from ranking.text import listed, readable, told_apart
 from ranking.types import Ints, Problem, SourceImage
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
@@ -68,7 +70,7 @@ class Corel5k:
         try:
             return read_corel5k(data)
         except (ValueError, OverflowError) as error:
-            raise ValueError(f"{readable(self.file, 255)} is not Corel5k as NPZ: {error}") from error
+            raise in_file(readable(self.file, 255), "Corel5k as NPZ", error) from error
 
 
 def read_corel5k(data: bytes) -> LabelTable:
@@ -77,22 +79,18 @@ def read_corel5k(data: bytes) -> LabelTable:
     count, n_train = len(parts["X_indptr"]) - 1, _number(parts, "n_train")
     n_features, names = _number(parts, "n_features"), parts["label_names"]
     if names.dtype.kind != "U" or names.ndim != 1 or not len(names):
-        raise ValueError(f"label_names must be (L,) text, got {names.dtype} of shape {names.shape}")
+        raise InputError("label_names", "(L,) text", _described(names))
     check_text(names, "label_names")
     label_names = tuple(told_apart(name) for name in names.tolist())
     if len(set(label_names)) < len(label_names) or not all(label_names):
-        raise ValueError("label_names must be different and not empty")
+        raise InputError("label_names", "different names, none empty", listed(list(label_names)))
     if not 0 <= n_train <= count:
-        raise ValueError(f"n_train must be from 0 to {count}, the number of rows, got {n_train}")
+        raise InputError("n_train", f"0 to {count}, the number of rows", n_train)
     if n_features < 1 or count * max(n_features, len(names)) > MAX_CELLS:
-        raise ValueError(
-            f"rows times features, and times labels, may be {MAX_CELLS:,}; got {count:,} rows, {n_features:,} "
-            f"features, {len(names):,} labels"
-        )
+        came = f"{count:,} rows, {n_features:,} features, {len(names):,} labels"
+        raise InputError("rows times features, and times labels", f"at most {MAX_CELLS:,}", came)
     if len(parts["Y_indptr"]) != count + 1:
-        raise ValueError(
-            f"Y_indptr must have {count + 1} numbers as X_indptr has, got {len(parts['Y_indptr'])}"
-        )
+        raise InputError("Y_indptr", f"{count + 1} numbers, as X_indptr has", len(parts["Y_indptr"]))
     features = _dense(parts, "X", count, n_features).astype(np.float32)
     labels = _dense(parts, "Y", count, len(label_names))
     rows = tuple(f"{row:05d}" for row in range(1, count + 1))
@@ -106,7 +104,7 @@ def _parts(data: bytes) -> dict[str, Part]:
     with open_zip(data, room, MAX_RATIO) as archive:
         missing = [name for name in PARTS if f"{name}.npy" not in archive.namelist()]
         if missing:
-            raise ValueError(f"it lacks {', '.join(missing)}")
+            raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
         parts = {}
         for name in PARTS:
             content = read_entry(archive, f"{name}.npy")
@@ -115,11 +113,13 @@ def _parts(data: bytes) -> dict[str, Part]:
     return parts
 
 
+def _described(part: Part) -> str:
+    return f"{part.dtype} of shape {part.shape}"
+
+
 def _number(parts: dict[str, Part], name: str) -> int:
     if parts[name].shape != () or parts[name].dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} must be one whole number, got {parts[name].dtype} of shape {parts[name].shape}"
-        )
+        raise InputError(name, "one whole number", _described(parts[name]))
     return int(parts[name])
 
 
@@ -128,11 +128,11 @@ def _dense(parts: dict[str, Part], which: str, rows: int, columns: int) -> npt.N
     indices, starts = (_whole(parts, f"{which}_{end}") for end in ("indices", "indptr"))
     steps = np.diff(starts)
     if starts[0] != 0 or starts[-1] != len(indices) or (steps < 0).any():
-        raise ValueError(f"{which}_indptr must rise from 0 to {len(indices)}, the number of {which}_indices")
+        expected = f"numbers that rise from 0 to {len(indices)}, the number of {which}_indices"
+        raise InputError(f"{which}_indptr", expected, f"{starts[0]} to {starts[-1]}")
     if len(indices) and not 0 <= indices.min() <= indices.max() < columns:
-        raise ValueError(
-            f"{which}_indices must be from 0 to {columns - 1}, got {indices.min()} to {indices.max()}"
-        )
+        came = f"{indices.min()} to {indices.max()}"
+        raise InputError(f"{which}_indices", f"0 to {columns - 1}", came)
     dense = np.zeros((rows, columns), np.bool_)
     dense[np.repeat(np.arange(rows), steps), indices] = True
     return dense
@@ -141,6 +141,6 @@ def _dense(parts: dict[str, Part], which: str, rows: int, columns: int) -> npt.N
 def _whole(parts: dict[str, Part], name: str) -> Ints:
     part = parts[name]
     if part.ndim != 1 or part.dtype.kind not in "iu" or (name.endswith("indptr") and len(part) < 2):
-        raise ValueError(f"{name} must be a row of whole numbers, got {part.dtype} of shape {part.shape}")
+        raise InputError(name, "a row of whole numbers", _described(part))
     with np.errstate(over="ignore"):
         return part.astype(np.int64)

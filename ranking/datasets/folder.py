@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.datasets.thumbnails import PackWriter
+from ranking.errors import InputError
 from ranking.types import ImageSet, SourceBox, SourceImage
 
 FORMAT = 1
@@ -64,7 +65,7 @@ class ImageSetWriter:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise ValueError(f"an image set is built in a new or empty folder; {folder} holds files already")
+            raise InputError(str(folder), "a new or empty folder", "a folder with files")
         self.folder = folder
         self.bytes = 0  # that were written of images, crops and thumbnails
         self.classes: set[str] = set()
@@ -113,9 +114,11 @@ class ImageSetWriter:
                 self.criteria.setdefault(criterion, len(self.criteria))
             self._crops.append(crop)
         if len(self.classes) > MAX_CLASSES:
-            raise ValueError(
-                f"an image set may have {MAX_CLASSES:,} classes, more came by image {image.record.name!r}; "
-                "check that the annotations name classes, not single objects"
+            raise InputError(
+                "image set",
+                f"at most {MAX_CLASSES:,} classes",
+                f"more by image {image.record.name!r}",
+                "check that the annotations name classes, not single objects",
             )
         ids = (len(f"{image.record.name}#{box.number}") for box, _ in image.boxes)
         self._longest = max(self._longest, max(ids, default=0))
@@ -124,27 +127,25 @@ class ImageSetWriter:
             ("letters of the longest name of one", self._longest, MAX_LETTERS),
         ):
             if len(self._rows) * number > most:
-                raise ValueError(
-                    f"samples times {what} may be {most:,}, got {len(self._rows):,} times {number:,}; bring a part of "
-                    "the images"
-                )
+                came = f"{len(self._rows):,} times {number:,}"
+                raise InputError(f"samples times {what}", f"at most {most:,}", came, "import fewer images")
         if len(self.criteria) > MAX_CRITERIA:
-            raise ValueError(
-                f"an image set may have {MAX_CRITERIA:,} criteria, more came by image {image.record.name!r}; "
-                "leave out columns that are nothing to order images by"
+            raise InputError(
+                "image set",
+                f"at most {MAX_CRITERIA:,} criteria",
+                f"more by image {image.record.name!r}",
+                "drop columns that do not order images",
             )
 
     def _add_features(self, record: SourceImage) -> None:
         """Those of one image, which all images of a set have alike or none has."""
         told = np.array(record.features or (), np.float32)
         if self._features and len(told) != len(self._features[0]):
-            raise ValueError(
-                f"every image of a set has the same features; the first has {len(self._features[0])} numbers, "
-                f"{record.name!r} has {len(told)}"
-            )
+            expected = f"{len(self._features[0]):,} numbers, as of the first image"
+            raise InputError(f"features of {record.name!r}", expected, len(told))
         self._features.append(told)
         if len(self._features) * len(told) > MAX_NUMBERS:
-            raise ValueError(f"the features of a set may be {MAX_NUMBERS:,} numbers, more came")
+            raise InputError("features of an image set", f"at most {MAX_NUMBERS:,} numbers", "more")
 
     def finish(self, title: str) -> ImageSet:
         """Write columns and manifest of what was added; the set, as `load_image_set` gives it."""
@@ -227,27 +228,25 @@ def load_image_set(folder: Path) -> ImageSet:
     ValueError where there is none, or where format or content are not what its manifest says.
     """
     again = "import the image set again"
-    damaged = f"the image set in {folder} is damaged; {again}"  # numpy's own words advise to unpickle it
+    where = str(folder)
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         with np.load(folder / "columns.npz", allow_pickle=False) as stored:
             columns = {name: stored[name] for name in stored.files}
         number, title, classes, expected = (manifest[name] for name in ("format", "title", "classes", "key"))
     except FileNotFoundError as error:
-        raise ValueError(
-            f"expected an image set in {folder}, {error.filename} is missing; {again}"
-        ) from error
+        raise InputError(where, "an image set", f"a folder without {error.filename}", again) from error
     except PermissionError as error:
-        raise ValueError(f"the image set in {folder} cannot be read; check its permissions") from error
+        came = "files that cannot be read"
+        raise InputError(where, "an image set", came, "check their permissions") from error
     except (OSError, EOFError, ValueError, AttributeError, KeyError, TypeError, BadZipFile) as error:
-        raise ValueError(damaged) from error
+        # numpy's own words advise to unpickle it
+        raise InputError(where, "an image set", "damaged files", again) from error
     if number != FORMAT:
-        raise ValueError(f"{folder} has image-set format {number}, expected {FORMAT}; {again}")
+        raise InputError(where, f"image-set format {FORMAT}", f"{number!r:.80}", again)
     key = content_key(title, classes, columns)
     if key != expected:
-        raise ValueError(
-            f"{folder} should hold image set {expected[:12]}, its content is {key[:12]}; {again}"
-        )
+        raise InputError(where, f"image set {expected[:12]}", f"image set {key[:12]}", again)
     del columns["image_hashes"]
     criteria = tuple(columns.pop("criteria").tolist()) if "criteria" in columns else ()
     return ImageSet(key=key, title=title, folder=folder, classes=tuple(classes), criteria=criteria, **columns)

@@ -12,12 +12,13 @@ from typing import ClassVar, NamedTuple
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn
 from ranking.datasets.table_file import text_table
+from ranking.errors import InputError
 from ranking.intake import FileInTree, FileTree, FolderTree, Unusable
 from ranking.intake.files import IMAGE_SUFFIXES, INSIDE, image_name
 from ranking.intake.tree import base
 from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
-from ranking.text import readable
+from ranking.text import counted, readable
 from ranking.types import Problem, SourceBox, SourceImage
 
 MAX_BYTES = 64 * 2**20
@@ -104,18 +105,16 @@ class ImageCsv(ABC):
                 except Unusable as error:
                     problems.append(Problem(f"{file}, line {line}", error.expected, error.came, LEFT_OUT))
         except Unusable as error:  # of the whole file
-            raise ValueError(f"{file}: expected {error.expected}, got {error.came}") from error
+            raise InputError(file, error.expected, error.came) from error
         if not rows:
-            raise ValueError(
-                f"{file}: expected a row for each image, {len(problems)} came that cannot be used"
-            )
+            raise InputError(file, "a row per image", f"{counted(len(problems), 'row')} that cannot be used")
         return rows, problems
 
     @cached_property
     def _images(self) -> FileTree:
         folder = typed_path(self.folder, "a folder of images") if self.folder.strip() else self._path.parent
         if not folder.is_dir():
-            raise ValueError(f"no folder {readable(str(folder), 255)}; expected the folder of the images")
+            raise InputError(readable(str(folder), 255), "the folder of the images", "no folder of that name")
         return FolderTree(folder)
 
     def _image(self, row: Row) -> FileInTree | Problem:
@@ -145,14 +144,13 @@ class Columns(NamedTuple):
 def _columns(header: Sequence[str], file: str, tells: str) -> Columns:
     names = [name.lower() for name in header]
     if len(names) < 2 or len(set(header)) < len(header) or not all(header):
-        raise ValueError(
-            f"{file}, line 1: expected different names of columns, an image and {tells}, got {header!r:.80}"
-        )
+        expected = f"different names of columns, an image and {tells}"
+        raise InputError(f"{file}, line 1", expected, f"{header!r:.80}")
     image = next((names.index(name) for name in IMAGE_COLUMNS if name in names), 0)
     split = names.index("split") if "split" in names else None
     told = {name: place for place, name in enumerate(header) if place not in (image, split)}
     if not told:
-        raise ValueError(f"{file}, line 1: expected columns of {tells}, got {', '.join(header)}")
+        raise InputError(f"{file}, line 1", f"columns of {tells}", ", ".join(header))
     return Columns(image, split, told)
 
 

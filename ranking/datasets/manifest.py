@@ -17,6 +17,7 @@ from ranking.datasets.manifest_rows import Gathered, gather
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.table_file import Table, is_table, read_table
 from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image
+from ranking.errors import InputError
 from ranking.intake import FileTree, Limits, Recognised, Unusable
 from ranking.settings import setting
 from ranking.text import readable
@@ -158,7 +159,9 @@ class Manifest(TreeSource):
         limits, refused = Limits.from_environment(), Grouped()
         names = list(self._tables())
         if len(names) > MOST_TABLES:
-            raise ValueError(f"expected at most {MOST_TABLES} tables, got {len(names):,}; name one of them")
+            raise InputError(
+                self._shown_place(), f"at most {MOST_TABLES} tables", len(names), "name one of them"
+            )
         tables: dict[str, Table] = {}
         columns: Columns | None = None
         for name in names:
@@ -171,12 +174,11 @@ class Manifest(TreeSource):
             except Unusable as error:
                 refused.add(readable(name, 255), error.expected, error.came, "table left out")
         if columns is None:
-            reasons = "; ".join(
-                f"{row.file}: expected {row.expected}, got {row.came}" for row in refused.rows()
-            )
-            where = readable(str(self._tree.place), 255)
-            raise ValueError(f"expected {LAYOUT}; {reasons or f'{where} has no such table'}")
+            raise InputError(self._shown_place(), LAYOUT, _reasons(refused) or "no such table")
         return Told(tables, columns, refused)
+
+    def _shown_place(self) -> str:
+        return readable(str(self._tree.place), 255)
 
     def _columns(self, table: Table, index: ImageNames) -> Columns | None:
         """What the columns of a table are, None where they name no images; Unusable where they cannot be told."""
@@ -202,11 +204,14 @@ class Manifest(TreeSource):
             except Unusable as error:
                 gathered.problems.add(readable(name, 255), error.expected, error.came, "the rest left out")
         if not gathered.images:
-            reasons = "; ".join(
-                f"{row.file}: expected {row.expected}, got {row.came}" for row in gathered.problems.rows()
-            )
-            raise ValueError(f"expected {LAYOUT}; no row names an image. {reasons}")
+            came = f"no row that names an image. {_reasons(gathered.problems)}"
+            raise InputError(self._shown_place(), LAYOUT, came)
         return gathered
+
+
+def _reasons(problems: Grouped) -> str:
+    """Why tables or rows cannot be used, in one sentence."""
+    return "; ".join(f"{row.file}: expected {row.expected}, got {row.came}" for row in problems.rows())
 
 
 def _named(header: tuple[str, ...]) -> list[str]:

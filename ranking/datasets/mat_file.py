@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.text import readable
 from ranking.types import Floats
 
@@ -25,6 +26,7 @@ MAX_NUMBERS = 10_000_000  # of one variable, which become 8 bytes each
 MAX_VARIABLES = 1_000
 MAX_TEXTS = 1_000_000
 LONGEST_TEXT = 255  # characters that are kept of one
+FILE = "MATLAB file"  # what errors are about until a variable is known
 GLANCE = 1_024  # bytes of a compressed variable that tell its name
 INT32, MATRIX, COMPRESSED = 5, 14, 15
 CELL, CHAR, OPAQUE, NUMERIC = 1, 4, 17, range(6, 16)
@@ -50,18 +52,17 @@ class Element:
 
     def numbers(self) -> npt.NDArray[np.float64]:
         if self.kind not in NUMBERS:
-            raise ValueError(f"numbers of an unknown kind ({self.kind})")
+            raise InputError(FILE, "numbers of a known kind", f"kind {self.kind}")
         dtype = np.dtype(self.order + NUMBERS[self.kind])
         count, rest = divmod(len(self.data), dtype.itemsize)
         if rest or count > MAX_NUMBERS:
-            raise ValueError(
-                f"{len(self.data):,} bytes are no numbers of {dtype.itemsize} bytes, at most {MAX_NUMBERS:,}"
-            )
+            expected = f"at most {MAX_NUMBERS:,} numbers of {dtype.itemsize} bytes"
+            raise InputError(FILE, expected, f"{len(self.data):,} bytes")
         return np.frombuffer(self.data, dtype).astype(np.float64)
 
     def text(self) -> str:
         if self.kind not in TEXTS:
-            raise ValueError(f"text of an unknown kind ({self.kind})")
+            raise InputError(FILE, "text of a known kind", f"kind {self.kind}")
         end = {"<": "-le", ">": "-be"}[self.order] if TEXTS[self.kind] == "utf-16" else ""
         return bytes(self.data).decode(TEXTS[self.kind] + end, "replace")
 
@@ -87,24 +88,24 @@ def read_mat(data: bytes, wanted: Collection[str]) -> dict[str, Variable]:
     found: dict[str, Variable] = {}
     for place, element in enumerate(_elements(memoryview(data)[HEADER:], order)):
         if place >= MAX_VARIABLES:
-            raise ValueError(f"it has more than {MAX_VARIABLES:,} variables")
+            raise InputError(FILE, f"at most {MAX_VARIABLES:,} variables", "more")
         name = _matrix(_expanded(element, GLANCE)).name
         if name in wanted:
             if name in found:
-                raise ValueError(f"{name} comes twice")
+                raise InputError(name, "one variable of that name", "two")
             try:
                 found[name] = _variable(_matrix(_expanded(element, MAX_EXPANDED)))
-            except ValueError as error:
-                raise ValueError(f"{name} cannot be read: {error}") from error
+            except InputError as error:
+                raise InputError(name, error.expected, error.came, error.remedy) from error
     return found
 
 
 def _order(data: bytes) -> str:
     if data.startswith(b"MATLAB 7.3") or data.startswith(b"\x89HDF"):
-        raise ValueError("it is of MATLAB 7.3, which is not read here; save it again with -v7")
+        raise InputError(FILE, "level 5", "MATLAB 7.3, which is not read here", "save it again with -v7")
     mark = data[HEADER - 2 : HEADER]
     if len(data) < HEADER or mark not in (b"IM", b"MI"):
-        raise ValueError("it is no MATLAB file of level 5; save it again with -v7")
+        raise InputError(FILE, "level 5", "something else", "save it again with -v7")
     return "<" if mark == b"IM" else ">"
 
 
@@ -112,17 +113,18 @@ def _elements(data: memoryview, order: str) -> Iterator[Element]:
     at = 0
     while at < len(data):
         if len(data) - at < 8:
-            raise ValueError("it ends within a tag")
+            raise InputError(FILE, "a tag of 8 bytes", len(data) - at)
         first, size = struct.unpack_from(order + "II", data, at)
         if first >> 16:  # short: type and size in one word, the content in the other
             kind, size, start, step = first & 0xFFFF, first >> 16, at + 4, 8
             if size > 4:
-                raise ValueError("a short element with more than 4 bytes")
+                raise InputError(FILE, "a short element of at most 4 bytes", size)
         else:
             kind, start = first, at + 8
             step = 8 + (size if kind == COMPRESSED else -(-size // 8) * 8)
         if start + size > len(data):
-            raise ValueError(f"an element claims {size:,} bytes, {len(data) - start:,} are left")
+            left = f"an element of at most {len(data) - start:,} bytes, which are left"
+            raise InputError(FILE, left, f"one that claims {size:,}")
         yield Element(kind, data[start : start + size], order)
         at += step
 
@@ -135,32 +137,33 @@ def _expanded(element: Element, most: int) -> Element:
         expander = zlib.decompressobj()
         plain = expander.decompress(element.data, most)
     except zlib.error as error:
-        raise ValueError(f"compressed content is damaged ({error})") from error
+        raise InputError(FILE, "compressed content", f"damaged content ({error})") from error
     if len(plain) < 8:
-        raise ValueError("compressed content is too short")
+        raise InputError(FILE, "8 bytes or more of compressed content", len(plain))
     kind, size = struct.unpack_from(element.order + "II", plain)
     if most > GLANCE and size + 8 > len(plain):
-        raise ValueError(f"it claims {size:,} bytes, expands to {len(plain):,}, may have {most:,}")
+        expected = f"as many bytes as it expands to, at most {most:,}"
+        raise InputError(FILE, expected, f"{size:,} claimed, {len(plain):,} expanded")
     return Element(kind, memoryview(plain)[8 : 8 + size], element.order)
 
 
 def _matrix(element: Element) -> Matrix:
     if element.kind != MATRIX:
-        raise ValueError(f"expected a matrix, got an element of kind {element.kind}")
+        raise InputError(FILE, "a matrix", f"an element of kind {element.kind}")
     parts = element.parts()
     try:
         flags, shape, name = next(parts), next(parts), next(parts)
     except StopIteration:
-        raise ValueError("a matrix ends before its content") from None
+        raise InputError(FILE, "a matrix with content", "one that ends before it") from None
     if len(flags.data) != 8:
-        raise ValueError(f"a matrix with {len(flags.data)} bytes of flags, expected 8")
+        raise InputError(FILE, "8 bytes of flags of a matrix", len(flags.data))
     word = struct.unpack_from(element.order + "I", flags.data)[0]
     if (
         word & 0xFF == OPAQUE and shape.kind in TEXTS
     ):  # texts and tables of MATLAB since 2016, whose name comes first
         return Matrix(OPAQUE, False, (), shape.text(), parts)
     if shape.kind != INT32:
-        raise ValueError(f"a matrix whose shape is of kind {shape.kind}, expected {INT32}")
+        raise InputError(FILE, f"a shape of kind {INT32}", f"kind {shape.kind}")
     sides = tuple(int(side) for side in shape.numbers())
     return Matrix(word & 0xFF, bool(word & COMPLEX), sides, name.text(), parts)
 
@@ -172,11 +175,11 @@ def _variable(matrix: Matrix) -> Variable:
         came = "complex numbers" if matrix.imaginary else KINDS.get(matrix.kind, f"kind {matrix.kind}")
         if matrix.kind in NUMERIC and not matrix.imaginary:
             came = f"{len(matrix.shape)} dimensions"
-        raise ValueError(f"expected rows and columns of real numbers, or a cell of texts, got {came}")
+        raise InputError(FILE, "rows and columns of real numbers, or a cell of texts", came)
     numbers = next(matrix.content, None)
     told = np.zeros(0) if numbers is None else numbers.numbers()
     if min(matrix.shape) < 0 or len(told) != math.prod(matrix.shape):
-        raise ValueError(f"it claims the shape {matrix.shape}, and has {len(told):,} numbers")
+        raise InputError(FILE, f"numbers of shape {matrix.shape}", f"{len(told):,} numbers")
     return told.reshape(matrix.shape[::-1]).T
 
 
@@ -186,11 +189,11 @@ def _texts(matrix: Matrix) -> tuple[str, ...]:
     for element in matrix.content:
         inner = _matrix(element)
         if inner.kind != CHAR or (inner.shape and inner.shape[0] > 1):
-            raise ValueError(f"expected a text in each cell, number {len(texts) + 1} is something else")
+            raise InputError(FILE, "a text in each cell", f"something else in cell {len(texts) + 1}")
         part = next(inner.content, None)
         texts.append(readable("" if part is None else part.text(), LONGEST_TEXT))
         if len(texts) > MAX_TEXTS:
-            raise ValueError(f"it has more than {MAX_TEXTS:,} texts")
+            raise InputError(FILE, f"at most {MAX_TEXTS:,} texts", "more")
     if min(matrix.shape, default=0) < 0 or len(texts) != math.prod(matrix.shape):
-        raise ValueError(f"it claims the shape {matrix.shape}, and has {len(texts):,} texts")
+        raise InputError(FILE, f"texts of shape {matrix.shape}", f"{len(texts):,} texts")
     return tuple(texts)

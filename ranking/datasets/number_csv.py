@@ -10,6 +10,7 @@ from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.image_csv import ImageCsv, ReadBox
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.table_cells import number
+from ranking.errors import InputError
 from ranking.settings import setting
 from ranking.text import readable
 from ranking.types import SourceBox
@@ -37,7 +38,7 @@ class NumberCsv(ImageCsv):
         grouped = next((place for name, place in columns.items() if name.lower() == "group"), None)
         criteria = {name: place for name, place in columns.items() if place != grouped}
         if not 0 < len(criteria) <= MAX_CRITERIA:
-            raise ValueError(f"{where}: expected 1 to {MAX_CRITERIA} columns of numbers, got {len(criteria)}")
+            raise InputError(where, f"1 to {MAX_CRITERIA} columns of numbers", len(criteria))
 
         def read(cells: Sequence[str]) -> SourceBox:
             numbers = {name: number(name, cells[place]) for name, place in criteria.items()}

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.datasets.cards import SIZE, card
+from ranking.datasets.file_errors import in_file
 from ranking.datasets.mat_file import Variable, read_mat
 from ranking.datasets.registry import SOURCES
+from ranking.errors import InputError
 from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
 from ranking.text import listed, readable
@@ -97,14 +99,14 @@ class PublicFigures:
         try:
             return read_relative_attributes(read_mat(data, ARRAYS + NAMES))
         except ValueError as error:
-            raise ValueError(f"{readable(self.file, 255)} is not Relative Attributes: {error}") from error
+            raise in_file(readable(self.file, 255), "Relative Attributes", error) from error
 
 
 def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttributes:
     """The table in the variables of such a file; ValueError that says which are missing or do not fit."""
     missing = [name for name in ARRAYS + NAMES if name not in variables]
     if missing:
-        raise ValueError(f"it lacks {', '.join(missing)}")
+        raise InputError("variables", ", ".join(ARRAYS + NAMES), f"none called {', '.join(missing)}")
     names = {name: _texts(variables, name) for name in NAMES}
     count, classes, attributes = (len(names[name]) for name in NAMES)
     features = _numbers(variables, "feat", (count, None))
@@ -112,9 +114,9 @@ def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttri
     used = _numbers(variables, "used_for_training", (count, 1))[:, 0]
     order = _numbers(variables, "relative_ordering", (attributes, classes))
     if not np.isin(labels, np.arange(1, classes + 1)).all():
-        raise ValueError(f"class_labels must be whole numbers from 1 to {classes}")
+        raise InputError("class_labels", f"whole numbers from 1 to {classes}", "other numbers")
     if not np.isin(used, (0, 1)).all():
-        raise ValueError("used_for_training must be 0 or 1")
+        raise InputError("used_for_training", "0 or 1", "other numbers")
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes a row of the report
         vectors = features.astype(np.float32)
     classes_told, attributes_told = (_separate(names[name], name) for name in NAMES[1:])
@@ -132,19 +134,19 @@ def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttri
 def _texts(variables: Mapping[str, Variable], name: str) -> tuple[str, ...]:
     told = variables[name]
     if not isinstance(told, tuple) or not told:
-        raise ValueError(f"{name} must be a cell of texts")
+        raise InputError(name, "a cell of texts", "something else")
     return told
 
 
 def _numbers(variables: Mapping[str, Variable], name: str, shape: tuple[int, int | None]) -> Floats:
     told = variables[name]
     if isinstance(told, tuple):
-        raise ValueError(f"{name} must be numbers, got texts")
+        raise InputError(name, "numbers", "texts")
     if len(told) != shape[0] or (shape[1] is not None and told.shape[1] != shape[1]) or not told.size:
         wanted = f"{shape[0]} x {'any number' if shape[1] is None else shape[1]}"
-        raise ValueError(f"{name} must be {wanted}, got {' x '.join(map(str, told.shape))}")
+        raise InputError(name, wanted, " x ".join(map(str, told.shape)))
     if not np.isfinite(told).all():
-        raise ValueError(f"{name} must be finite numbers")
+        raise InputError(name, "finite numbers", "NaN or infinity")
     return told
 
 
@@ -152,5 +154,5 @@ def _separate(names: tuple[str, ...], what: str) -> tuple[str, ...]:
     """Names with the blanks that they lack, each of them different and not empty."""
     told = tuple(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in names)
     if not all(told) or len(set(told)) < len(told):
-        raise ValueError(f"{what} must be different and not empty, got {listed(list(told))}")
+        raise InputError(what, "different names, none empty", listed(list(told)))
     return told

@@ -13,6 +13,7 @@ from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
 from ranking.datasets.svmlight_reader import MAX_ROWS, Graded, read_graded
+from ranking.errors import InputError
 from ranking.intake.typed_path import read_typed, typed_path
 from ranking.settings import setting
 from ranking.text import counted, readable
@@ -106,17 +107,13 @@ def _part(file: str) -> Part:
     if len(named) == len(rows):
         return Part(name, rows, named)
     if named:
-        raise ValueError(
-            f"{name}: expected qid: in all rows or in none, {len(named):,} of {len(rows):,} have it"
-        )
+        raise InputError(name, "qid: in all rows or in none", f"{len(named):,} of {len(rows):,} rows with it")
     if rows.problems:  # sizes count rows, also those
-        raise ValueError(
-            f"{name}: rows that cannot be read cannot be left out where queries are told by their sizes; "
-            f"{rows.problems[0].file}: {rows.problems[0].came}"
-        )
+        expected = "rows that can all be read, because the sizes of queries count every row"
+        raise InputError(rows.problems[0].file, expected, rows.problems[0].came)
     sizes = _sizes(path.with_name(f"{path.name}.query"), name)
     if sum(sizes) != len(rows):
-        raise ValueError(f"{name}.query must count {counted(len(rows), 'row')}, it counts {sum(sizes):,}")
+        raise InputError(f"{name}.query", f"sizes that sum to {counted(len(rows), 'row')}", sum(sizes))
     return Part(name, rows, [str(query) for query, size in enumerate(sizes, 1) for _ in range(size)])
 
 
@@ -125,5 +122,5 @@ def _sizes(path: Path, name: str) -> list[int]:
     expected = f"the sizes of queries, a number a line, for the rows of {name} name no query (qid:)"
     lines = read_typed(path, MAX_BYTES, expected).decode("utf-8", "replace").split()
     if not all(line.isascii() and line.isdigit() and 0 < int(line[:9]) <= MAX_ROWS for line in lines):
-        raise ValueError(f"{name}.query must be whole numbers from 1 to {MAX_ROWS:,}")
+        raise InputError(f"{name}.query", f"whole numbers from 1 to {MAX_ROWS:,}", "something else")
     return [int(line[:9]) for line in lines]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.text import readable
 from ranking.types import Floats, Ints, Problem
 
@@ -48,9 +49,8 @@ class Graded:
     def dense(self, width: int) -> npt.NDArray[np.float32]:
         """(n, width); ValueError where that would be too many numbers."""
         if len(self) * width > MAX_CELLS:
-            raise ValueError(
-                f"rows times features may be {MAX_CELLS:,}, got {len(self):,} rows and {width:,} features"
-            )
+            came = f"{len(self):,} rows and {width:,} features"
+            raise InputError("rows times features", f"at most {MAX_CELLS:,}", came)
         matrix = np.zeros((len(self), width), np.float32)
         rows = np.repeat(np.arange(len(self)), np.diff(self.starts))
         matrix[rows, self.columns] = self.values
@@ -67,7 +67,7 @@ def read_graded(data: bytes, file: str) -> Graded:
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: expected text in UTF-8, got byte {error.start} of another kind") from error
+        raise InputError(file, "text in UTF-8", f"byte {error.start} of another kind") from error
     grades, queries, numbers, lengths = list[float](), list[str | None](), list[int](), [0]
     columns, values = array("i"), array("f")  # as lists millions of numbers would take ten times the room
     problems = list[Problem]()
@@ -84,9 +84,8 @@ def read_graded(data: bytes, file: str) -> Graded:
                 )
             )
             if len(problems) > MAX_BAD_ROWS:
-                raise ValueError(
-                    f"{file}: more than {MAX_BAD_ROWS:,} rows cannot be read; {error}"
-                ) from error
+                expected = f"at most {MAX_BAD_ROWS:,} rows that cannot be read"
+                raise InputError(file, expected, f"more, the last with {error}") from error
             continue
         grades.append(grade)
         queries.append(query)
@@ -95,10 +94,10 @@ def read_graded(data: bytes, file: str) -> Graded:
         columns.extend(pairs)
         values.extend(pairs.values())
         if len(grades) > MAX_ROWS:
-            raise ValueError(f"{file}: expected at most {MAX_ROWS:,} rows, more came")
+            raise InputError(file, f"at most {MAX_ROWS:,} rows", "more")
     if not grades:
-        why = f"; of the first: {problems[0].came}" if problems else ""
-        raise ValueError(f"{file}: expected rows of grades and features, none came that can be read{why}")
+        came = f"none that can be read; the first: {problems[0].came}" if problems else "none"
+        raise InputError(file, "rows of grades and features", came)
     vectors = np.array(columns, np.int32), np.array(values, np.float32)
     return Graded(np.array(grades), queries, np.array(numbers), *vectors, np.cumsum(lengths), problems)
 

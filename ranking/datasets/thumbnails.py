@@ -10,6 +10,8 @@ from typing import Self
 import numpy as np
 from PIL import Image
 
+from ranking.errors import InputError
+
 CROP_SIDE = 160
 IMAGE_SIDE = 320
 ENLARGED_SIDE = 160  # tiny pictures are enlarged up to here, crops and images alike
@@ -77,13 +79,10 @@ class Pack:
             self._offsets = np.load(stem.with_suffix(".npy"), allow_pickle=False)
             size = self._blob.stat().st_size
         except (OSError, EOFError, ValueError) as error:
-            raise ValueError(
-                f"the thumbnails {stem.name} in {stem.parent} cannot be read; {AGAIN}"
-            ) from error
+            came = f"files in {stem.parent} that cannot be read"
+            raise InputError(stem.name, "thumbnails", came, AGAIN) from error
         if self._offsets[-1] != size:
-            raise ValueError(
-                f"{self._blob.name} must hold {self._offsets[-1]} bytes, it holds {size}; {AGAIN}"
-            )
+            raise InputError(self._blob.name, f"{self._offsets[-1]:,} bytes", size, AGAIN)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -97,11 +96,11 @@ class Pack:
                 file.seek(start)
                 item = file.read(end - start)
         except OSError as error:
-            raise ValueError(f"{self._blob.name} of {self.stem.parent} cannot be read; {AGAIN}") from error
+            came = f"a file in {self.stem.parent} that cannot be read"
+            raise InputError(self._blob.name, "thumbnails", came, AGAIN) from error
         if len(item) != end - start:
-            raise ValueError(
-                f"{self._blob.name} must hold {self._offsets[-1]} bytes, it ends within number {number}; {AGAIN}"
-            )
+            came = f"a file that ends within number {number}"
+            raise InputError(self._blob.name, f"{self._offsets[-1]:,} bytes", came, AGAIN)
         return item
 
 

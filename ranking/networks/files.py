@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ranking.errors import InputError
 from ranking.intake.limits import Limits, variable
 
 PIECE = 2**20
@@ -46,9 +47,8 @@ def checked_size(path: Path) -> None:
     """ValueError where a file is larger than a model may be."""
     most, size = Limits.from_environment().network_bytes, path.stat().st_size
     if size > most:
-        raise ValueError(
-            f"the model has {size:,} bytes, expected at most {most:,}; {variable('network_bytes')} says how many"
-        )
+        remedy = f"set {variable('network_bytes')} to allow more"
+        raise InputError("model", f"at most {most:,} bytes", size, remedy)
 
 
 def model_name(path: Path) -> str:
@@ -87,7 +87,7 @@ def keep_network(folder: Path, brought: Path | None, settings: dict[str, Any], t
     if brought is not None and not target.is_file():
         os.replace(brought, target)
     if not target.is_file():
-        raise ValueError("the model is gone; bring the file again")
+        raise InputError("model", "a file in this workspace", "none", "upload the file again")
     half_written = folder / f"{name}.part"
     half_written.write_text(json.dumps({"title": title, "settings": settings, "kept": time.time()}))
     os.replace(half_written, folder / f"{name}.json")
@@ -115,7 +115,7 @@ def kept_networks(folder: Path, lent: bool = False) -> list[KeptNetwork]:
 def remove_network(folder: Path, name: str) -> None:
     """Remove a model with its settings, for good; its file too, where no others use it. Repeating it is harmless."""
     if not is_network_name(name):
-        raise ValueError(f"no model is called {name!r:.80}; choose one of the list")
+        raise InputError("name", "the name of a model", f"{name!r:.80}", "choose one of the list")
     models = {one.name: one.settings["model"] for one in kept_networks(folder)}
     (folder / f"{name}.json").unlink(missing_ok=True)
     model = models.pop(name, None)

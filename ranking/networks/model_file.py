@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ranking.errors import InputError
+
 MOST_PARTS = 2_000_000  # messages of a model that are walked
 DEEPEST = 24  # messages in messages
 ELEMENTS = {1: "float32", 2: "uint8", 3: "int8", 6: "int32", 7: "int64", 10: "float16", 11: "float64"}
@@ -52,15 +54,15 @@ def read_model(data: bytes) -> ModelFile:
     except (IndexError, ValueError, UnicodeDecodeError, RecursionError) as error:
         if isinstance(error, OutsideError):
             raise
-        raise ValueError(f"it is no ONNX model ({str(error)[:80] or 'it ends early'})") from error
+        raise InputError("file", "an ONNX model", str(error)[:80] or "one that ends early") from error
     if not walk.graphs:
-        raise ValueError("it is no ONNX model (it has no graph)")
+        raise InputError("file", "an ONNX model", "one without a graph")
     inputs, outputs, constants = walk.graphs[0]
     told = {key: value for key, value in model if len(key) <= 100 and len(value) <= 1_000}
     return ModelFile([port for port in inputs if port.name not in constants], outputs, told)
 
 
-class OutsideError(ValueError):
+class OutsideError(InputError):
     """A model names other files."""
 
 
@@ -76,7 +78,7 @@ class _Walk:
         """Look into a message; the entries (key, value) that lie in it."""
         self._parts += 1
         if self._parts > MOST_PARTS or depth > DEEPEST:
-            raise ValueError("it has more parts than any model")
+            raise ValueError(f"one with more than {MOST_PARTS:,} parts, or deeper than {DEEPEST}")
         entries: list[tuple[str, str]] = []
         ports: dict[int, list[Port]] = {11: [], 12: []}
         constants: set[str] = set()
@@ -101,9 +103,8 @@ class _Walk:
 
 def _check_inside(number: int, value: int | memoryview) -> None:
     if number == EXTERNAL or (number == LOCATION and value == 1):
-        raise OutsideError(
-            "its numbers lie in other files (external data), which are never opened; save it as one file"
-        )
+        came = "numbers in other files (external data), which are never opened"
+        raise OutsideError("file", "an ONNX model in one file", came, "save it as one file")
 
 
 def fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
@@ -126,7 +127,7 @@ def fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
         if wire == 2:
             size, at = _number(data, at)
         if size < 0 or at + size > len(data):
-            raise ValueError("it ends early" if size >= 0 else f"wire type {wire}")
+            raise ValueError("one that ends early" if size >= 0 else f"wire type {wire}")
         yield number, data[at : at + size]
         at += size
 

@@ -19,12 +19,13 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.intake.limits import Limits, variable
 from ranking.networks import network_program
 from ranking.text import readable
 
 THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
-MISSING = "models in ONNX need onnxruntime, which is not installed; `pip install 'ranking-laboratory[onnx]'` does so"
+INSTALL = "install it with `pip install 'ranking-laboratory[onnx]'`"
 MOST_LINE = 100_000  # bytes of what the process tells before numbers
 
 
@@ -39,7 +40,7 @@ class Until(NamedTuple):
 def check_runtime() -> None:
     """ValueError, with the remedy, where there is no onnxruntime."""
     if importlib.util.find_spec("onnxruntime") is None:
-        raise ValueError(MISSING)
+        raise InputError("models in ONNX", "the package onnxruntime", "none", INSTALL)
 
 
 class Network:
@@ -114,25 +115,25 @@ class Network:
             raise ValueError("the process of the model has no pipes")
         return stream
 
-    def _overdue(self, until: Until) -> ValueError:
+    def _overdue(self, until: Until) -> InputError:
         self.close()
-        return ValueError(
-            f"the model took longer for {until.what} than it may; {variable(until.limit)} says how long, in seconds"
-        )
+        most = getattr(self._limits, until.limit)
+        remedy = f"set {variable(until.limit)} to allow more"
+        return InputError("model", f"at most {most:g} seconds for {until.what}", "more", remedy)
 
-    def _failed(self) -> ValueError:
+    def _failed(self) -> InputError:
         """Why the process is gone, in words."""
         self.close()
         code = self._process.wait()
         self._said.seek(0)
         said = readable(self._said.read(4_000).decode(errors="replace"), 300)
-        broke_off = code < 0 or not said
+        broke_off, remedy = code < 0 or not said, ""
         if broke_off:
             said = f"its process broke off ({f'signal {-code}' if code < 0 else f'exit code {code}'}) {said}".strip()
         if broke_off or re.search("memory|alloc", said, re.IGNORECASE):
             gigabytes = f"{self._limits.network_memory / 1e9:.3g} GB"
-            said += f"; it may have {gigabytes} of memory, {variable('network_memory')} says how much"
-        return ValueError(f"the model cannot be run: {said}")
+            remedy = f"it may use {gigabytes} of memory: set {variable('network_memory')} to allow more"
+        return InputError("model", "one that can be run", said, remedy)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.archives import LONGEST_HEADER, check_array, check_text
+from ranking.errors import InputError
 from ranking.intake import Limits, Unusable
 from ranking.intake.limits import variable
 from ranking.intake.zip_tree import ZipTree
@@ -109,7 +110,7 @@ class NpzFile(ArrayFile):
         self._limits, self._scratch, self.problems = limits, scratch, self._tree.problems
         names = [name for name in self._tree.names if name.endswith(".npy")]
         if not names:
-            raise ValueError("expected arrays (.npy) in the ZIP file, got none; save them with numpy.savez")
+            raise InputError(called, "arrays (.npy) in the ZIP file", "none", "save them with numpy.savez")
         self._entries = {readable(name.removesuffix(".npy")): name for name in names}
         self.listed = [self._listed(shown, name) for shown, name in self._entries.items()]
 

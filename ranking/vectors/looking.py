@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ranking.errors import InputError
 from ranking.intake import Limits, Unusable
 from ranking.text import counted, readable
 from ranking.types import ImageSet, Problem
@@ -89,7 +90,7 @@ def look_at_vectors(
         file = open_arrays(path, called, limits, scratch)
         return _look(file, images, target, vectors, ids, limits, say)
     except Unusable as error:
-        raise ValueError(f"{called}: expected {error.expected}, got {readable(error.came)}") from error
+        raise InputError(called, error.expected, readable(error.came)) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -104,9 +105,9 @@ def open_arrays(path: Path, called: str, limits: Limits, scratch: Path) -> Array
         return NpzFile(path, called, limits, scratch)
     if head.startswith(b"PAR1"):
         return ParquetFile(path, limits, scratch)
-    pickled = head[:1] == b"\x80"
-    came = "a pickle, which is never opened; save it with numpy.save" if pickled else "something else"
-    raise ValueError(f"{called}: expected {EXPECTED}, got {came if head else 'an empty file'}")
+    if head[:1] == b"\x80":
+        raise InputError(called, EXPECTED, "a pickle, which is never opened", "save it with numpy.save")
+    raise InputError(called, EXPECTED, "something else" if head else "an empty file")
 
 
 def _look(

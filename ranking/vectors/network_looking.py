@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.features.onnx_model import MOST_COLUMNS, MOST_SIDE, TYPES, OnnxModel, three_numbers
 from ranking.intake import Limits
 from ranking.networks.files import model_name
@@ -98,26 +99,25 @@ def proposed(model: ModelFile) -> tuple[dict[str, Any], list[str]]:
     """
     if len(model.inputs) != 1:
         names = ", ".join(readable(port.name) for port in model.inputs[:5]) or "none"
-        raise ValueError(f"expected a model with one input, an image; got {len(model.inputs)}: {names}")
+        raise InputError("model", "one input, an image", f"{len(model.inputs)}: {names}")
     [port] = model.inputs
     if not model.outputs:
-        raise ValueError("expected a model with an output, got one without")
+        raise InputError("model", "an output", "none")
     if port.element not in TYPES:
-        raise ValueError(f"expected an input of {', '.join(TYPES)}, got {port.element}")
+        raise InputError("input of the model", " or ".join(TYPES), port.element)
     if len(port.shape) != 4 or port.shape[0] not in (None, 1):
-        raise ValueError(
-            f"expected an input of one image, its sides 1 × 3 × height × width or 1 × height × width × 3, got "
-            f"{words(port)}; export it so that it takes one image at a time"
-        )
+        expected = "one image, 1 × 3 × height × width or 1 × height × width × 3"
+        remedy = "export the model so that it takes one image at a time"
+        raise InputError("input of the model", expected, words(port), remedy)
     last = port.shape[3] == 3 and port.shape[1] != 3
     channels, height, width = port.shape[3 if last else 1], *(port.shape[1:3] if last else port.shape[2:])
     if channels not in (None, 3):
-        raise ValueError(f"expected an input of 3 channels, red, green and blue, got {words(port)}")
+        raise InputError("input of the model", "3 channels, red, green and blue", words(port))
     sides = {"height": height, "width": width}
     settings: dict[str, Any] = {"type": port.element, "layout": "NHWC" if last else "NCHW"}
     settings |= {name: side or USUAL_SIDE for name, side in sides.items()}
     if max(settings["width"], settings["height"]) > MOST_SIDE:
-        raise ValueError(f"expected an input of at most {MOST_SIDE:,} pixels a side, got {words(port)}")
+        raise InputError("input of the model", f"at most {MOST_SIDE:,} pixels a side", words(port))
     normalised = _normalisation(model.told)
     settings |= normalised or IMAGENET
     settings["output"] = _likely_output(model.outputs)
@@ -161,17 +161,14 @@ def _tried(
     """Describe a few samples; the settings are complete then."""
     feature = OnnxModel(**settings)
     if feature.output not in {name for name in found.outputs}:
-        raise ValueError(
-            f"the model has no output {feature.output!r:.80}; choose one of: {', '.join(found.outputs)}"
-        )
+        raise InputError("output", f"one of {', '.join(found.outputs)}", f"{feature.output!r:.80}")
     rows = np.unique(np.linspace(0, len(images) - 1, min(TRIED, len(images))).round().astype(np.int64))
     network = Network(path, limits)
     try:
         given = len(feature.pooled(network.ask(feature.pixels(_crop(images, rows[0])), feature.output)))
         if not 1 <= given <= MOST_COLUMNS:
-            raise ValueError(
-                f"expected a vector of 1 to {MOST_COLUMNS:,} numbers, got {given:,}; pool its places"
-            )
+            expected = f"1 to {MOST_COLUMNS:,} numbers"
+            raise InputError(f"output {feature.output}", expected, given, "pool its positions")
         feature = OnnxModel(**{**settings, "columns": given})
         feature.network = network
         vectors, seconds = _described(feature, images, rows, on_step)
@@ -190,12 +187,12 @@ def _described(feature: OnnxModel, images: ImageSet, rows: Ints, on_step: OnStep
         vectors[place] = feature.describe(crop)
         times.append(time.perf_counter() - began)
         if not np.isfinite(vectors[place]).all():
-            raise ValueError(
-                f"output {feature.output} gives numbers that are not finite for sample {images.ids[row]}; normalise "
-                "otherwise, or choose another output"
-            )
+            came = f"others for sample {images.ids[row]}"
+            remedy = "choose another normalisation or another output"
+            raise InputError(f"output {feature.output}", "finite numbers", came, remedy)
     if (vectors == vectors[0]).all():
-        raise ValueError(f"output {feature.output} is the same for all samples; choose another")
+        expected, remedy = "numbers that differ between samples", "choose another output"
+        raise InputError(f"output {feature.output}", expected, "the same for all samples", remedy)
     return vectors, float(np.median(times))
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
 from scipy.io import savemat
 
+from ranking.types import Problem, SourceImage
+
 LABELS = ("sea", "sky", "sun", "tree")
+
+
+def images_and_problems(source: Any) -> tuple[list[SourceImage], list[Problem]]:
+    records = list(source.records())
+    images = [item for item in records if isinstance(item, SourceImage)]
+    return images, [item for item in records if isinstance(item, Problem)]
 
 
 def drawn_labels(rows: int = 40) -> np.ndarray:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 
 import numpy as np
 import pytest
+from generated import check_settings
 from PIL import Image
 
 from ranking.datasets import build_image_set, make_source
@@ -34,61 +33,32 @@ MODELS = [make_model(0, number) for number in range(800)]
 KIND_NAMES = sorted({kind for kinds in KINDS.values() for kind in kinds})
 
 
-def told(count=3, **settings):
-    """The first images of a source."""
-    records = make_source("Timeline cars", **settings).records()
-    return [next(records) for _ in range(count)]
-
-
 # ------------------------------------------------------------------------------------- seeds and settings
 
 
-def test_an_image_does_not_depend_on_how_many_there_are():
-    assert told(images=50) == told(images=100_000)
+def test_images_depend_on_the_seed_alone_and_are_jpegs():
+    check_settings(
+        "Timeline cars",
+        good=[{"images": 50}, {"images": 100_000}, {"test_share": 0.9}],
+        bad=[{"images": 49}, {"test_share": 0.95}, {"seed": -1}],
+    )
+    for share in (0.1, 0.4, 0.9):
+        assert sum(is_test(0, number, share) for number in range(500)) == pytest.approx(500 * share, abs=1)
 
 
-def test_equal_seeds_draw_equal_images_and_others_others():
-    assert told(seed=7) == told(seed=7)
-    assert [image.data for image in told(seed=7)] != [image.data for image in told(seed=8)]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"images": 49}, "images.*got 49"),
-        ({"test_share": 0.95}, "test_share.*got 0.95"),
-        ({"seed": -1}, "seed.*got -1"),
-    ],
-)
-def test_settings_that_cannot_be(settings, message):
-    with pytest.raises(ValueError, match=message):
-        make_source("Timeline cars", **settings)
-
-
-@pytest.mark.parametrize("share", [0.1, 0.4, 0.9])
-def test_the_share_is_tested(share):
-    assert sum(is_test(0, number, share) for number in range(500)) == pytest.approx(500 * share, abs=1)
-
-
-def test_fifty_become_an_image_set_whose_criterion_is_the_year(tmp_path):
-    images, problems = build_image_set(make_source("Timeline cars", images=50), tmp_path / "set")
+def test_they_become_an_image_set_whose_criterion_is_the_year(tmp_path):
+    source = make_source("Timeline cars")
+    source.images = 20
+    images, problems = build_image_set(source, tmp_path / "set")
     assert problems == []
     assert (images.criteria, images.classes) == (("year",), ())
     assert (images.boxes == (0, 0, 320, 240)).all()
-    expected = [make_model(5, row // 2).year for row in range(50)]
+    expected = [make_model(5, row // 2).year for row in range(20)]
     assert images.numbers_of("year").tolist() == expected
-    assert images.groups.tolist() == [row // 2 for row in range(50)]
-    assert images.test.sum() == 20
-    assert len({image.tobytes() for image in map(images.open_image, range(50))}) == 50
-
-
-def test_the_same_car_is_not_in_both_splits():
-    images = told(200)
-    splits = {}
-    for image in images:
-        assert splits.setdefault(image.boxes[0].group, image.test) == image.test
-    assert Counter(image.boxes[0].group for image in images).most_common()[-1][1] == 2
-    assert 35 <= sum(splits.values()) <= 45
+    assert images.groups.tolist() == [row // 2 for row in range(20)]
+    assert (images.test[::2] == images.test[1::2]).all(), "no car is in both splits"
+    assert images.test.sum() == 8
+    assert len({image.tobytes() for image in map(images.open_image, range(20))}) == 20
 
 
 # --------------------------------------------------------------------------------------------- models
@@ -122,20 +92,19 @@ def test_every_kind_of_car_is_made():
 # --------------------------------------------------------------------------------------------- drawing
 
 
-@pytest.mark.parametrize("eras", [BODIES, WHEELS, FITTINGS, PRINTS])
-def test_between_two_eras_lies_what_is_between(eras):
-    years = sorted(eras)
-    assert between(eras, years[0] - 9) == eras[years[0]]
-    assert between(eras, years[-1] + 9) == eras[years[-1]]
-    for before, after in pairwise(years):
-        middle = between(eras, (before + after) / 2)
-        assert middle == pytest.approx(np.mean([eras[before], eras[after]], axis=0), abs=1e-6)
+def test_between_two_eras_lies_what_is_between():
+    for eras in (BODIES, WHEELS, FITTINGS, PRINTS):
+        years = sorted(eras)
+        assert between(eras, years[0] - 9) == eras[years[0]]
+        assert between(eras, years[-1] + 9) == eras[years[-1]]
+        for before, after in pairwise(years):
+            middle = between(eras, (before + after) / 2)
+            assert middle == pytest.approx(np.mean([eras[before], eras[after]], axis=0), abs=1e-6)
     assert sorted(PAINTS) == list(range(1920, 2000, 10))
 
 
-@pytest.mark.parametrize("kind", KIND_NAMES)
-def test_bodies_of_all_years_and_kinds_hold_together(kind):
-    for year in range(FIRST, LAST + 1):
+def test_bodies_of_all_years_and_kinds_hold_together():
+    for kind, year in product(KIND_NAMES, range(FIRST, LAST + 1)):
         body, wheel = of_kind(between(BODIES, year), kind), between(WHEELS, year)
         assert body.nose < 0 < body.cowl_x < body.front_x + 0.25 < body.rear_x < body.base_x + 0.2
         assert body.base_x <= body.deck_x + 0.05
@@ -143,10 +112,11 @@ def test_bodies_of_all_years_and_kinds_hold_together(kind):
         assert 0.15 < body.sill < 2 * wheel.radius < body.hood_y < body.front_y
 
 
-@pytest.mark.parametrize("kind", KIND_NAMES)
-@pytest.mark.parametrize("flip", [0, 1])
-def test_a_car_is_within_its_picture(kind, flip):
-    for model in [model for model in MODELS if model.kind == kind][:25]:
+def test_a_car_is_within_its_picture():
+    models = [
+        model for kind in KIND_NAMES for model in [model for model in MODELS if model.kind == kind][:25]
+    ]
+    for flip, model in product((0, 1), models):
         sketch = Sketch()
         draw_car(sketch, model, 380.0, Random(flip))
         points = np.concatenate([shape.points for shape in sketch.shapes[2:]])  # after its shadow
@@ -175,9 +145,3 @@ def test_old_prints_have_no_colour_and_new_ones_are_clean():
     new = np.asarray(photographed(picture, between(PRINTS, 1999), Random(0)), float)
     assert new.mean(axis=(0, 1)) == pytest.approx([40, 90, 200], abs=1)
     assert new.std(axis=(0, 1)).max() < 2
-
-
-def test_pictures_are_jpegs_of_their_size():
-    for image in told(4):
-        with Image.open(io.BytesIO(image.data)) as picture:
-            assert (picture.format, picture.size, picture.mode) == ("JPEG", (320, 240), "RGB")

@@ -1,0 +1,37 @@
+"""A model at work when the process that waits for it is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tiny_models import heavy
+
+
+def test_a_model_at_work_ends_with_the_worker_that_is_killed(tmp_path):
+    """Cancelling a look at it kills a worker that waits for an answer."""
+    pytest.importorskip("onnxruntime")
+    model = tmp_path / "model.onnx"
+    model.write_bytes(heavy(3000))
+    program = (
+        "import numpy as np; from ranking.networks.running import Network; from pathlib import Path\n"
+        f"network = Network(Path({str(model)!r}))\n"
+        "print(network._process.pid, flush=True)\n"
+        "network.ask(np.zeros((1, 3, 512, 512), np.float32), 'features')"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as waiting:
+        child = int(waiting.stdout.readline())
+        time.sleep(1)  # it is at work
+        waiting.kill()
+    until = time.monotonic() + 20
+    while Path(f"/proc/{child}").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    ended = not Path(f"/proc/{child}").exists()
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    assert ended
