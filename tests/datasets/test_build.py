@@ -376,11 +376,11 @@ def test_thumbnails_that_are_damaged_or_gone(tmp_path):
     blob, thumbnails = image_set.folder / "crops.bin", Thumbnails(image_set.folder)
     first, size = thumbnails.crop(0), blob.stat().st_size
     os.truncate(blob, len(first))
-    with pytest.raises(ValueError, match=rf"crops\.bin.*\b{size}\b.*\b{len(first)}\b"):
-        Thumbnails(image_set.folder)
     assert thumbnails.crop(0) == first
-    with pytest.raises(ValueError, match=rf"crops\.bin.*\b{size}\b.*\b1\b"):
-        thumbnails.crop(1)
+    for read in (lambda: Thumbnails(image_set.folder), lambda: thumbnails.crop(1)):
+        with pytest.raises(ValueError, match=r"crops\.bin") as caught:
+            read()
+        assert str(size) in str(caught.value).replace(",", "")
     blob.unlink()
     with pytest.raises(ValueError, match=r"crops\.bin"):
         thumbnails.crop(0)

@@ -44,9 +44,10 @@ def test_numbers_are_kept_with_their_criteria(tmp_path):
     again = load_image_set(images.folder)
     assert (again.key, again.criteria) == (images.key, images.criteria)
     assert again.numbers.tobytes() == expected.tobytes()
-    with pytest.raises(ValueError, match=r"'age'.*year, price, speed"):
+    with pytest.raises(ValueError, match="age") as caught:
         images.numbers_of("age")
-    with pytest.raises(ValueError, match="'cat'"):
+    assert "year, price, speed" in str(caught.value)
+    with pytest.raises(ValueError, match="cat"):
         images.relevance("cat")
 
 
@@ -84,7 +85,7 @@ def test_a_set_without_criteria_is_as_it_was_before_there_were_any(tmp_path):
     assert plain.numbers.dtype == np.float32
     with np.load(plain.folder / "columns.npz") as stored:
         assert not {"criteria", "numbers"} & set(stored.files)
-    with pytest.raises(ValueError, match="'year'"):
+    with pytest.raises(ValueError, match="year"):
         plain.numbers_of("year")
 
 
@@ -114,5 +115,5 @@ def test_too_many_criteria(tmp_path, monkeypatch):
 def test_numbers_must_be_of_the_samples(tmp_path):
     images, _ = built(tmp_path, dated("a", year=1))
     columns = {item.name: getattr(images, item.name) for item in fields(images) if item.init}
-    with pytest.raises(ValueError, match=r"numbers.*\(1, 2\).*\(1, 1\)"):
+    with pytest.raises(ValueError, match=r"\(1, 1\)"):
         type(images)(**columns | {"criteria": ("year", "age")})
