@@ -237,7 +237,7 @@ def test_a_parquet_file_that_expands_beyond_the_limit(
 ) -> None:
     monkeypatch.setenv(variable("table_bytes"), "100000")
     [said] = parquet_of_images(tmp_path / "x")
-    assert f"MB ({variable('table_bytes')}), got a larger one" in said
+    assert variable("table_bytes") in said
 
 
 def test_the_readme_lists_each_limit_with_its_default() -> None:
