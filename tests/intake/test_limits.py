@@ -185,7 +185,7 @@ def seconds(folder: Path) -> Iterator[str]:
     for kind, work in works.items():
         run = store.create_run(kind, {})
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(worker, work, lambda *_: time.sleep(1.5))
+            patched.setattr(worker, work, lambda *_: time.sleep(1.1))
             patched.setattr(worker.os, "_exit", lambda _: None)  # which would end this process too
             patched.setattr(worker, "limit_memory", lambda *_: None)
             patched.setattr(worker.faulthandler, "enable", lambda: None)
