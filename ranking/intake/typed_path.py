@@ -48,5 +48,5 @@ def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
             raise unread(shown, error) from error
         raise
     if len(data) > limit:
-        raise InputError(shown, f"{expected} of at most {megabytes(limit)}", "a larger file")
+        raise InputError(shown, expected, f"more than {megabytes(limit)}")
     return data

@@ -20,6 +20,7 @@ from label_files import (
     some_corel5k,
     some_csv,
 )
+from refusals import refused
 
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.arff import label_names
@@ -106,9 +107,9 @@ def test_corel5k_that_lies(tmp_path, changes, message):
 
 def test_corel5k_that_is_none(tmp_path):
     file = tmp_path / "corel5k.npz"
-    with pytest.raises(ValueError, match=r"type the path of corel5k\.npz"):
+    with refused("path"):
         len(make_source("Corel5k"))
-    with pytest.raises(ValueError, match=r"no file .*corel5k.npz; expected corel5k\.npz"):
+    with refused(str(file)):
         len(make_source("Corel5k", file=str(file)))
     file.write_bytes(b"no zip")
     with pytest.raises(ValueError, match="it is not a whole ZIP file"):
@@ -155,9 +156,7 @@ def test_arff_dense_and_sparse_rows_say_the_same(tmp_path):
 def test_arff_with_its_labels_at_the_end(tmp_path):
     file = some_arff(tmp_path)
     file.with_suffix(".xml").unlink()
-    with pytest.raises(
-        ValueError, match=r"no file .*scenes\.xml; expected the \.xml that names the labels; or say"
-    ):
+    with refused(str(file.with_suffix(".xml"))):
         len(make_source("ARFF", file=str(file)))
     images, _ = images_and_problems(make_source("ARFF", file=str(file), last=2, least=1))
     assert set().union(*(image.boxes[0].classes for image in images)) == {"sun", "tree"}
