@@ -68,23 +68,12 @@ def test_tracks_keep_their_group(tmp_path):
     assert {image.size for image in images.values()} == {(40, 30)}
 
 
-def test_frames_of_a_video_are_drawn_together(tmp_path):
-    tasks = "".join(f"<task><id>{task}</id><mode>interpolation</mode></task>" for task in range(3))
-    frames = [(f"{task}{frame}.jpg", task) for task in range(3) for frame in range(4)]
-    xml = cvat(*(cvat_image(name, GOOD, task_id=task) for name, task in frames), meta=f"<meta>{tasks}</meta>")
-    for seed in range(4):
-        images, problems = read_cvat(tmp_path, xml, *(name for name, _ in frames), seed=seed)
-        assert problems == []
-        assert images["00"].boxes[0].group == "annotations.xml: task 0"
-        by_task = [
-            {image.test for name, image in images.items() if name.startswith(str(task))} for task in range(3)
-        ]
-        assert sorted(map(list, by_task)) == [[False], [False], [True]], seed
-
-
-def test_images_of_a_task_of_images_are_their_own_groups(tmp_path):
-    xml = cvat(cvat_image("1.jpg", GOOD), meta="<meta><task><id>1</id><mode>annotation</mode></task></meta>")
-    assert read_cvat(tmp_path, xml)[0]["1"].boxes[0].group is None
+def test_frames_of_a_video_are_a_group_and_images_of_a_task_are_not(tmp_path):
+    """How groups are drawn for the test: test_class_folders.py."""
+    for mode, group in (("interpolation", "annotations.xml: task 1"), ("annotation", None)):
+        meta = f"<meta><task><id>1</id><mode>{mode}</mode></task></meta>"
+        images, _ = read_cvat(tmp_path, cvat(cvat_image("1.jpg", GOOD, task_id=1), meta=meta))
+        assert images["1"].boxes[0].group == group
 
 
 BAD_SHAPES = [
@@ -106,38 +95,19 @@ def test_a_shape_that_cannot_be_used_is_a_row(tmp_path):
         check_rows(problems, ("annotations.xml", "image 1.jpg", came))
 
 
-def test_a_name_is_looked_up_and_never_followed(tmp_path):
-    lay(tmp_path, {"secret/1.jpg": b"secret"})
-    for name in ("../../secret/1.jpg", "/elsewhere/1.jpg", "C:\\photos\\1.jpg", "1", "images/1.jpg"):
-        images, problems = read_cvat(tmp_path, cvat(cvat_image(name, GOOD)))
-        assert (list(images), problems) == (["1"], []), name
-    for name in ("gone.jpg", "/etc/passwd", "../../annotations.xml", "&lt;script&gt;", "n" * 4000):
-        images, problems = read_cvat(tmp_path, cvat(cvat_image("1.jpg", GOOD), cvat_image(name, GOOD)))
-        assert list(images) == ["1"], name
-        check_rows(problems, ("annotations.xml", name.replace("&lt;", "<").replace("&gt;", ">")[:79]))
-        assert len(problems[0].came) <= 80
-
-
-def test_an_image_without_a_name_and_one_that_comes_again(tmp_path):
+def test_images_without_a_name_that_come_again_or_are_not_there(tmp_path):
     images, problems = read_cvat(
-        tmp_path, cvat(cvat_image("1.jpg", GOOD), cvat_image("", GOOD), cvat_image("a/1.jpg", GOOD))
+        tmp_path, cvat(*(cvat_image(name, GOOD) for name in ("1.jpg", "", "a/1.jpg", "&lt;script&gt;")))
     )
     assert list(images) == ["1"]
-    check_rows(problems, ("annotations.xml", "image 0"), ("annotations.xml", "images/1.jpg"))
+    came = ("image 0", "images/1.jpg", "<script>")
+    check_rows(problems, *(("annotations.xml", part) for part in came))
 
 
 def test_a_track_without_frames(tmp_path):
     bad = track(5, cvat_box("", 0, 0, 9, 9, frame="-1"))
     _, problems = read_cvat(tmp_path, cvat(cvat_image("1.jpg", GOOD), bad))
     check_rows(problems, ("annotations.xml", "track 5: -1"))
-
-
-def test_numbers_that_make_no_box_are_the_builders(tmp_path):
-    bad = (cvat_box("cat", 0, 0, edge, 9) for edge in ("1e999", "-50"))
-    xml = cvat(cvat_image("1.jpg", GOOD, *bad))
-    image_set, problems = build("CVAT", lay(tmp_path / "x", {"a.xml": xml, "1.jpg": None}))
-    assert image_set.ids.tolist() == ["1#1"]
-    assert [row.file for row in problems].count("1.jpg") == 2
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

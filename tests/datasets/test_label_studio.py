@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 
 import pytest
 from brought import build, check_rows, lay, read, region, some_label_studio, task
@@ -169,15 +168,6 @@ def test_a_result_that_cannot_be_used_is_a_row(tmp_path):
         images, problems = read_tasks(tmp_path, [task("1.jpg", region(0, 0, 50, 50, "cat"), bad)])
         assert len(images["1"].boxes) == 1, bad
         check_rows(problems, ("a.json", came))
-
-
-def test_numbers_that_make_no_box_are_the_builders(tmp_path):
-    widths = (50, math.nan, math.inf, 10**400, -50)
-    boxes = (region(0, y, width, 9, "cat") for y, width in enumerate(widths))
-    tasks = [task("1.jpg", *boxes)]
-    image_set, problems = build("Label Studio", lay(tmp_path / "x", {"a.json": tasks, "1.jpg": None}))
-    assert image_set.ids.tolist() == ["1#1"]
-    check_rows([row for row in problems if row.file == "1.jpg"], *[("1.jpg", "box")] * 4)
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

@@ -161,29 +161,14 @@ def split_of(voc, **settings):
         ({"train": "a", "val": "b", "test": "c"}, {"test_list": "val"}, "a", "b"),
         ({"Train": "ab", "Test": "c", "Validation": "d"}, {}, "ab", "c"),  # as CVAT calls them
         ({"Train": "abc", "Validation": "d"}, {}, "abc", "d"),
+        ({"Train": "abc", "val": "d", "Validation": "a"}, {}, "bc", "a"),
+        ({"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}, {}, "a", "b"),  # none is annotated
     ],
 )
 def test_lists(four, lists, settings, train, test):
     for name, images in lists.items():
         four.list(name, *images)
-    *split, problems = split_of(four, **settings)
-    assert split == [train, test]
-    left = sorted(set("abcd") - set(train + test))
-    check_rows(
-        problems, *([(f"{len(left)} annotation" + "s" * (len(left) > 1), ", ".join(left))] if left else [])
-    )
-
-
-def test_a_test_list_without_annotations_is_passed_over(four):
-    for name, images in {"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}.items():
-        four.list(name, *images)
-    assert split_of(four)[:2] == ("a", "b")
-
-
-def test_one_of_two_validation_lists_is_used(four):
-    for name, images in {"Train": "abc", "val": "d", "Validation": "a"}.items():
-        four.list(name, *images)
-    assert split_of(four)[:2] == ("bc", "a")
+    assert split_of(four, **settings)[:2] == (train, test)
 
 
 def test_an_unknown_list_says_which_there_are(four):
