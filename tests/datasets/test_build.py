@@ -264,17 +264,6 @@ def test_names_from_outside_never_reach_the_disk(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"set"}
 
 
-def test_a_file_is_encoded_anew_and_the_extension_tells_its_true_format(tmp_path):
-    data = encoded(file_format="JPEG")
-    misnamed = tmp_path / "photograph.png"
-    misnamed.write_bytes(data)
-    image_set, _ = build_with(tmp_path, image("photograph", data=misnamed))
-    assert image_set.image_files[2] == "images/000003.jpg"
-    stored = (image_set.folder / "images/000003.jpg").read_bytes()
-    assert stored != data
-    assert Image.open(io.BytesIO(stored)).format == "JPEG"
-
-
 def test_an_image_of_more_boxes_than_are_allowed_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_BOXES", "3")
     image_set, problems = build_with(tmp_path, image("three", *[WHOLE] * 3), image("four", *[WHOLE] * 4))

@@ -7,7 +7,6 @@ import io
 import pytest
 from brought import box, check_rows, coco, lay, some_classes, some_coco, some_table, some_yolo
 from PIL import Image
-from refusals import refused
 from voc_tree import two_images
 
 from ranking.datasets import make_source, preview, tally
@@ -113,8 +112,3 @@ def test_it_gives_up_on_a_folder_of_broken_images(tmp_path, monkeypatch):
     seen = shown("Class folders", lay(tmp_path / "x", files))
     assert (seen.crops, seen.images) == ([], 9)
     assert len([row for row in seen.problems if row.file.endswith(".jpg")]) == 3
-
-
-def test_a_source_that_cannot_be_read(tmp_path):
-    with refused(str(tmp_path / "x")):
-        shown("Class folders", lay(tmp_path / "x", {"a.txt": ""}))
