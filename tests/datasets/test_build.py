@@ -85,6 +85,7 @@ def test_a_webp_says_its_size_before_it_is_opened():
             data = encoded(size, "WEBP", **options)
             assert webp_size(data) == size
             assert webp_size(data[:29]) is None
+            assert webp_size(data.replace(b"WEBPVP8", b"WEBPXXX")) is None
 
 
 def test_a_webp_that_is_too_large_or_moves_is_never_opened(monkeypatch):

@@ -189,6 +189,7 @@ def test_a_file_that_is_too_large_or_of_too_many_parts_is_not_parsed(tmp_path, m
 def test_one_bad_file_of_two_is_a_row(tmp_path):
     folder = some_coco(tmp_path / "x")
     (folder / "annotations/instances_val2017.json").write_text('{"images": [')
+    (folder / "annotations/instances_test2017.json").symlink_to("nothing")  # is not recognised
     images, problems = read("COCO", folder)
     assert len(images) == 2
     check_rows(problems, ("annotations/instances_val2017.json",))

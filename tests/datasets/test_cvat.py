@@ -72,8 +72,8 @@ def test_frames_of_a_video_are_a_group_and_images_of_a_task_are_not(tmp_path):
     """How groups are drawn for the test: test_class_folders.py."""
     for mode, group in (("interpolation", "annotations.xml: task 1"), ("annotation", None)):
         meta = f"<meta><task><id>1</id><mode>{mode}</mode></task></meta>"
-        images, _ = read_cvat(tmp_path, cvat(cvat_image("1.jpg", GOOD, task_id=1), meta=meta))
-        assert images["1"].boxes[0].group == group
+        images, _ = read_cvat(tmp_path, cvat(cvat_image("1.jpg", GOOD, task_id=1, width="wide"), meta=meta))
+        assert (images["1"].boxes[0].group, images["1"].size) == (group, None)
 
 
 BAD_SHAPES = [

@@ -163,14 +163,16 @@ def split_of(voc, **settings):
         ({"train": "a", "val": "b", "test": "c"}, {"test_list": "val"}, "a", "b"),
         ({"Train": "ab", "Test": "c", "Validation": "d"}, {}, "ab", "c"),  # as CVAT calls them
         ({"Train": "abc", "Validation": "d"}, {}, "abc", "d"),
-        ({"Train": "abc", "val": "d", "Validation": "a"}, {}, "bc", "a"),
+        ({"Train": "bc", "val": "d", "Validation": "a"}, {}, "bc", "a"),
         ({"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}, {}, "a", "b"),  # none is annotated
     ],
 )
 def test_lists(four, lists, settings, train, test):
     for name, images in lists.items():
         four.list(name, *images)
-    assert split_of(four, **settings)[:2] == (train, test)
+    *split, problems = split_of(four, **settings)
+    assert split == [train, test]
+    assert {row.file for row in problems} <= {"1 annotation", "2 annotations"}, "of no list"
 
 
 def test_an_unknown_list_says_which_there_are(four):
