@@ -75,9 +75,11 @@ def test_broken_xml():
 
 
 def test_too_large_and_too_deep(monkeypatch):
-    annotated, (came,) = read(b"<annotation>" + b"<a>" * 100_000)
-    assert annotated is None
-    assert "32" in came
+    for content in (b"<a>" * 32, b"<a>" * 100_000):
+        annotated, (came,) = read(b"<annotation>" + content)
+        assert annotated is None
+        assert "32" in came
+    assert read(b"<annotation>" + b"<a>" * 31 + b"</a>" * 31 + b"</annotation>")[0] is not None
     monkeypatch.setattr(voc_annotation, "MAX_XML_BYTES", 2**20)
     annotated, [problem] = read_annotation(annotation(" " * 2**20), "x.xml")
     assert annotated is None
