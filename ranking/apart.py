@@ -14,11 +14,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ranking.errors import InputError
 from ranking.text import readable
 from ranking.worker_limits import INTAKE_MEMORY, limit_memory, limit_time, reason_of
 
 SECONDS = 60  # of a processor, and twice as many by the clock
 AT_ONCE = 2  # so many processes; who comes then waits
+READER, SMALLER = "reader process", "try a smaller file"
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 _turns = threading.BoundedSemaphore(AT_ONCE)
@@ -39,19 +41,19 @@ def ask_apart(program: str, arguments: list[str], data: bytes) -> dict[str, Any]
                 env={**os.environ, **ALONE},
             )
         except subprocess.TimeoutExpired as error:
-            raise ValueError(f"reading it took more than {2 * SECONDS} seconds; bring less") from error
+            raise InputError(READER, f"an answer within {2 * SECONDS} seconds", "none", SMALLER) from error
     if ended.returncode == -signal.SIGXCPU:
-        raise ValueError(f"reading it took more than {SECONDS} seconds of a processor; bring less")
+        raise InputError(READER, f"at most {SECONDS} seconds of a processor", "more", SMALLER)
     try:
         told: dict[str, Any] = json.loads(ended.stdout)
     except ValueError as error:
         last = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]  # not where our files lie
         said = readable(last, 200) or f"exit code {ended.returncode}"
-        raise ValueError(
-            f"whoever read it broke off ({said}); bring another file, or a smaller one"
+        raise InputError(
+            READER, "an answer", f"a crash ({said})", "try another file or a smaller one"
         ) from error
     if "refused" in told:
-        raise ValueError(told["refused"])
+        raise ValueError(told["refused"])  # the sentence that the other process made of its error
     return told
 
 

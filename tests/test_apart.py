@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from refusals import refused
 
 from ranking import apart
-from ranking.apart import ask_apart
+from ranking.apart import READER, SECONDS, ask_apart
 from ranking.features import load_features
 from ranking.own_image import describe, describe_apart
 from ranking.store import Store
@@ -64,28 +65,31 @@ def test_it_is_given_what_came_and_answers(program: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"no", "^expected yes, got no$"),
-        (b"die", r"broke off \(exit code -6\)"),
-        (b"grow", "ran out of memory .it may use 4.29 GB"),
-        (b"spin", "took more than 60 seconds of a processor; bring less"),
-    ],
+    ("data", "part"),
+    [(b"no", "expected yes, got no"), (b"grow", "4.29 GB")],
+    ids=["refused", "too much memory"],
 )
-def test_what_it_refuses_and_what_breaks_it_is_said(program: str, data: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_a_refusal_comes_in_its_own_words(program: str, data: bytes, part: str) -> None:
+    with pytest.raises(ValueError, match=part):
         ask_apart(program, [], data)
 
 
-def test_what_takes_too_long_is_ended(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_crashes_or_takes_too_long_is_refused(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with refused(READER) as caught:
+        ask_apart(program, [], b"die")
+    assert "-6" in caught.value.came
+    with refused(READER) as caught:
+        ask_apart(program, [], b"spin")
+    assert f"{SECONDS} seconds" in caught.value.expected
     monkeypatch.setattr(apart, "SECONDS", 0.5)
-    with pytest.raises(ValueError, match=r"took more than 1\.0 seconds"):
+    with refused(READER) as caught:
         ask_apart(program, [], b"wait")
+    assert "1.0 seconds" in caught.value.expected
 
 
-def test_a_limit_that_is_no_number_is_refused_in_words(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_that_is_no_number_is_refused(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKING_WORKER_MEMORY", "much")
-    with pytest.raises(ValueError, match=r"^RANKING_WORKER_MEMORY must be a number of bytes"):
+    with pytest.raises(ValueError, match="RANKING_WORKER_MEMORY"):
         ask_apart(program, [], b"")
 
 
@@ -115,11 +119,11 @@ def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_pat
     np.testing.assert_array_equal(features, other)
 
 
-def test_an_own_image_has_the_limits_of_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_own_image_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="JPEG, PNG or WebP"):
+        describe_apart(Store(tmp_path / "home"), b"GIF89a", PARTS, tmp_path)
     monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
-    with pytest.raises(
-        ValueError, match=r"expected an image of at most 100 pixels \(RANKING_INTAKE_PIXELS\)"
-    ):
+    with pytest.raises(ValueError, match="RANKING_INTAKE_PIXELS"):
         describe_apart(Store(tmp_path / "home"), jpeg((60, 40)), PARTS, tmp_path)
 
 
@@ -135,8 +139,3 @@ def test_of_what_was_brought_only_the_model_that_is_asked_lies_beside_an_own_ima
     for name in (names[0], "onnx-" + "c" * 32, "../models"):
         store.place_model(name, folder)
     assert [file.name for file in folder.iterdir()] == [f"{names[0]}.onnx"]
-
-
-def test_an_own_image_that_is_none_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected an intact JPEG, PNG or WebP image, came: another kind"):
-        describe_apart(Store(tmp_path / "home"), b"GIF89a", PARTS, tmp_path)

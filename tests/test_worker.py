@@ -28,6 +28,7 @@ from ranking.datasets.looking import Look
 from ranking.events import Report
 from ranking.features import load_features, make_feature
 from ranking.home import HomeError
+from ranking.intake.zip_tree import READABLE
 from ranking.jobs import take_lock
 from ranking.label_training import label_metrics, label_set_of
 from ranking.methods import METHODS
@@ -289,7 +290,7 @@ def test_an_import_that_is_rejected_leaves_not_one_byte(empty: Store, tmp_path: 
     settings = LookSettings("", brought="bad.zip").to_json() if kind == "look" else CLASS_FOLDERS
     run = ended(empty, upload(empty, tmp_path / "bad.zip", settings))
     assert run.state == "failed"
-    assert "cannot be read as a ZIP file" in run.reason
+    assert READABLE in run.reason
     assert str(empty.home) not in run.reason, "how it is called here is nobody's business"
     gone(run.folder)
     assert everything(empty) == before

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from ranking.datasets.image_names import ImageNames
 from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of
+from ranking.errors import InputError
 from ranking.intake import FileTree, Limits, Recognised, Unusable
 from ranking.intake.tree import parent
 from ranking.text import counted, listed, readable
@@ -82,18 +83,17 @@ class AnnotatedTree(TreeSource):
 
     @cached_property
     def _told(self) -> tuple[list[Listed], list[Problem]]:
-        files = self.annotation_files(self._tree)
+        files, place = self.annotation_files(self._tree), readable(str(self._tree.place), 255)
         if not files:
-            place = readable(str(self._tree.place), 255)
-            raise ValueError(f"expected {self.expected}; {place} has no such file")
+            raise InputError(place, self.expected, "no such file")
         if len(files) > MOST_FILES:
-            raise ValueError(
-                f"expected at most {MOST_FILES} {self.files}, got {len(files):,}; bring one part"
-            )
+            raise InputError(place, f"at most {MOST_FILES} {self.files}", len(files), "import one part")
         told, rows = self._read(files)
         if not told:
             reasons = "; ".join(f"{row.file}: expected {row.expected}, got {row.came}" for row in rows)
-            raise ValueError(f"expected {self.expected}; no image is listed. {reasons}")
+            raise InputError(
+                place, f"{self.expected}, of which at least one lists an image", reasons or "none"
+            )
         return told, rows
 
     def _each(self, files: Sequence[str], problems: Grouped, read: Callable[[str, Limits], None]) -> None:

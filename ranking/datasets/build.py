@@ -28,6 +28,7 @@ from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.problem_rows import ProblemRows
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
+from ranking.errors import InputError
 from ranking.intake import Limits, Unusable
 from ranking.intake.limits import variable
 from ranking.text import counted, listed, readable
@@ -69,15 +70,12 @@ def build_image_set(
             if outcome.image is not None:
                 writer.add(outcome.image)
             if writer.samples > limits.samples:
-                raise ValueError(
-                    f"an image set may have {limits.samples:,} boxes, more came; bring a part of the images, or set "
-                    f"{variable('samples')}"
-                )
+                remedy = f"import some of the images, or set {variable('samples')}"
+                raise InputError("boxes of the image set", f"at most {limits.samples:,}", "more", remedy)
             if writer.bytes > limits.stored_bytes:
-                raise ValueError(
-                    f"the import writes more than {limits.stored_bytes:,} bytes, by image {outcome.name!r}; bring "
-                    f"fewer images or boxes, or set {variable('stored_bytes')}"
-                )
+                most, came = f"at most {limits.stored_bytes:,}", f"more with image {outcome.name!r}"
+                remedy = f"import fewer images or boxes, or set {variable('stored_bytes')}"
+                raise InputError("bytes that the import writes", most, came, remedy)
             if outcome.name is not None:
                 done += 1
                 empty += [outcome.name] if outcome.empty else []
@@ -97,12 +95,10 @@ def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> Imag
     if not writer.samples:
         reasons = Counter(problem.expected for problem in problems).most_common()
         told = "; ".join(f"{number:,} times: {expected}" for expected, number in reasons) or "no image came"
-        raise ValueError(f"{title} has no usable box. What was expected and did not come: {told}")
+        raise InputError(title, "at least one usable box", f"none, because these were missing: {told}")
     if not writer.classes and not writer.criteria:
-        raise ValueError(
-            f"{title} has boxes but no class to ask for; expected a class for at least one box, or a number to order "
-            "images by"
-        )
+        expected = "a class for at least one box, or a number to order images by"
+        raise InputError(title, expected, "boxes without any")
     image_set = writer.finish(title)
     if image_set.image_test.all() or not image_set.image_test.any():
         missing = "training" if image_set.image_test.all() else "test"

@@ -17,6 +17,7 @@ from ranking.datasets.tree_source import (
     is_image,
     shared_folder,
 )
+from ranking.errors import InputError
 from ranking.intake import FileTree, Recognised
 from ranking.intake.tree import parent
 from ranking.text import counted, listed, readable, told_apart
@@ -80,9 +81,8 @@ class ClassFolders(TreeSource):
     def _images(self) -> tuple[list[Sorted], Grouped]:
         told, outside = _sorted(self._tree)
         if not told:
-            raise ValueError(
-                f"expected {LAYOUT}; {readable(str(self._tree.place), 255)} has no folder with images"
-            )
+            place = readable(str(self._tree.place), 255)
+            raise InputError(place, LAYOUT, "no folder with images")
         return told, outside
 
 

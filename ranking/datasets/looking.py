@@ -13,6 +13,7 @@ from ranking.datasets.preview import Crop, Preview, preview
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.table_file import is_table, read_table
 from ranking.datasets.tally import Tally
+from ranking.errors import InputError
 from ranking.intake import FileTree, Limits, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES
 from ranking.intake.tree import suffix
@@ -85,9 +86,8 @@ def look_at(
     if chosen is None:
         return Look(len(tree.names), [], refused=unknown(tree.names) + left_out(tree))
     if chosen not in tree_sources():
-        raise ValueError(
-            f"{chosen!r:.80} reads no folder or ZIP file; choose one of: {', '.join(tree_sources())}"
-        )
+        names = ", ".join(tree_sources())
+        raise InputError("format", f"one that reads folders and ZIP files: {names}", f"{chosen!r:.80}")
     say(f"Reading it as {chosen}")
     read_by = {**fitting.get(chosen, {}), **settings}
     found = Look(len(tree.names), detected, chosen, read_by)

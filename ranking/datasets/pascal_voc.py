@@ -13,6 +13,7 @@ from ranking.datasets.voc_annotation import Annotation, VocObject, read_annotati
 from ranking.datasets.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
 from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
 from ranking.datasets.xml_file import MAX_XML_BYTES
+from ranking.errors import InputError
 from ranking.intake import FileInTree, FileTree, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES
 from ranking.intake.tree import base
@@ -139,7 +140,7 @@ class PascalVoc:
         found = self._voc.annotations()
         if not found[0]:
             where = readable(str(self._voc.tree.place / self._voc.layout.annotations), 255)
-            raise ValueError(f"no annotation in {where}; expected an XML file an image")
+            raise InputError(where, "one XML file per image", "none")
         return found
 
     @cached_property

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ranking.datasets.tree_source import bare
 from ranking.datasets.voc_layouts import VOC, Layout, voc_folders
+from ranking.errors import InputError
 from ranking.intake import FileTree, Recognised, Unusable
 from ranking.intake.files import IMAGE_SUFFIXES, image_name
 from ranking.intake.tree import base, parent, suffix
@@ -25,11 +26,11 @@ LAYOUT = (
 )
 
 
-class UnusableList(ValueError):
+class UnusableList(InputError):
     """A list of images that cannot be read: the two middle columns of its row in the report."""
 
     def __init__(self, file: str, expected: str, came: str) -> None:
-        super().__init__(f"{file}: expected {expected}, got {came}")
+        super().__init__(file, expected, came)
         self.problem = Problem(file, expected, came, "list ignored")
 
 
@@ -88,7 +89,7 @@ class VocFolder:
         for folder in (_joined(*place) for place in directories):
             for closed in (folder, parent(folder)):
                 if closed in self.tree.closed:
-                    raise ValueError(self.tree.closed[closed])
+                    raise InputError(*self.tree.closed[closed].args)
         told = {
             name: _joined(part, bare(name)[len(_joined(part, directory)) :].lstrip("/"))
             for part, directory in directories
@@ -127,7 +128,7 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
     if "" in found:
         own = YEAR.fullmatch(tree.parts[-1]) if tree.parts else None
         if year and (own is None or own[1] != year):
-            raise ValueError(f"no year {year} in {top}: it is itself a VOC folder; clear the year")
+            raise InputError("year", f"none, because {top} is itself a VOC folder", year, "clear the year")
         return _voc_folder(tree, "", found)
     years: dict[str, str] = {}
     for folder in sorted(found, key=_nearness):
@@ -135,7 +136,7 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
         if matched is not None:
             years.setdefault(matched[1], folder)
     if year and year not in years and found:
-        raise ValueError(f"no VOC{year} in {top}; its years are {', '.join(sorted(years)) or 'none'}")
+        raise InputError("year", f"a year of {top}: {', '.join(sorted(years)) or 'it has none'}", year)
     if years:
         chosen = years[year or max(years)]
         return _voc_folder(tree, chosen, found)
@@ -144,15 +145,14 @@ def find_voc_folder(tree: FileTree, year: str = "") -> VocFolder:
     if len(nearest) == 1:
         return _voc_folder(tree, nearest[0], found)
     if nearest:
-        raise ValueError(
-            f"{top} holds {len(nearest)} folders of PASCAL VOC, {listed(nearest)}; bring one of them"
-        )
+        came = f"{len(nearest)} of them, {listed(nearest)}"
+        raise InputError(top, "one folder of PASCAL VOC", came, "import one of them")
     for name, why in tree.closed.items():
         if YEAR.fullmatch(base(name)) is not None:
-            raise ValueError(why)
+            raise InputError(*why.args)
     # What else it holds is not told: any folder of the server may be typed here.
     parts = [name for name in VOC[:2] if not tree.has_folder(name)]
-    raise ValueError(f"expected {LAYOUT}; {top} has {_none_of([*parts, 'VOC2007, VOC2012, ...'])}")
+    raise InputError(top, LAYOUT, _none_of([*parts, "VOC2007, VOC2012, ..."]))
 
 
 def recognise_voc(tree: FileTree) -> Recognised | None:

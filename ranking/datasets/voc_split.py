@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ranking.datasets.splits import drawn
 from ranking.datasets.tree_source import PARTS
 from ranking.datasets.voc_folder import UnusableList, VocFolder
+from ranking.errors import InputError
 from ranking.intake.files import image_name
 from ranking.intake.tree import base
 from ranking.text import counted, listed, readable, told_apart
@@ -47,7 +48,9 @@ class Lists:
     def names(self, name: str) -> list[str]:
         """The images of list `name`, none where there is no such list; ValueError where it cannot be read."""
         if name in self.unusable:
-            raise ValueError(f"{self.unusable[name]}; mend it, or name another training or test list")
+            list_error = self.unusable[name]
+            remedy = "mend it, or name another training or test list"
+            raise InputError(list_error.subject, list_error.expected, list_error.came, remedy)
         return self.images.get(name, [])
 
 
@@ -109,8 +112,8 @@ def split_by_lists(
     """
     for name in (train, test):
         if name and name not in lists.images and name not in lists.unusable:
-            there = ", ".join(sorted(lists.images)) or "none"
-            raise ValueError(f"no image list {name!r}; the lists are: {there}")
+            there = ", ".join(sorted(lists.images)) or "there are none"
+            raise InputError("image list", f"one of the lists: {there}", f"{name!r}")
     problems = list(lists.problems)
     test = test or _first_annotated(lists, ["test", "val"], annotated)
     train = train or _first_annotated(lists, ["train"] if _meant(test) == "val" else [], annotated)

@@ -12,6 +12,7 @@ from typing import ClassVar
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of
 from ranking.datasets.yolo_names import Names, names_file, read_names
+from ranking.errors import InputError
 from ranking.intake import FileTree, Recognised, Unusable
 from ranking.intake.tree import suffix
 from ranking.text import counted, readable
@@ -69,7 +70,7 @@ class Yolo(TreeSource):
     @cached_property
     def _images(self) -> list[str]:
         if not self._labels:
-            raise ValueError(f"expected {LAYOUT}; {readable(str(self._tree.place), 255)} has none")
+            raise InputError(readable(str(self._tree.place), 255), LAYOUT, "no such text file")
         return list(filter(is_image, self._tree.names))
 
     @cached_property

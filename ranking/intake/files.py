@@ -7,6 +7,7 @@ import stat
 import unicodedata
 from pathlib import Path
 
+from ranking.errors import InputError
 from ranking.text import on_one_line
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")  # of what can be decoded, the likeliest first
@@ -54,6 +55,11 @@ def image_name(text: str) -> str:
 
 def _is_plain(letter: str) -> bool:
     return letter.isprintable() and letter != "\N{REPLACEMENT CHARACTER}"
+
+
+def unread(shown: str, error: Exception) -> InputError:
+    """The error about a file or folder that the system does not let be read."""
+    return InputError(shown, "a file or folder that can be read", plain(error), "check its permissions")
 
 
 def plain(error: Exception) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ranking.intake.files import INSIDE, NOTHING, plain, refusal
+from ranking.errors import InputError
+from ranking.intake.files import INSIDE, NOTHING, plain, refusal, unread
 from ranking.intake.limits import Limits, variable
 from ranking.intake.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again
 from ranking.text import readable
@@ -20,13 +21,13 @@ class FolderTree(FileTree):
     def __init__(self, folder: Path, limits: Limits | None = None) -> None:
         self._limits = Limits.from_environment() if limits is None else limits
         self.parts = folder.absolute().parts[1:]
-        self._names, self._seen_folders, self._closed = list[str](), [""], dict[str, str]()
+        self._names, self._seen_folders, self._closed = list[str](), [""], dict[str, InputError]()
         self._left = self._limits.entries
         try:
             self.place = folder.resolve()
             paths = sorted(self.place.iterdir())
         except (OSError, RuntimeError) as error:
-            raise ValueError(_unread(readable(str(folder), 255), error)) from error
+            raise unread(readable(str(folder), 255), error) from error
         self._walk(paths, "", (self.place,))
         self.names, self.folders = tuple(sorted(self._names)), tuple(sorted(self._seen_folders))
         self.closed, self.problems = self._closed, packed_again(self.names)
@@ -51,10 +52,9 @@ class FolderTree(FileTree):
                 continue
             self._left -= 1
             if self._left < 0:
-                raise ValueError(
-                    f"{readable(str(self.place), 255)} holds more than {self._limits.entries:,} files and folders; "
-                    f"choose a folder nearer to the images, or set {variable('entries')}"
-                )
+                most = f"at most {self._limits.entries:,} files and folders"
+                remedy = f"choose a folder nearer to the images, or set {variable('entries')}"
+                raise InputError(readable(str(self.place), 255), most, "more", remedy)
             name = prefix + path.name
             try:
                 if path.is_dir():
@@ -62,29 +62,23 @@ class FolderTree(FileTree):
                 else:
                     self._names.append(name)
             except (OSError, RuntimeError) as error:
-                self._closed[name] = _unread(readable(name, 255), error)
+                self._closed[name] = unread(readable(name, 255), error)
                 self._names.append(name)  # nobody knows whether it is a file: reading it tells the same
 
     def _enter(self, path: Path, name: str, above: tuple[Path, ...]) -> None:
         shown = readable(name, 255)
         real = path.resolve()
         if not real.is_relative_to(self.place):
-            self._closed[name] = f"expected {shown} inside the chosen folder, it is a link out of it"
+            self._closed[name] = InputError(shown, "a folder inside the chosen folder", "a link out of it")
         elif real in above:
-            self._closed[name] = (
-                f"expected {shown} to be a folder of its own, it is a link to one that holds it"
-            )
+            self._closed[name] = InputError(shown, "a folder of its own", "a link to one that holds it")
         elif len(above) > DEEPEST:
-            self._closed[name] = f"expected folders at most {DEEPEST} deep, {shown} lies deeper"
+            self._closed[name] = InputError(shown, f"folders at most {DEEPEST} deep", "a deeper one")
         else:
             try:
                 paths = sorted(real.iterdir())
             except OSError as error:
-                self._closed[name] = _unread(shown, error)
+                self._closed[name] = unread(shown, error)
             else:
                 self._seen_folders.append(name)
                 self._walk(paths, f"{name}/", (*above, real))
-
-
-def _unread(shown: str, error: Exception) -> str:
-    return f"{shown} cannot be read ({plain(error)}); check its permissions"

@@ -7,7 +7,10 @@ import re
 from dataclasses import dataclass, fields
 from typing import Self
 
+from ranking.errors import InputError
+
 PREFIX = "RANKING_INTAKE_"
+WHOLE = "a whole number, at least 1"
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Limits:
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{item.name} must be a whole number, 1 at least, got {value!r:.40}")
+                raise InputError(item.name, WHOLE, f"{value!r:.40}")
 
     @property
     def too_slow(self) -> str:
@@ -58,9 +61,7 @@ class Limits:
             text = os.environ.get(variable(item.name))
             if text:
                 if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
-                    raise ValueError(
-                        f"{variable(item.name)} must be a whole number, 1 at least, got {text!r:.80}"
-                    )
+                    raise InputError(variable(item.name), WHOLE, f"{text!r:.80}")
                 told[item.name] = int(text)
         return cls(**told)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ranking.intake.files import MAX_NAME, plain
+from ranking.errors import InputError
+from ranking.intake.files import MAX_NAME, unread
 from ranking.intake.folder_tree import FolderTree
 from ranking.intake.limits import Limits
 from ranking.intake.tree import FileTree
@@ -30,15 +31,16 @@ ANYTHING = "a folder with images, or a ZIP file of one"
 def open_tree(typed: str | Path, expected: str = ANYTHING, limits: Limits | None = None) -> FileTree:
     """The folder or ZIP file at `typed`; ValueError that says what was `expected`, and what is there instead."""
     if not str(typed).strip():
-        raise ValueError(f"type the folder or ZIP file to import; expected {expected}")
+        remedy = "type the path of the folder or ZIP file to import"
+        raise InputError("folder or ZIP file", expected, "no path", remedy)
     path = typed_path(str(typed), expected)
     shown = readable(str(path), MAX_NAME)
     try:
         is_folder, is_file = path.is_dir(), path.is_file()  # also keeps pipes and devices from being opened
     except (OSError, RuntimeError) as error:
-        raise ValueError(f"{shown} cannot be read ({plain(error)}); check its permissions") from error
+        raise unread(shown, error) from error
     if is_folder:
         return FolderTree(path, limits)
     if is_file:
         return ZipTree(path, limits, typed.called if isinstance(typed, Upload) else path.name)
-    raise ValueError(f"no folder or ZIP file {shown}; expected {expected}")
+    raise InputError(shown, expected, "no folder or ZIP file")

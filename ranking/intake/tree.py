@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ranking.errors import InputError
 from ranking.intake.limits import megabytes
 from ranking.text import counted, listed, readable
 from ranking.types import Problem
@@ -29,7 +30,7 @@ class FileTree(ABC):
 
     place: where it lies on disk; trees of one place are equal. parts: how that place is called, outermost first.
     folders: the names of all folders, "" and empty ones included. closed: folders that are there and cannot be
-    listed, each with a sentence that says why; what may be a file or a folder is in `names` too.
+    listed, each with the error that says why; what may be a file or a folder is in `names` too.
     problems: rows of the report about the tree itself.
     """
 
@@ -37,7 +38,7 @@ class FileTree(ABC):
     parts: tuple[str, ...]
     names: tuple[str, ...]
     folders: tuple[str, ...]
-    closed: Mapping[str, str]
+    closed: Mapping[str, InputError]
     problems: tuple[Problem, ...]
 
     @abstractmethod

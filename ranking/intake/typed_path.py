@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ranking.intake.files import MAX_NAME, plain
+from ranking.errors import InputError
+from ranking.intake.files import MAX_NAME, unread
+from ranking.intake.limits import megabytes
 from ranking.text import readable
 
 
 def typed_path(typed: str, expected: str) -> Path:
     """The path that a person typed; ValueError where it is empty or names a user who is not there."""
     if not typed.strip():
-        raise ValueError(f"type the path of {expected}")
+        raise InputError("path", expected, "none", "type it")
     try:
         return Path(typed.strip()).expanduser()
     except RuntimeError as error:
-        raise ValueError(
-            f"no user {readable(typed, MAX_NAME).partition('/')[0]} has a home folder here; type the path in full"
-        ) from error
+        user = readable(typed, MAX_NAME).partition("/")[0]
+        raise InputError(user, "a user with a home folder here", "none", "type the path in full") from error
 
 
 def typed_file(typed: str | Path, expected: str) -> Path:
@@ -27,9 +28,9 @@ def typed_file(typed: str | Path, expected: str) -> Path:
     try:
         is_file = path.is_file()  # also keeps pipes and devices from being opened
     except (OSError, RuntimeError, ValueError) as error:
-        raise ValueError(f"{shown} cannot be read ({plain(error)}); check its permissions") from error
+        raise unread(shown, error) from error
     if not is_file:
-        raise ValueError(f"no file {shown}; expected {expected}")
+        raise InputError(shown, expected, "no file")
     return path
 
 
@@ -39,13 +40,13 @@ def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
     shown = readable(str(path), MAX_NAME)
     try:
         if not path.is_file():  # also keeps pipes and devices from being opened
-            raise ValueError(f"no file {shown}; expected {expected}")
+            raise InputError(shown, expected, "no file")
         with path.open("rb") as file:
             data = file.read(limit + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError):
-            raise ValueError(f"{shown} cannot be read ({plain(error)}); check its permissions") from error
+            raise unread(shown, error) from error
         raise
     if len(data) > limit:
-        raise ValueError(f"{shown} has more than {limit / 2**20:g} MB; expected {expected}")
+        raise InputError(shown, expected, f"more than {megabytes(limit)}")
     return data

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from ranking.archives import check_apart, check_expansion, is_unusual
-from ranking.intake.files import INSIDE, NOTHING, plain
+from ranking.errors import InputError
+from ranking.intake.files import INSIDE, NOTHING, plain, unread
 from ranking.intake.limits import Limits, variable
 from ranking.intake.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
 from ranking.text import counted, listed, readable
@@ -30,6 +31,7 @@ CENTRAL = b"PK\x01\x02"  # what each entry begins with in the table of contents
 ENTRY_BYTES = 1_000  # of the table of contents for an entry, on average; names of 4 kB each are no data set
 SPARE = 16 * 2**20  # bytes that a small ZIP file may expand to, whatever its own size
 INTACT = "an intact entry of the ZIP file"
+READABLE = "a ZIP file that can be read"
 UTF8 = 0x800  # the flag of names in UTF-8
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
@@ -48,14 +50,11 @@ class ZipTree(FileTree):
         try:
             file = place.open("rb")
             weakref.finalize(self, file.close)
-            self._zip = _open(file, limits)
+            self._zip = _open(file, limits, shown)
             entries = self._zip.infolist()
-            check_apart(entries)
-            _check_size(entries, place.stat().st_size, limits)
+            _check(entries, place.stat().st_size, limits, shown)
         except OSError as error:
-            raise ValueError(f"{shown} cannot be read ({plain(error)}); check its permissions") from error
-        except ValueError as error:
-            raise ValueError(f"{shown} cannot be imported: {error}") from error
+            raise unread(shown, error) from error
         self._entries, refused = _by_name(entries, limits.name_length)
         files = [name for name, entry in self._entries.items() if not entry.is_dir()]
         self.names, self.folders = tuple(sorted(files)), _folders(list(self._entries), files)
@@ -93,8 +92,8 @@ class ZipTree(FileTree):
 class _Guarded:
     """A file whose table of contents cannot have more entries than are allowed: looked at before zipfile parses it."""
 
-    def __init__(self, file: BinaryIO, most: int) -> None:
-        self._file, self._most, self.opening = file, most, True
+    def __init__(self, file: BinaryIO, most: int, shown: str) -> None:
+        self._file, self._most, self._shown, self.opening = file, most, shown, True
         self._size = os.fstat(file.fileno()).st_size
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
@@ -105,18 +104,21 @@ class _Guarded:
         there = max(0, self._size - self._file.tell())  # more than there is would be made room for as well
         data = self._file.read(min(there if size < 0 else size, there, room + 1))
         if len(data) > room or data.count(CENTRAL) > self._most:
-            raise ValueError(
-                f"it holds more than {self._most:,} entries; set {variable('entries')} to allow more"
-            )
+            remedy = f"set {variable('entries')} to allow more"
+            raise InputError(self._shown, f"a ZIP file of at most {self._most:,} entries", "more", remedy)
         return data
 
 
-def _open(file: BinaryIO, limits: Limits) -> zipfile.ZipFile:
-    guarded = _Guarded(file, limits.entries)
+def _open(file: BinaryIO, limits: Limits, shown: str) -> zipfile.ZipFile:
+    guarded = _Guarded(file, limits.entries, shown)
     try:
         opened = zipfile.ZipFile(guarded)  # it needs read, seek and tell
+    except InputError:
+        raise
+    except ValueError as error:  # names that are not in the encoding that they claim
+        raise InputError(shown, READABLE, readable(str(error)), "pack it once more") from error
     except (zipfile.BadZipFile, NotImplementedError, OverflowError, struct.error) as error:
-        raise ValueError(f"it cannot be read as a ZIP file ({error}); {_remedy(file)}") from error
+        raise InputError(shown, READABLE, readable(str(error)), _remedy(file)) from error
     guarded.opening = False
     return opened
 
@@ -129,12 +131,17 @@ def _remedy(file: BinaryIO) -> str:
     return "pack the folder of images as ZIP; renaming a file does not make it one"
 
 
-def _check_size(entries: list[zipfile.ZipInfo], size: int, limits: Limits) -> None:
+def _check(entries: list[zipfile.ZipInfo], size: int, limits: Limits, shown: str) -> None:
+    try:
+        check_apart(entries)
+    except ValueError as error:
+        raise InputError(shown, "a ZIP file of separate entries", str(error)) from error
     try:
         check_expansion(entries, min(limits.total_bytes, max(limits.ratio * size, SPARE)))
     except ValueError as error:
-        raise ValueError(
-            f"{error}; {variable('ratio')} and {variable('total_bytes')} say how much"
+        remedy = f"set {variable('ratio')} or {variable('total_bytes')} to allow more"
+        raise InputError(
+            shown, "a ZIP file that expands to no more than allowed", str(error), remedy
         ) from error
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from ranking.datasets import build_image_set, make_source
+from ranking.types import Problem, SourceImage
 
 
 def photograph(size=(40, 30), seed=0, kind="JPEG", **options):
@@ -41,8 +42,23 @@ def build(source, place, **settings):
     )
 
 
+def read(source, place, **settings):
+    """The images of a source by name, and its problems without the rows about a split that is drawn."""
+    records = list(make_source(source, folder=str(place), **settings).records())
+    images = {item.name: item for item in records if isinstance(item, SourceImage)}
+    drawn = ("parts", "ImageSets")
+    return images, [item for item in records if isinstance(item, Problem) and item.file not in drawn]
+
+
 def rows(problems):
     return [(row.file, row.expected, row.came, row.done) for row in problems]
+
+
+def check_rows(problems, *expected):
+    """There is a problem for each of `expected`: its file, and parts of what came instead."""
+    assert [row.file for row in problems] == [file for file, *_ in expected]
+    for row, (_, *parts) in zip(problems, expected, strict=True):
+        assert all(part in row.came for part in parts), row
 
 
 def box(image, category, bbox, **more):

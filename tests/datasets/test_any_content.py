@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.looking import look_at
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TEXTS = st.one_of(
     st.text(max_size=20),
     st.sampled_from(

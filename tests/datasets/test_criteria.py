@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
-from refusals import refused
-from test_build import Told, image
+from brought import check_rows
+from test_build import Records, image
 
 from ranking.datasets import build_image_set, folder, load_image_set, ready_made_folder
 from ranking.types import SourceBox
@@ -23,14 +24,14 @@ def dated(name, classes=(), **numbers):
 
 
 def built(tmp_path, *items):
-    return build_image_set(Told(list(items)), tmp_path / "set")
+    return build_image_set(Records(list(items)), tmp_path / "set")
 
 
 def test_numbers_are_kept_with_their_criteria(tmp_path):
     images, problems = built(
         tmp_path, dated("a", year=1920, price=3.5), dated("b", year=math.nan), dated("c", speed=-0.0)
     )
-    assert [problem.came for problem in problems] == ["no test image"]
+    check_rows(problems, ("told",))
     assert images.criteria == ("year", "price", "speed")
     assert images.classes == ()
     assert images.labels.shape == (3, 0)
@@ -43,9 +44,10 @@ def test_numbers_are_kept_with_their_criteria(tmp_path):
     again = load_image_set(images.folder)
     assert (again.key, again.criteria) == (images.key, images.criteria)
     assert again.numbers.tobytes() == expected.tobytes()
-    with pytest.raises(ValueError, match=r"criterion.*'age'"):
+    with pytest.raises(ValueError, match="age") as caught:
         images.numbers_of("age")
-    with pytest.raises(ValueError, match=r"class.*'cat'"):
+    assert "year, price, speed" in str(caught.value)
+    with pytest.raises(ValueError, match="cat"):
         images.relevance("cat")
 
 
@@ -57,7 +59,7 @@ def test_each_number_and_criterion_changes_the_key(tmp_path):
         [dated("a", age=1920), dated("b", age=1921)],
         [dated("a", year=1920, age=math.nan), dated("b", year=1921)],
     ]
-    keys = [build_image_set(Told(items), tmp_path / str(place))[0].key for place, items in enumerate(told)]
+    keys = [build_image_set(Records(items), tmp_path / str(place))[0].key for place, items in enumerate(told)]
     assert len(set(keys)) == len(told)
 
 
@@ -65,7 +67,7 @@ def test_what_is_not_known_is_told_in_one_way(tmp_path):
     """Floats have many NaN; nothing said, NaN and another NaN are one set."""
     other = np.array([0x7FF8000000000123], np.uint64).view(np.float64)[0]
     keys = {
-        build_image_set(Told([dated("a", year=1), dated("b", **told)]), tmp_path / str(place))[0].key
+        build_image_set(Records([dated("a", year=1), dated("b", **told)]), tmp_path / str(place))[0].key
         for place, told in enumerate(({}, {"year": math.nan}, {"year": -math.nan}, {"year": other}))
     }
     assert len(keys) == 1
@@ -83,7 +85,7 @@ def test_a_set_without_criteria_is_as_it_was_before_there_were_any(tmp_path):
     assert plain.numbers.dtype == np.float32
     with np.load(plain.folder / "columns.npz") as stored:
         assert not {"criteria", "numbers"} & set(stored.files)
-    with pytest.raises(ValueError, match=r"criterion.*'year'"):
+    with pytest.raises(ValueError, match="year"):
         plain.numbers_of("year")
 
 
@@ -94,26 +96,24 @@ def test_the_ready_made_set_loads_under_its_key():
     assert load_image_set(ready_made).key[:12] == "db4f92213781"
 
 
-@pytest.mark.parametrize("number", [math.inf, -math.inf, 1e300])
-def test_a_number_that_no_float_holds_leaves_its_box_out(tmp_path, number):
-    two = (SourceBox((0, 0, 9, 9), ("cat",)), SourceBox((0, 0, 5, 5), ("dog",), numbers={"year": number}))
-    images, [problem, _] = built(tmp_path, image("a", *two), dated("b", year=3e38))
+def test_a_number_that_no_float_holds_leaves_its_box_out(tmp_path):
+    numbers = [math.inf, -math.inf, 1e300]
+    boxes = (SourceBox((0, 0, 5, 5), ("dog",), numbers={"year": number}) for number in numbers)
+    images, problems = built(
+        tmp_path, image("a", SourceBox((0, 0, 9, 9), ("cat",)), *boxes), dated("b", year=3e38)
+    )
     assert images.ids.tolist() == ["a#1", "b#1"]
-    assert problem.expected == "numbers that are finite, or NaN where unknown"
-    assert problem.done == "box left out"
-    assert problem.came.startswith("year ")
+    check_rows(problems, *(("a", f"year {number:g}") for number in numbers), ("told",))
 
 
 def test_too_many_criteria(tmp_path, monkeypatch):
     monkeypatch.setattr(folder, "MAX_CRITERIA", 2)
-    with refused("image set", "more by image 'b'"):
+    with pytest.raises(ValueError, match="'b'"):
         built(tmp_path, dated("a", one=1), dated("b", two=2, three=3))
 
 
 def test_numbers_must_be_of_the_samples(tmp_path):
-    from dataclasses import fields
-
     images, _ = built(tmp_path, dated("a", year=1))
-    told = {item.name: getattr(images, item.name) for item in fields(images) if item.init}
-    with pytest.raises(ValueError, match=r"^numbers.*\(1, 2\).*\(1, 1\)"):
-        type(images)(**told | {"criteria": ("year", "age")})
+    columns = {item.name: getattr(images, item.name) for item in fields(images) if item.init}
+    with pytest.raises(ValueError, match=r"\(1, 1\)"):
+        type(images)(**columns | {"criteria": ("year", "age")})

@@ -6,10 +6,10 @@ import io
 
 import numpy as np
 import pytest
-from brought import lay, some_coco, some_cvat, some_label_studio, some_table, some_yolo
+from brought import lay, read, some_coco, some_cvat, some_label_studio, some_table, some_yolo
 from PIL import Image, ImageOps, PngImagePlugin
 
-from ranking.datasets import decoding, make_source
+from ranking.datasets import decoding
 from ranking.datasets.build import check
 from ranking.datasets.decoding import decode
 from ranking.datasets.webp import is_lossless
@@ -63,7 +63,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("kind", "options", "extension"), KINDS)
-def test_nothing_but_pixels_is_stored(tmp_path, kind, options, extension):
+def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_path, kind, options, extension):
     data = encoded(kind, **options)
     assert data.count(SECRET) >= 3
     told = brought(tmp_path, data)
@@ -74,18 +74,11 @@ def test_nothing_but_pixels_is_stored(tmp_path, kind, options, extension):
     assert not dict(reopened.getexif())
     assert not {"icc_profile", "comment", "xmp", "exif"} & set(reopened.info)
     assert reopened.size == SIDES
-    assert np.abs(np.asarray(reopened.convert("RGB"), int) - np.asarray(stored.picture, int)).max() <= 12
+    difference = np.abs(np.asarray(reopened.convert("RGB"), int) - np.asarray(stored.picture, int)).max()
+    assert difference <= 12
+    assert (difference == 0) == (extension == ".webp"), "what lost nothing before loses nothing"
     image = check(told).image
     assert all(SECRET not in small for small in (*image.crops, image.thumbnail))
-
-
-@pytest.mark.parametrize(("kind", "options", "extension"), KINDS)
-def test_what_lost_nothing_before_loses_nothing(tmp_path, kind, options, extension):
-    stored = decode(brought(tmp_path, encoded(kind, **options)), Limits())
-    same = np.array_equal(
-        np.asarray(Image.open(io.BytesIO(stored.data)).convert("RGB")), np.asarray(stored.picture)
-    )
-    assert same == (extension == ".webp")
 
 
 def test_a_picture_too_long_for_webp_is_stored_as_png(tmp_path):
@@ -101,12 +94,12 @@ def test_bytes_that_a_source_made_are_kept():
     assert (stored.data, stored.extension) == (data, ".png")
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-def test_a_whole_image_is_turned(tmp_path, orientation):
-    data = encoded("PNG", orientation)
-    stored = decode(brought(tmp_path, data, SourceBox(None, ("cat",))), Limits())
-    turned = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
-    assert np.array_equal(np.asarray(stored.picture), np.asarray(turned.convert("RGB")))
+def test_a_whole_image_is_turned(tmp_path):
+    for orientation in range(1, 9):
+        data = encoded("PNG", orientation)
+        stored = decode(brought(tmp_path, data, SourceBox(None, ("cat",))), Limits())
+        turned = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        assert np.array_equal(np.asarray(stored.picture), np.asarray(turned.convert("RGB"))), orientation
 
 
 LYING = SIDES[::-1]
@@ -129,10 +122,10 @@ def test_boxes_say_whether_an_image_is_turned(tmp_path, orientation, claimed, up
     assert decode(told, Limits()).picture.size == size
 
 
-@pytest.mark.parametrize(("upright", "turned"), [(False, False), (True, True)])
-def test_half_a_turn_is_the_source_s_to_say(tmp_path, upright, turned):
-    told = brought(tmp_path, encoded("PNG", 3), size=SIDES, upright=upright)
-    assert (decode(told, Limits()).picture.getpixel((0, 0))[1] > 100) == turned
+def test_half_a_turn_is_the_source_s_to_say(tmp_path):
+    for upright in (False, True):
+        image = brought(tmp_path, encoded("PNG", 3), size=SIDES, upright=upright)
+        assert (decode(image, Limits()).picture.getpixel((0, 0))[1] > 100) == upright
 
 
 @pytest.mark.parametrize(
@@ -146,8 +139,8 @@ def test_half_a_turn_is_the_source_s_to_say(tmp_path, upright, turned):
     ],
 )
 def test_sources_say_what_their_tools_draw_on(tmp_path, source, lay_some, upright):
-    records = make_source(source, folder=str(lay_some(tmp_path / "x"))).records()
-    assert {one.upright for one in records if isinstance(one, SourceImage)} == {upright}
+    images, _ = read(source, lay_some(tmp_path / "x"))
+    assert {image.upright for image in images.values()} == {upright}
 
 
 def test_a_turned_image_keeps_its_claimed_size_and_boxes(tmp_path):
@@ -178,16 +171,14 @@ def test_the_hash_is_of_what_came_and_of_how_it_is_turned(tmp_path, monkeypatch)
     assert hash_of(data) == first
 
 
-@pytest.mark.parametrize(
-    ("options", "lossless"), [({"lossless": True}, True), ({"quality": 50}, False), ({}, False)]
-)
-@pytest.mark.parametrize("more", [{}, {"exif": b"Exif\0\0MM"}])
-def test_webp_without_loss(options, lossless, more):
-    stream = io.BytesIO()
-    picture().save(stream, "WEBP", **options, **more)
-    data = stream.getvalue()
-    assert is_lossless(data) == lossless
-    assert not any(is_lossless(data[:end]) for end in range(16))
+def test_webp_without_loss():
+    for options, lossless in (({"lossless": True}, True), ({"quality": 50}, False), ({}, False)):
+        for more in ({}, {"exif": b"Exif\0\0MM"}):
+            stream = io.BytesIO()
+            picture().save(stream, "WEBP", **options, **more)
+            data = stream.getvalue()
+            assert is_lossless(data) == lossless
+            assert not any(is_lossless(data[:end]) for end in range(16))
 
 
 def test_mutated_images_are_decoded_or_told(tmp_path):
@@ -195,7 +186,7 @@ def test_mutated_images_are_decoded_or_told(tmp_path):
     usable = 0
     for kind in ("JPEG", "PNG", "WEBP"):
         good = encoded(kind, 6)
-        for _ in range(60):
+        for _ in range(30):
             data = bytearray(good)
             for place in random.integers(len(data), size=random.integers(1, 6)):
                 data[place] = random.integers(256)
@@ -204,4 +195,4 @@ def test_mutated_images_are_decoded_or_told(tmp_path):
             usable += outcome.image is not None
             if outcome.image is not None:
                 Image.open(io.BytesIO(outcome.image.stored.data)).load()
-    assert 30 < usable < 180
+    assert 15 < usable < 90

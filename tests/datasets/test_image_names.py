@@ -21,7 +21,7 @@ def tree_of(names: list[str]) -> Any:
 
 
 def one_by_one(names: list[str], told: str, beside: str, part: str | None) -> list[str]:
-    """The images that fit best, each compared with what is told."""
+    """The images that fit best, each compared with the name."""
     parts = [image_name(one) for one in told.split("/") if one not in ("", ".", "..")]
     images = [name for name in names if is_image(name)]
     found = [name for name in images if parts and base(name) == parts[-1]]
@@ -44,36 +44,37 @@ def one_by_one(names: list[str], told: str, beside: str, part: str | None) -> li
     return [name for name in found if fit(name) == best]
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_the_image_is_the_one_that_fits_best(seed: int) -> None:
-    draw = random.Random(seed)
-
-    def folders() -> str:
-        return "".join(draw.choice(["a", "b", "train", "val"]) + "/" for _ in range(draw.randint(0, 3)))
-
+def test_the_image_is_the_one_that_fits_best() -> None:
     endings = [".jpg", ".png", ""]
-    names = sorted(
-        {folders() + draw.choice("xyz") + draw.choice(endings) for _ in range(draw.randint(1, 25))}
-    )
-    index = ImageNames(tree_of(names))
-    for _ in range(60):
-        told = folders() + draw.choice(["x", "y", "z", ""]) + draw.choice(endings)
-        beside, part = folders().rstrip("/"), draw.choice([None, "train", "val"])
-        expected = one_by_one(names, told, beside, part)
-        if len(expected) == 1:
-            assert index.find(told, beside, part) == expected[0]
-        else:
-            with pytest.raises(Unusable) as caught:
-                index.find(told, beside, part)
-            assert caught.value.came.endswith(f"{len(expected)} of them" if expected else "none")
+    for seed in range(60):
+        draw = random.Random(seed)
+
+        def folders(draw: random.Random = draw) -> str:
+            return "".join(draw.choice(["a", "b", "train", "val"]) + "/" for _ in range(draw.randint(0, 3)))
+
+        names = sorted(
+            {folders() + draw.choice("xyz") + draw.choice(endings) for _ in range(draw.randint(1, 25))}
+        )
+        index = ImageNames(tree_of(names))
+        for _ in range(60):
+            name = folders() + draw.choice(["x", "y", "z", ""]) + draw.choice(endings)
+            beside, part = folders().rstrip("/"), draw.choice([None, "train", "val"])
+            expected = one_by_one(names, name, beside, part)
+            if len(expected) == 1:
+                assert index.find(name, beside, part) == expected[0], (seed, name)
+            else:
+                with pytest.raises(Unusable) as caught:
+                    index.find(name, beside, part)
+                assert (str(len(expected)) if expected else "none") in caught.value.came, (seed, name)
 
 
 def test_frames_of_many_videos_are_found_at_once() -> None:
-    """Each with all others compared would take hours."""
-    names = [f"video {number:05}/frame_000001.jpg" for number in range(10_000)]
-    index, begun = ImageNames(tree_of(names)), time.perf_counter()
+    """Each with all others compared would take a quarter of an hour."""
+    names = [f"video {number:05}/frame_000001.jpg" for number in range(3_000)]
+    index, begun = ImageNames(tree_of(names)), time.process_time()
     assert [index.find(name, "", None) for name in names] == names
-    for number in range(10_000):
-        with pytest.raises(Unusable, match="10000 of them"):
+    for number in range(3_000):
+        with pytest.raises(Unusable) as caught:
             index.find(f"clip {number}/frame_000001.jpg", "", None)
-    assert time.perf_counter() - begun < 20
+        assert "3000" in caught.value.came
+    assert time.process_time() - begun < 10

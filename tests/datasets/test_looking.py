@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 from PIL import Image
+from refusals import refused
 from zipped import zip_of
 
 from ranking.datasets import looking, make_source
-from ranking.datasets.looking import Look, look_at
+from ranking.datasets.looking import Look, look_at, unknown
 from ranking.intake import Upload
 
 
@@ -29,11 +29,12 @@ def test_what_is_brought_is_recognised_with_a_reason_and_previewed(zoo: Path) ->
     steps: list[str] = []
     look = look_at(str(zoo), None, {}, steps.append)
     assert (look.source, look.files, look.refused, look.problems) == ("Class folders", 8, "", 2)
-    assert "2 folders hold images: cat, dog" in look.detected[0].recognised.why
+    assert "cat, dog" in look.detected[0].recognised.why
     assert look.seen is not None
     assert sorted(crop.classes for crop in look.seen.crops) == [("cat",)] * 3 + [("dog",)] * 4
     assert [row.file for row in look.seen.problems] == ["parts", "cat/1.png"]
-    assert steps == ["Looking at what is in it", "Reading it as Class folders"]
+    assert len(steps) == 2
+    assert "Class folders" in steps[1]
 
 
 def test_a_look_is_the_same_after_json(zoo: Path) -> None:
@@ -46,7 +47,7 @@ def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo: Path) ->
     look = look_at(str(zoo), "PASCAL VOC", {})
     assert (look.source, look.seen) == ("PASCAL VOC", None)
     assert "Annotations" in look.refused
-    with pytest.raises(ValueError, match="'Digits' reads no folder or ZIP file; choose one of: "):
+    with refused("format", "'Digits'"):
         look_at(str(zoo), "Digits", {})
 
 
@@ -54,58 +55,48 @@ def test_what_nobody_knows_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Sir")
     look = look_at(str(tmp_path), None, {})
     assert (look.source, look.detected, look.seen) == (None, [], None)
-    assert "no source knows what is in it: 1 .txt, and no images (.jpg, " in look.refused
+    assert look.refused == unknown(["letter.txt"])
+    assert "1 .txt" in look.refused
     assert Look.from_json(json.loads(json.dumps(look.to_json()))) == look
 
 
-def test_images_without_labels_are_counted_and_what_is_missing_is_said(zoo: Path, tmp_path: Path) -> None:
+def test_images_without_labels_are_counted(zoo: Path, tmp_path: Path) -> None:
     folder = tmp_path / "holiday"
     folder.mkdir()
     for number, image in enumerate(sorted(zoo.rglob("*.png"))):
         shutil.copy(image, folder / f"{number}.png")
     look = look_at(str(zip_of(folder, tmp_path / "holiday.zip")), None, {})
-    assert (
-        f"{look.files} .png, and no labels that it could read. Put images of a class into a folder"
-        in look.refused
-    )
-    assert "it is empty" in looking.unknown([])
+    assert look.refused == unknown([f"{number}.png" for number in range(look.files)])
+    sentences = {unknown(names) for names in ([], ["1.png"], ["1.txt"])}
+    assert len(sentences) == 3
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "part"),
     [
-        (
-            "image;label\n0.png;Bär\n".encode("cp1252"),
-            "expected text in UTF-8, got byte 19 of another kind; spreadsh",
-        ),
-        (
-            b"image,label\n" * 9,
-            r"expected a table of at most .* MB \(RANKING_INTAKE_TABLE_BYTES\), got a larger",
-        ),
-        (b'name\t" x="y\tz\n', "expected comma-separated values, line 1, got "),
-        (b"label,label\ncat,dog\n", "expected columns that name images and tell of them, got label, label"),
+        ("image;label\n0.png;Bär\n".encode("cp1252"), "byte 19"),
+        (b"image,label\n" * 9, "RANKING_INTAKE_TABLE_BYTES"),
+        (b'name\t" x="y\tz\n', "line 1"),
+        (b"label,label\ncat,dog\n", "label, label"),
     ],
 )
 def test_why_a_table_says_nothing_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: bytes, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: bytes, part: str
 ) -> None:
     monkeypatch.setenv("RANKING_INTAKE_TABLE_BYTES", "100")
     Image.new("RGB", (40, 30)).save(tmp_path / "0.png")
     (tmp_path / "t.csv").write_bytes(table)
-    refused = look_at(str(tmp_path), None, {}).refused
-    assert re.search(r"no labels that it could read.*\. t\.csv: " + said, refused)
-    assert refused.isprintable(), "also where a parser quotes a sign that it did not expect"
+    refusal = look_at(str(tmp_path), None, {}).refused
+    assert part in refusal.removeprefix(unknown(["0.png", "t.csv"])).partition("t.csv: ")[2]
+    assert refusal.isprintable(), "also where a parser quotes a sign that it did not expect"
 
 
 def test_names_that_are_refused_are_told_where_nothing_else_is_left(
     zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANKING_INTAKE_NAME_LENGTH", "5")
-    refused = look_at(str(zip_of(zoo, tmp_path / "zoo.zip")), None, {}).refused
-    assert (
-        "8 names: expected names of at most 5 characters (RANKING_INTAKE_NAME_LENGTH), got cat/1.png"
-        in refused
-    )
+    refusal = look_at(str(zip_of(zoo, tmp_path / "zoo.zip")), None, {}).refused
+    assert all(part in refusal for part in ("8 names", "RANKING_INTAKE_NAME_LENGTH", "cat/1.png"))
 
 
 def test_of_many_problems_the_first_are_told(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

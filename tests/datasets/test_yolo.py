@@ -6,30 +6,26 @@ import time
 
 import numpy as np
 import pytest
-from brought import build, lay, photograph, rows, some_yolo
+from brought import build, check_rows, lay, photograph, read, some_yolo
 from PIL import Image
+from refusals import refused
 from zipped import zip_of
 
 from ranking.datasets.detection import detect
 from ranking.datasets.yolo_names import yaml_names
 from ranking.intake import open_tree
+from ranking.intake.files import LEADS_OUT
+from ranking.intake.zip_tree import INTACT
 
 
 def test_parts(tmp_path):
     image_set, problems = build("YOLO", some_yolo(tmp_path / "pets"))
-    assert rows(problems) == [("1 image", "at least one usable box", "none in train/empty", "image left out")]
+    check_rows(problems, ("1 image", "train/empty"))
     assert image_set.title == "pets"
     assert image_set.classes == ("cat", "dog")
     assert image_set.ids.tolist() == ["train/a#1", "train/a#2", "train/b#1", "val/a#1"]
     assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 0, 20, 15], [0, 0, 20, 30], [10, 8, 30, 23]]
     assert image_set.test.tolist() == [False, False, False, True]
-
-
-@pytest.mark.parametrize("top", ["", "export/of pets"])
-def test_a_zip_file_is_read_as_the_folder_is(tmp_path, top):
-    folder = some_yolo(tmp_path / "pets")
-    packed, _ = build("YOLO", zip_of(folder, tmp_path / "pets.zip", top))
-    assert packed.key == build("YOLO", folder)[0].key
 
 
 LAYOUTS = {
@@ -44,7 +40,7 @@ def test_an_export_of_label_studio_is_not_taken_for_coco(tmp_path):
     """Beside it lies a file that begins as those of COCO do."""
     notes = '{\n  "categories": [\n    {\n      "id": 0,\n      "name": "cat"\n    }\n  ],\n  "info": {}\n}'
     files = {"classes.txt": "cat", "notes.json": notes, "images/1.jpg": None, "labels/1.txt": "0 .5 .5 1 1"}
-    assert [one.source for one in detect(open_tree(lay(tmp_path / "x", files)))] == ["YOLO"]
+    assert [detected.source for detected in detect(open_tree(lay(tmp_path / "x", files)))] == ["YOLO"]
 
 
 @pytest.mark.parametrize("tool", LAYOUTS)
@@ -52,52 +48,52 @@ def test_exports(tmp_path, tool):
     named, names, image, labels = LAYOUTS[tool]
     second = {image.replace("1.", "2."): None, labels.replace("1.", "2."): "0 .5 .5 1 1"}
     files = {named: names, image: None, labels: "1 0.5 0.5 1 1", **second}
-    image_set, problems = build("YOLO", lay(tmp_path / "x", files))
-    assert image_set.image_names.tolist() == ["1", "2"]
-    assert image_set.labels.tolist() == [[False, True], [True, False]]
-    assert [row.file for row in problems] == ["parts"]
+    images, problems = read("YOLO", lay(tmp_path / "x", files))
+    assert problems == []
+    assert {name: item.boxes[0].classes for name, item in images.items()} == {"1": ("dog",), "2": ("cat",)}
 
 
-ROW = "rows of class, x, y, width and height, or of class and the corners of an outline"
+def folder_of_rows(root, *lines, names="cat\ndog"):
+    return lay(root, {"classes.txt": names, "images/1.jpg": None, "labels/1.txt": "\n".join(lines)})
 
 
-@pytest.mark.parametrize(
-    ("bad", "file", "expected", "came"),
-    [
-        ("0 0.5 0.5 1", "labels/1.txt", ROW, "row 2: 0 0.5 0.5 1"),
-        ("cat 0.5 0.5 1 1", "labels/1.txt", ROW, "row 2: cat 0.5 0.5 1 1"),
-        ("0 0.5 0.5 1 1_0", "labels/1.txt", ROW, "row 2: 0 0.5 0.5 1 1_0"),
-        ("-1 0.5 0.5 1 1", "labels/1.txt", ROW, "row 2: -1 0.5 0.5 1 1"),
-        ("0.5 0.5 0.5 1 1", "labels/1.txt", ROW, "row 2: 0.5 0.5 0.5 1 1"),
-        ("nan 0.5 0.5 1 1", "labels/1.txt", ROW, "row 2: nan 0.5 0.5 1 1"),
-        ("0 0 0 1 1 0 1 1", "labels/1.txt", ROW, "row 2: 0 0 0 1 1 0 1 1"),
-        ("<script>alert(1)</script>", "labels/1.txt", ROW, "row 2: <script>alert(1)</script>"),
-        ("7 0.5 0.5 1 1", "labels/1.txt", "one of the 2 classes that are named", "row 2: class 7"),
-        ("0 nan 0.5 1 1", "images/1.jpg", "a box of finite numbers", "box 2: nan, 0, nan, 30"),
-        ("0 0 nan 1 1 0 1", "images/1.jpg", "a box of finite numbers", "box 2: nan, nan, nan, nan"),
-        ("0 0.5 0.5 1e999 1", "images/1.jpg", "a box of finite numbers", "box 2: -inf, 0, inf, 30"),
-        (
-            "0 3 0.5 1 1",
-            "images/1.jpg",
-            "a box inside the image, 40 x 30",
-            "box 2: 100, 0, 140, 30, wholly outside",
-        ),
-        ("0 0.5 0.5 -1 1", "images/1.jpg", "a box with left < right and top < bottom", "box 2: 40, 0, 0, 30"),
-    ],
-)
-def test_a_row_that_cannot_be_used_is_told(tmp_path, bad, file, expected, came):
-    labels = f"0 .5 .5 1 1\n{bad}\n\n1 .5 .5 1 1\n"
-    files = {"classes.txt": "cat\ndog", "images/1.jpg": None, "labels/1.txt": labels}
-    image_set, problems = build("YOLO", lay(tmp_path / "x", files))
-    assert image_set.ids.tolist() == ["1#1", "1#3"]
-    assert [row[:3] for row in rows(problems) if row[0] not in ("parts", "x")] == [(file, expected, came)]
+def test_a_row_that_cannot_be_used_is_told(tmp_path):
+    bad = [
+        "0 0.5 0.5 1",
+        "cat 0.5 0.5 1 1",
+        "0 0.5 0.5 1 1_0",
+        "-1 0.5 0.5 1 1",
+        "0.5 0.5 0.5 1 1",
+        "nan 0.5 0.5 1 1",
+        "0 0 0 1 1 0 1 1",
+        "<script>alert(1)</script>",
+    ]
+    for row, came in [*((row, row) for row in bad), ("7 0.5 0.5 1 1", "class 7")]:
+        folder = folder_of_rows(tmp_path / "x", "0 .5 .5 1 1", row, "", "1 .5 .5 1 1")
+        images, problems = read("YOLO", folder)
+        assert [box.number for box in images["1"].boxes] == [1, 3], row
+        check_rows(problems, ("labels/1.txt", f"row 2: {came}"))
 
 
-def test_a_box_that_reaches_out_is_clipped(tmp_path):
-    files = {"classes.txt": "cat", "images/1.jpg": None, "labels/1.txt": "0 .5 .5 1 2\n0 .5 .5 1e308 .5"}
-    image_set, problems = build("YOLO", lay(tmp_path / "x", files))
-    assert image_set.boxes.tolist() == [[0, 0, 40, 30], [0, 8, 40, 23]]
-    assert [row.done for row in problems[1:3]] == ["box clipped to the image"] * 2
+def test_what_the_builder_makes_of_boxes(tmp_path):
+    rows = {
+        "0 .5 .5 1 1": "",
+        "0 nan 0.5 1 1": "nan, 0, nan, 30",
+        "0 0 nan 1 1 0 1": "nan, nan, nan, nan",
+        "0 0.5 0.5 1e999 1": "-inf, 0, inf, 30",
+        "0 3 0.5 1 1": "100, 0, 140, 30",
+        "0 0.5 0.5 -1 1": "40, 0, 0, 30",
+        "0 .5 .5 1 2": "0, -15, 40, 45",
+        "0 .5 .5 1e308 .5": "-",
+    }
+    image_set, problems = build("YOLO", folder_of_rows(tmp_path / "x", *rows))
+    assert dict(zip(image_set.ids.tolist(), image_set.boxes.tolist(), strict=True)) == {
+        "1#1": [0, 0, 40, 30],
+        "1#7": [0, 0, 40, 30],
+        "1#8": [0, 8, 40, 23],
+    }
+    came = [("images/1.jpg", f"box {number}: {text}") for number, text in enumerate(rows.values(), 1) if text]
+    check_rows([row for row in problems if row.file == "images/1.jpg"], *came)
 
 
 def test_poses_are_read_up_to_their_box(tmp_path):
@@ -106,18 +102,16 @@ def test_poses_are_read_up_to_their_box(tmp_path):
         "images/1.jpg": None,
         "labels/1.txt": "0 .5 .5 .5 1 .1 .1 2 .9 .9 2",
     }
-    image_set, _ = build("YOLO", lay(tmp_path / "x", files))
-    assert image_set.boxes.tolist() == [[10, 0, 30, 30]]
+    images, _ = read("YOLO", lay(tmp_path / "x", files))
+    assert images["1"].boxes[0].box == (0.25, 0, 0.75, 1)
 
 
 @pytest.mark.parametrize("names", [None, "train: x\n", "names:\n", "names: [", "names: &a [*a]"])
 def test_classes_that_nothing_names_go_by_numbers(tmp_path, names):
     files = {"images/1.jpg": None, "labels/1.txt": "3 .5 .5 1 1"}
-    image_set, problems = build("YOLO", lay(tmp_path / "x", files | ({"data.yaml": names} if names else {})))
-    if names == "names: &a [*a]":  # no list in the forms that tools write
-        assert problems[0].expected == "a list of the names of classes"
-    assert image_set.classes == ("class 3",)
-    assert problems[0].done == "classes go by their numbers"
+    images, problems = read("YOLO", lay(tmp_path / "x", files | ({"data.yaml": names} if names else {})))
+    assert images["1"].boxes[0].classes == ("class 3",)
+    check_rows(problems, ("data.yaml" if names and names.startswith("names") else "classes",))
 
 
 def test_labels_without_image_are_counted(tmp_path):
@@ -128,21 +122,17 @@ def test_labels_without_image_are_counted(tmp_path):
         "README.txt": "see there",
         "labels/classes.txt": "cat",
     }
-    _, problems = build("YOLO", lay(tmp_path / "x", files))
-    came = "4 times: labels/1.txt; labels/2.txt; labels/3.txt; ..."
-    assert rows(problems)[0] == ("labels", "an image for every file of labels", came, "labels left out")
+    _, problems = read("YOLO", lay(tmp_path / "x", files))
+    check_rows(problems, ("labels", "4", "labels/1.txt", "labels/2.txt", "labels/3.txt"))
 
 
 def test_labels_that_cannot_be_read(tmp_path):
     folder = some_yolo(tmp_path / "x")
     (folder / "labels/train/a.txt").unlink()
     (folder / "labels/train/a.txt").symlink_to("/etc/passwd")
-    image_set, problems = build("YOLO", folder)
-    assert image_set.image_names.tolist() == ["train/b", "val/a"]
-    assert rows(problems)[0] == (
-        "labels/train/a.txt", "a regular file inside the chosen folder", "a link to nothing or out of it",
-        "labels left out",
-    )  # fmt: skip
+    images, problems = read("YOLO", folder)
+    assert images["train/a"].boxes == ()
+    check_rows(problems, ("labels/train/a.txt", LEADS_OUT))
 
 
 @pytest.mark.parametrize(
@@ -171,8 +161,8 @@ def test_names_in_yaml(text, names):
 
 
 def test_a_line_without_a_name_has_its_number_all_the_same(tmp_path):
-    files = {"classes.txt": "\ncat\n\n", "1.jpg": None, "1.txt": "1 .5 .5 1 1"}
-    assert build("YOLO", lay(tmp_path / "x", files))[0].classes == ("cat",)
+    images, _ = read("YOLO", folder_of_rows(tmp_path, "1 .5 .5 1 1", names="\ncat\n\n"))
+    assert images["1"].boxes[0].classes == ("cat",)
 
 
 def test_hostile_yaml_takes_no_time():
@@ -206,46 +196,43 @@ def test_shares_are_of_the_picture_as_it_is_shown(tmp_path):
 
 
 def test_nothing_of_yolo(tmp_path):
-    with pytest.raises(ValueError, match=r"expected images, and beside them .* has none"):
-        build("YOLO", lay(tmp_path / "x", {"1.jpg": None, "README.txt": "x"}))
+    folder = lay(tmp_path / "x", {"1.jpg": b"", "README.txt": "x"})
+    with refused(str(folder)):
+        read("YOLO", folder)
 
 
-@pytest.mark.parametrize(
-    ("files", "why"),
-    [
-        (
-            {"classes.txt": "cat"},
-            "text files hold rows of YOLO for 1 image, and classes.txt names the classes",
-        ),
-        ({}, "text files hold rows of YOLO for 1 image, and no file names the classes"),
-    ],
-)
-def test_recognised(tmp_path, files, why):
-    labels = {"images/1.jpg": None, "labels/1.txt": "0 .5 .5 1 1"}
-    (detected,) = detect(open_tree(lay(tmp_path / "x", labels | files)))
-    assert (detected.source, detected.recognised.why) == ("YOLO", why)
+def test_recognised_by_rows_without_names(tmp_path):
+    (detected,) = detect(
+        open_tree(lay(tmp_path / "x", {"images/1.jpg": None, "labels/1.txt": "0 .5 .5 1 1"}))
+    )
+    assert detected.source == "YOLO"
+    assert "1 image" in detected.recognised.why
 
 
 def test_captions_are_not_yolo(tmp_path):
     assert detect(open_tree(lay(tmp_path / "x", {"1.jpg": None, "1.txt": "a cat on a bed"}))) == []
 
 
-@pytest.mark.parametrize(("good", "known"), [(4, ["YOLO"]), (2, ["YOLO"]), (1, [])])
-def test_a_bad_row_among_good_files_does_not_hide_what_they_are(tmp_path, good, known):
-    files = {f"{number}.jpg": None for number in range(good + 1)} | {"0.txt": "0 .5 .5 1 1\n0 .5 .5 one 1"}
-    files |= {f"{number}.txt": "0 .5 .5 1 1" for number in range(1, good + 1)}
-    assert [one.source for one in detect(open_tree(lay(tmp_path / "x", files)))] == known
+def test_a_bad_row_among_good_files_does_not_hide_what_they_are(tmp_path):
+    for good, known in ((4, ["YOLO"]), (2, ["YOLO"]), (1, [])):
+        files = {f"{number}.jpg": None for number in range(good + 1)} | {
+            "0.txt": "0 .5 .5 1 1\n0 .5 .5 one 1"
+        }
+        files |= {f"{number}.txt": "0 .5 .5 1 1" for number in range(1, good + 1)}
+        tree = open_tree(lay(tmp_path / str(good), files))
+        assert [detected.source for detected in detect(tree)] == known, good
 
 
 def test_random_labels(tmp_path):
     random = np.random.default_rng(0)
-    files = {"classes.txt": "cat", "images/good.jpg": None, "labels/good.txt": "0 .5 .5 1 1"}
+    files = {"classes.txt": "cat", "images/good.jpg": b"", "labels/good.txt": "0 .5 .5 1 1"}
     letters = np.frombuffer(b"0123456789 .-e\nnaif\xff\0\t", np.uint8)
     for number in range(60):
-        files |= {f"images/{number}.jpg": None}
+        files |= {f"images/{number}.jpg": b""}
         files[f"labels/{number}.txt"] = random.choice(letters, 200).tobytes() + b"\n0 .5 .5 1 1"
-    image_set, problems = build("YOLO", lay(tmp_path / "x", files))
-    assert len(image_set.image_names) == 61
+    images, problems = read("YOLO", lay(tmp_path / "x", files))
+    assert len(images) == 61
+    assert all(image.boxes[-1].box == (0, 0, 1, 1) for image in images.values())
     assert all(row.came.isprintable() for row in problems)
 
 
@@ -255,8 +242,8 @@ def test_names_that_cannot_be_read_are_told(tmp_path):
     place = data.index(b"data.yaml")
     data[place - 30 : place - 26] = b"PK\x03\x05"
     (tmp_path / "x.zip").write_bytes(data)
-    assert "YOLO" in [one.source for one in detect(open_tree(tmp_path / "x.zip"))]
-    image_set, problems = build("YOLO", tmp_path / "x.zip")
-    assert image_set.classes == ("class 0", "class 1")
-    told = ("data.yaml", "an intact entry of the ZIP file", "classes go by their numbers")
-    assert told in [(row.file, row.expected, row.done) for row in problems]
+    assert "YOLO" in [detected.source for detected in detect(open_tree(tmp_path / "x.zip"))]
+    images, problems = read("YOLO", tmp_path / "x.zip")
+    assert {box.classes for image in images.values() for box in image.boxes} == {("class 0",), ("class 1",)}
+    check_rows(problems, ("data.yaml",))
+    assert problems[0].expected == INTACT

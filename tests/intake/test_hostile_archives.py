@@ -11,12 +11,13 @@ import zlib
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from ranking.datasets.looking import look_at
 from ranking.intake import Limits, Unusable, ZipTree
 
 UTF8 = 0x800
-ENTRIES = 50_000
+ENTRIES = 10_000
 
 
 def archive(entries, content):
@@ -45,34 +46,35 @@ def many(count):
     names = [b"%s/%06d.jpg" % (b"cat" if number % 2 else b"dog", number) for number in range(count)]
     headers = [header(name, 0, 0, 0, 0) for name in names]
     starts = [0]
-    for one in headers:
-        starts.append(starts[-1] + len(one))
+    for content in headers:
+        starts.append(starts[-1] + len(content))
     entries = [(name, start, 0, 0, 0, 0) for name, start in zip(names, starts, strict=False)]
     return archive(entries, b"".join(headers))
 
 
 @pytest.fixture(scope="module")
-def fifty_thousand(tmp_path_factory):
+def very_many(tmp_path_factory):
     path = tmp_path_factory.mktemp("many") / "x.zip"
     path.write_bytes(many(ENTRIES))
     return path
 
 
-def test_fifty_thousand_entries_are_looked_at_in_seconds(fifty_thousand):
-    with zipfile.ZipFile(fifty_thousand) as file:
+def test_very_many_entries_are_looked_at_in_seconds(very_many):
+    with zipfile.ZipFile(very_many) as file:
         assert len(file.namelist()) == ENTRIES
     begun = time.process_time()
-    look = look_at(str(fifty_thousand), None, {})
-    assert time.process_time() - begun < 20
+    look = look_at(str(very_many), None, {})
+    assert time.process_time() - begun < 10
     assert (look.files, look.source) == (ENTRIES, "Class folders")
     assert look.seen is not None
     assert (look.seen.images, look.seen.crops) == (ENTRIES, [])
-    assert {row.came for row in look.seen.problems} >= {"an empty file"}
+    assert look.problems > 1, "those that were looked into are empty"
 
 
-def test_fifty_thousand_entries_are_more_than_may_be(fifty_thousand):
-    with pytest.raises(ValueError, match="it holds more than 49,999 entries; set RANKING_INTAKE_ENTRIES"):
-        ZipTree(fifty_thousand, Limits(entries=ENTRIES - 1))
+def test_one_entry_more_than_may_be(very_many):
+    with refused(str(very_many)) as caught:
+        ZipTree(very_many, Limits(entries=ENTRIES - 1))
+    assert "9,999" in caught.value.expected
 
 
 def test_a_bomb_of_one_content_under_many_names(tmp_path):
@@ -83,10 +85,10 @@ def test_a_bomb_of_one_content_under_many_names(tmp_path):
     content = header(name, 8, crc, len(packed), 10**6) + packed
     entries = [(b"%05d.jpg" % number, 0, 8, crc, len(packed), 10**6) for number in range(1000)]
     (tmp_path / "x.zip").write_bytes(archive(entries, content))
-    with pytest.raises(ValueError, match=r"cannot be imported: .*overlaps another entry"):
-        ZipTree(tmp_path / "x.zip", Limits(ratio=10**6))
-    with pytest.raises(ValueError, match=r"cannot be imported: .*(overlaps|expands to 1,000,000,000 bytes)"):
-        ZipTree(tmp_path / "x.zip")
+    for limits in (Limits(ratio=10**6), Limits()):
+        with refused(str(tmp_path / "x.zip")) as caught:
+            ZipTree(tmp_path / "x.zip", limits)
+        assert ".jpg'" in caught.value.came, "the first that shares its bytes"
 
 
 def test_an_archive_in_an_archive_in_an_archive_stays_closed(tmp_path):
@@ -98,7 +100,7 @@ def test_an_archive_in_an_archive_in_an_archive_stays_closed(tmp_path):
                 file.writestr(f"{copy}.zip", data)
         data = path.read_bytes() if level < 3 else data
     tree = ZipTree(path)
-    assert [(row.came, row.done) for row in tree.problems] == [("0.zip, 1.zip, 2.zip", "not opened")]
+    assert [row.came for row in tree.problems] == ["0.zip, 1.zip, 2.zip"]
     look = look_at(str(path), None, {})
     assert (look.source, look.files) == (None, 3)
 

@@ -185,7 +185,7 @@ def seconds(folder: Path) -> Iterator[str]:
     for kind, work in works.items():
         run = store.create_run(kind, {})
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(worker, work, lambda *_: time.sleep(1.5))
+            patched.setattr(worker, work, lambda *_: time.sleep(1.1))
             patched.setattr(worker.os, "_exit", lambda _: None)  # which would end this process too
             patched.setattr(worker, "limit_memory", lambda *_: None)
             patched.setattr(worker.faulthandler, "enable", lambda: None)
@@ -237,7 +237,7 @@ def test_a_parquet_file_that_expands_beyond_the_limit(
 ) -> None:
     monkeypatch.setenv(variable("table_bytes"), "100000")
     [said] = parquet_of_images(tmp_path / "x")
-    assert f"MB ({variable('table_bytes')}), got a larger one" in said
+    assert variable("table_bytes") in said
 
 
 def test_the_readme_lists_each_limit_with_its_default() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import stat
@@ -13,8 +14,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from refusals import refused
 
+from ranking.errors import InputError
 from ranking.intake import FolderTree, Limits, Unusable, ZipTree, open_tree, zip_tree
+from ranking.intake.files import INSIDE, LEADS_OUT, NOTHING
+from ranking.intake.zip_tree import INTACT, READABLE
 
 FILES = {"a.txt": b"one", "b/c.jpg": b"two", "b/d/été.png": b"three" * 1000}
 
@@ -34,6 +39,13 @@ def zipped(path, files, compression=zipfile.ZIP_DEFLATED):
         for name, content in files.items() if isinstance(files, dict) else files:
             file.writestr(name, content)
     return path
+
+
+def unusable(tree, name, size=10**9):
+    """Why a file of the tree cannot be read: what was expected, and what came."""
+    with pytest.raises(Unusable) as caught:
+        tree.read(name, size)
+    return caught.value.expected, caught.value.came
 
 
 @pytest.fixture(params=["folder", "zip"])
@@ -60,20 +72,12 @@ def test_names_and_content(tree):
 
 def test_a_limit_counts_bytes(tree):
     assert len(tree.read("b/d/été.png", 5000)) == 5000
-    with pytest.raises(Unusable) as caught:
-        tree.read("b/d/été.png", 4999, "a picture")
-    assert (caught.value.expected, caught.value.came) == (
-        "a picture of at most 0.00476742 MB",
-        "a larger file",
-    )
+    assert "0.00476742 MB" in unusable(tree, "b/d/été.png", 4999)[0]
 
 
-@pytest.mark.parametrize(
-    "name", ["b", "", "/etc/passwd", "../photos/a.txt", "b/../a.txt", "B/c.jpg", "a.txt/"]
-)
-def test_only_names_of_files_are_read(tree, name):
-    with pytest.raises(Unusable, match="no such file"):
-        tree.read(name, 10)
+def test_only_names_of_files_are_read(tree):
+    for name in ("b", "", "/etc/passwd", "../photos/a.txt", "b/../a.txt", "B/c.jpg", "a.txt/"):
+        assert unusable(tree, name) == (INSIDE, NOTHING), name
 
 
 def test_a_folder_of_it_is_a_tree(tree):
@@ -117,38 +121,42 @@ def test_leftovers_of_file_managers_are_not_there(folder, tmp_path):
 
 def test_archives_within_are_a_row(folder, tmp_path):
     zipped(folder / "inner.zip", FILES)
-    tree = FolderTree(folder)
-    outer = ZipTree(
-        zipped(tmp_path / "x.zip", {"inner.zip": (folder / "inner.zip").read_bytes(), "a.TAR": b""})
+    outer = zipped(
+        tmp_path / "x.zip", {"inner.zip": (folder / "inner.zip").read_bytes(), "a.TAR": b"", "b.jpg": b""}
     )
-    assert [(row.file, row.came, row.done) for row in (*tree.problems, *outer.problems)] == [
-        ("1 archive", "inner.zip", "not opened"),
-        ("2 archives", "a.TAR, inner.zip", "not opened"),
-    ]
+    for place, count, came in ((folder, "1 ", "inner.zip"), (outer, "2 ", "a.TAR, inner.zip")):
+        [row] = open_tree(place).problems
+        assert row.file.startswith(count)
+        assert row.came == came
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_too_many_entries(folder, tmp_path, kind):
     place = folder if kind == "folder" else zipped(tmp_path / "x.zip", {f"{i}": b"" for i in range(5)})
     assert open_tree(place, limits=Limits(entries=5)).names
-    with pytest.raises(ValueError, match=r"holds more than 4 .*RANKING_INTAKE_ENTRIES"):
+    with refused(str(place)) as caught:
         open_tree(place, limits=Limits(entries=4))
+    assert " 4 " in caught.value.expected
+    assert "RANKING_INTAKE_ENTRIES" in caught.value.remedy
 
 
-@pytest.mark.parametrize(
-    ("typed", "message"),
-    [
-        (" ", "type the folder or ZIP file to import; expected cats"),
-        ("/nowhere/at all", "no folder or ZIP file /nowhere/at all; expected cats"),
-        ("/dev/zero", "no folder or ZIP file /dev/zero; expected cats"),
-        ("~nosuch/x", "no user ~nosuch has a home folder here"),
-        ("a\0b", "no folder or ZIP file a.b; expected cats"),
-        ("x" * 300, r"xxx.* cannot be read \(File name too long\)"),
-    ],
-)
-def test_what_cannot_be_opened(typed, message):
-    with pytest.raises(ValueError, match=message):
-        open_tree(typed, "cats")
+def test_what_cannot_be_opened():
+    for typed, subject in (
+        ("/nowhere/at all", "/nowhere/at all"),
+        ("/dev/zero", "/dev/zero"),
+        ("a\0b", "a\N{REPLACEMENT CHARACTER}b"),
+    ):
+        with refused(subject) as caught:
+            open_tree(typed, "cats")
+        assert caught.value.expected == "cats"
+    with refused("folder or ZIP file") as caught:
+        open_tree(" ", "cats")
+    assert caught.value.expected == "cats"
+    with refused("~nosuch"):
+        open_tree("~nosuch/x")
+    with pytest.raises(InputError) as long_name:
+        open_tree("x" * 300)
+    assert long_name.value.came == os.strerror(errno.ENAMETOOLONG)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -174,13 +182,13 @@ def test_nothing_outside_of_the_folder_is_read(folder, tmp_path):
             tree.read(name, 10_000)
         except Unusable as error:
             came[name] = error.came
-    out = "a link to nothing or out of it"
-    assert came == {"link": out, "none": out, "long": "File name too long", "pipe": "something else"}
-    assert {name: why.partition(", ")[2] for name, why in tree.closed.items() if name != "long"} == {
-        "way": "it is a link out of it",
-        "round": "it is a link to one that holds it",
-        "b/up": "it is a link to one that holds it",
+    assert came.pop("pipe")
+    assert came == {"link": LEADS_OUT, "none": LEADS_OUT, "long": os.strerror(errno.ENAMETOOLONG)}
+    assert tree.closed.keys() == {"way", "round", "b/up", "long"}
+    assert {name: error.subject for name, error in tree.closed.items()} == {
+        name: name for name in tree.closed
     }
+    assert tree.closed["round"].came == tree.closed["b/up"].came != tree.closed["way"].came
     assert tree.read("same", 10) == b"one"
 
 
@@ -189,8 +197,7 @@ def test_a_file_that_becomes_a_link_out_after_it_was_listed(folder, tmp_path):
     (tmp_path / "key").write_text("secret")
     (folder / "a.txt").unlink()
     (folder / "a.txt").symlink_to(tmp_path / "key")
-    with pytest.raises(Unusable, match="a link to nothing or out of it"):
-        tree.read("a.txt", 10)
+    assert unusable(tree, "a.txt") == (INSIDE, LEADS_OUT)
 
 
 def test_links_that_multiply_folders_end(tmp_path):
@@ -198,7 +205,7 @@ def test_links_that_multiply_folders_end(tmp_path):
         (tmp_path / f"{number}").mkdir()
         for side in "ab":
             (tmp_path / f"{number}" / side).symlink_to(tmp_path / f"{number + 1}")
-    with pytest.raises(ValueError, match="holds more than 500 files and folders"):
+    with refused(str(tmp_path)):
         FolderTree(tmp_path, Limits(entries=500))
 
 
@@ -207,7 +214,8 @@ def test_folders_that_are_too_deep_are_closed(tmp_path):
     deep.mkdir(parents=True)
     tree = FolderTree(tmp_path)
     assert len(tree.folders) == 33
-    assert [why.partition(",")[0] for why in tree.closed.values()] == ["expected folders at most 32 deep"]
+    [error] = tree.closed.values()
+    assert "32" in error.expected
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -216,7 +224,8 @@ def test_folders_that_are_too_deep_are_closed(tmp_path):
 
 
 def rows(tree):
-    return [(row.file, row.expected, row.came, row.done) for row in tree.problems]
+    """How many names each row of the report is about, and the names."""
+    return [(int(row.file.partition(" ")[0]), row.came) for row in tree.problems]
 
 
 def test_names_that_could_be_paths_are_left_out(tmp_path):
@@ -224,32 +233,27 @@ def test_names_that_could_be_paths_are_left_out(tmp_path):
     tree = ZipTree(zipped(tmp_path / "x.zip", {name: b"x" for name in [*names, "./ok", "a//b", "d\\e"]}))
     assert tree.names == ("a/b", "d/e", "ok")
     assert {tree.read(name, 9) for name in tree.names} == {b"x"}
-    assert rows(tree) == [
-        ("5 names", "names that lead nowhere else", "../up, a/../../up, /etc/passwd and 2 more", "left out"),
-        (
-            "1 name",
-            "names of at most 1,000 characters (RANKING_INTAKE_NAME_LENGTH)",
-            "n" * 79 + "…",
-            "left out",
-        ),
-    ]
+    assert rows(tree) == [(5, "../up, a/../../up, /etc/passwd and 2 more"), (1, "n" * 79 + "…")]
+    assert "1,000" in tree.problems[1].expected
     assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
 
 
-@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFBLK, stat.S_IFIFO])
-def test_links_and_devices_are_left_out(tmp_path, kind):
-    entry = zipfile.ZipInfo("link.jpg")
-    entry.external_attr = (kind | 0o777) << 16
-    tree = ZipTree(zipped(tmp_path / "x.zip", [(entry, b"/etc/passwd"), ("a", b"x")]))
+def test_links_and_devices_are_left_out(tmp_path):
+    entries = [("a", b"x")]
+    for kind in (stat.S_IFLNK, stat.S_IFBLK, stat.S_IFIFO):
+        entry = zipfile.ZipInfo(f"{kind}.jpg")
+        entry.external_attr = (kind | 0o777) << 16
+        entries.append((entry, b"/etc/passwd"))
+    tree = ZipTree(zipped(tmp_path / "x.zip", entries))
     assert tree.names == ("a",)
-    assert rows(tree) == [("1 name", "files, no links or devices", "link.jpg", "left out")]
+    assert [count for count, _ in rows(tree)] == [3]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_name_twice(tmp_path):
     tree = ZipTree(zipped(tmp_path / "x.zip", [("a", b"first"), ("a", b"second"), ("./a", b"third")]))
     assert tree.read("a", 9) == b"first"
-    assert rows(tree) == [("2 names", "every name once", "a, ./a", "the first is used")]
+    assert rows(tree) == [(2, "a, ./a")]
 
 
 def test_names_in_utf8_without_its_flag(tmp_path):
@@ -261,25 +265,26 @@ def test_names_in_utf8_without_its_flag(tmp_path):
     assert ZipTree(path).names == ("été.jpg",)
 
 
-def refused(path, **limits):
-    with pytest.raises(ValueError, match=r"cannot be imported: ") as caught:
+def refusal(path, **limits):
+    with refused(str(path)) as caught:
         ZipTree(path, Limits(**limits))
-    return str(caught.value).partition("imported: ")[2]
+    return caught.value
 
 
 def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
     path = zipped(tmp_path / "x.zip", {"zeros": bytes(30_000_000)})
-    assert "it expands to 30,000,000 bytes, expected at most 16,777,216" in refused(path)
-    assert "RANKING_INTAKE_RATIO" in refused(path)
-    assert "expected at most 1,000,000" in refused(path, ratio=10_000, total_bytes=1_000_000)
+    error = refusal(path)
+    assert "30,000,000" in error.came
+    assert "16,777,216" in error.came
+    assert "RANKING_INTAKE_RATIO" in error.remedy
+    assert "1,000,000" in refusal(path, ratio=10_000, total_bytes=1_000_000).came
     assert ZipTree(path, Limits(ratio=2_000)).names == ("zeros",)
 
 
 def test_an_entry_that_is_larger_than_it_says(tmp_path):
     path = zipped(tmp_path / "x.zip", {"zeros": bytes(10_000_000)})
     path.write_bytes(path.read_bytes().replace(struct.pack("<L", 10_000_000), struct.pack("<L", 100)))
-    with pytest.raises(Unusable, match="an intact entry of the ZIP file"):
-        ZipTree(path).read("zeros", 10**9)
+    assert unusable(ZipTree(path), "zeros")[0] == INTACT
 
 
 def test_entries_that_overlap(tmp_path):
@@ -287,21 +292,21 @@ def test_entries_that_overlap(tmp_path):
     data = path.read_bytes()
     second = data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + 1)
     path.write_bytes(data[: second + 42] + bytes(4) + data[second + 46 :])  # both begin at byte 0
-    assert "overlaps another entry" in refused(path)
+    assert "'b'" in refusal(path).came
 
 
 def test_more_entries_than_the_end_of_the_file_claims(tmp_path):
     path = zipped(tmp_path / "x.zip", {f"{number}": b"" for number in range(100)})
     data = path.read_bytes()
     path.write_bytes(data[:-14] + struct.pack("<HH", 1, 1) + data[-10:])
-    assert "more than 50 entries" in refused(path, entries=50)
+    assert " 50 " in refusal(path, entries=50).expected
 
 
 def test_a_table_of_contents_of_long_comments(tmp_path):
     entries = [(zipfile.ZipInfo(f"{number}"), b"") for number in range(40)]
     for entry, _ in entries:
         entry.comment = b"c" * 60_000
-    assert "more than 100 entries" in refused(zipped(tmp_path / "x.zip", entries), entries=100)
+    assert " 100 " in refusal(zipped(tmp_path / "x.zip", entries), entries=100).expected
 
 
 @pytest.mark.parametrize("change", ["encrypted", "unusual"])
@@ -312,24 +317,28 @@ def test_what_cannot_be_expanded_is_told_when_it_is_read(tmp_path, change):
         place, value = (start + flags, 1) if change == "encrypted" else (start + flags + 2, 97)
         data[place : place + 2] = value.to_bytes(2, "little")
     path.write_bytes(data)
-    with pytest.raises(Unusable, match="encrypted, or compressed otherwise"):
-        ZipTree(path).read("a", 9)
+    assert unusable(ZipTree(path), "a")[0] not in (INTACT, INSIDE)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"PK\x05\x06", b"no archive at all", b"\x89PNG" * 100, b"PK\x05\x06" * 9]
-)
-def test_what_is_no_zip_file(tmp_path, content):
-    path = tmp_path / "x.zip"
-    path.write_bytes(content)
-    assert "it cannot be read as a ZIP file" in refused(path)
-    assert "pack the folder of images as ZIP" in refused(path)
-
-
-def test_a_zip_file_without_its_end_is_to_be_brought_again(tmp_path):
+def test_what_is_no_zip_file(tmp_path):
     path = zipped(tmp_path / "x.zip", {"a": b"x" * 100})
+    remedies = set()
+    for content in (b"", b"PK\x05\x06", b"no archive at all", b"\x89PNG" * 100, b"PK\x05\x06" * 9):
+        (tmp_path / "y.zip").write_bytes(content)
+        error = refusal(tmp_path / "y.zip")
+        assert error.expected == READABLE, content
+        remedies.add(error.remedy)
+    assert len(remedies) == 1
     path.write_bytes(path.read_bytes()[:90])
-    assert "its end may be missing: copy or download it again" in refused(path)
+    error = refusal(path)
+    assert error.expected == READABLE
+    assert error.remedy not in remedies, "it has lost its end, and can be copied again"
+
+
+def test_names_in_another_encoding_than_they_claim(tmp_path):
+    path = zipped(tmp_path / "x.zip", {"\u00e9.jpg": b"x"})
+    path.write_bytes(path.read_bytes().replace("\u00e9".encode(), b"\xff\xfe"))
+    assert refusal(path).expected == READABLE
 
 
 def test_a_zip_file_with_a_comment_and_a_beginning_of_its_own(tmp_path):
@@ -345,43 +354,39 @@ def test_mutated_zip_files_are_read_or_refused_in_words(tmp_path):
     good = zipped(tmp_path / "x.zip", FILES).read_bytes()
     random = np.random.default_rng(0)
     path = tmp_path / "mutated.zip"
-    read, said = 0, set()
+    read = 0
     for _ in range(200):
         data = bytearray(good)
         for place in random.integers(len(data), size=random.integers(1, 8)):
             data[place] = random.integers(256)
         path.write_bytes(data[: random.integers(len(data))] if random.random() < 0.2 else data)
-        try:
+        with contextlib.suppress(InputError):
             tree = ZipTree(path)
-        except ValueError as error:
-            said.add(str(error).removeprefix(str(path))[:15])
-            continue
-        for name in tree.names:
-            with contextlib.suppress(Unusable):
-                read += len(tree.read(name, 10_000)) > 0
+            for name in tree.names:
+                with contextlib.suppress(Unusable):
+                    read += len(tree.read(name, 10_000)) > 0
     assert read > 50
-    assert said == {" cannot be impo"}
 
 
 def test_a_small_file_is_opened_in_little_memory(tmp_path):
     path = zipped(tmp_path / "x.zip", FILES)
     with path.open("rb") as file:
-        guarded = zip_tree._Guarded(file, 200_000)
-        asked = []
+        guarded = zip_tree._Guarded(file, 200_000, "x")
+        sizes = []
         guarded._file = SimpleNamespace(
-            tell=file.tell, read=lambda size: asked.append(size) or file.read(size)
+            tell=file.tell, read=lambda size: sizes.append(size) or file.read(size)
         )
         assert guarded.read() == path.read_bytes()
         file.seek(0)
         assert guarded.read(10) == path.read_bytes()[:10]
-    assert asked == [path.stat().st_size, 10]
+    assert sizes == [path.stat().st_size, 10]
 
 
-def test_fifty_thousand_entries(tmp_path, monkeypatch):
+def test_entries_are_counted_before_any_is_parsed(tmp_path, monkeypatch):
     path = zipped(tmp_path / "x.zip", {f"images/{number:06}.jpg": b"" for number in range(2_000)})
     assert len(ZipTree(path, Limits(entries=2_000)).names) == 2_000
     monkeypatch.setattr(zip_tree.zipfile.ZipInfo, "__init__", lambda *_: pytest.fail("an object was made"))
-    assert "more than 1,999 entries" in refused(path, entries=1_999)
+    assert "1,999" in refusal(path, entries=1_999).expected
 
 
 def test_folders_that_lie_deeper_than_any_set_has_them_are_told_in_one_row(tmp_path):
@@ -391,7 +396,8 @@ def test_folders_that_lie_deeper_than_any_set_has_them_are_told_in_one_row(tmp_p
     assert tree.names == (deepest, "z.jpg")
     assert len(tree.folders) == 33
     [row] = tree.problems
-    assert (row.file, row.expected, row.done) == ("1 name", "folders at most 32 deep", "left out")
+    assert row.file.startswith("1 ")
+    assert "32" in row.expected
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -405,14 +411,11 @@ def test_limits_from_the_environment(monkeypatch):
     assert Limits.from_environment() == Limits(pixels=1000)
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "1e9", "many", "9" * 30, "1_000"])
-def test_a_limit_that_is_no_number_names_its_variable(monkeypatch, text):
-    monkeypatch.setenv("RANKING_INTAKE_SECONDS", text)
-    with pytest.raises(ValueError, match="RANKING_INTAKE_SECONDS must be a whole number, 1 at least, got"):
-        Limits.from_environment()
-
-
-@pytest.mark.parametrize("value", [0, -1, True, 1.5])
-def test_a_limit_is_a_whole_number(value):
-    with pytest.raises(ValueError, match="ratio must be a whole number, 1 at least"):
-        Limits(ratio=value)
+def test_a_limit_is_a_whole_number(monkeypatch):
+    for value in (0, -1, True, 1.5):
+        with refused("ratio", repr(value)):
+            Limits(ratio=value)
+    for text in ("0", "-1", "1e9", "many", "9" * 30, "1_000"):
+        monkeypatch.setenv("RANKING_INTAKE_SECONDS", text)
+        with refused("RANKING_INTAKE_SECONDS", repr(text)):
+            Limits.from_environment()

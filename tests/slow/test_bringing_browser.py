@@ -10,6 +10,8 @@ from browsing import Page, Server, Visit, settle
 from shapes import write_shapes
 from zipped import zip_of
 
+from ranking.intake.zip_tree import READABLE
+
 DROP = """([data, name]) => {
     const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
     const dragged = new DataTransfer();
@@ -60,7 +62,7 @@ def test_a_file_that_is_no_zip_file_is_refused_in_words_and_nothing_stays(
     page = visit("/image_sets")
     page.locator(".tile").first.wait_for()
     drop(page, b"no archive at all", "broken.zip")
-    page.get_by_text("cannot be read as a ZIP file").wait_for()
+    page.get_by_text(READABLE).wait_for()
     page.get_by_text("Nothing is left of broken.zip").wait_for()
     last = time.monotonic() + 10
     while set(server.home.glob("runs/*")) != before and time.monotonic() < last:
