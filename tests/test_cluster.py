@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,13 +25,13 @@ from ranking.optimise import Cut, LinearRisk, coordinate_descent
 from ranking.optimise.shards import ShardedFeatures
 from ranking.types import StopTraining
 
-IMAGES = images()
+IMAGES = images(30)
 METHODS = (("AP-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
 PLAN = planned(IMAGES, folds=2, methods=METHODS, grids={"C": (1.0, 10.0)})
 
 
 @pytest.fixture(scope="module")
-def threads() -> Iterator[Any]:
+def threads():
     with local_cluster(2, processes=False) as running:
         yield running
 
@@ -41,9 +39,7 @@ def threads() -> Iterator[Any]:
 # ------------------------------------------------------------------------------------------ experiments
 
 
-def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended_in_between(
-    threads: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended(threads, tmp_path, monkeypatch):
     def numbers(name: str) -> dict[str, Any]:
         """What decides every table, by key, to the last bit."""
         store = CellStore(tmp_path / name)
@@ -53,11 +49,11 @@ def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended_in
         if len(ended.outcomes()) >= 3:
             raise Enough
 
-    run_tiny(PLAN, CellStore(tmp_path / "alone"))
+    run_tiny(PLAN, CellStore(tmp_path / "alone"), count=30)
     sent, pack = [], Bench.__reduce__
     monkeypatch.setattr(Bench, "__reduce__", lambda bench: sent.append(bench) or pack(bench))
     workers = on_cluster(threads.scheduler_address)
-    run_tiny(PLAN, CellStore(tmp_path / "there"), workers=workers)
+    run_tiny(PLAN, CellStore(tmp_path / "there"), count=30, workers=workers)
     assert numbers("there") == numbers("alone")
     assert len(sent) <= 4, (
         "at most to each of two workers by the client and by the other worker, for all cells"
@@ -65,50 +61,46 @@ def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended_in
 
     ended = CellStore(tmp_path / "ended")
     with pytest.raises(Enough):
-        run_tiny(PLAN, ended, check=check, workers=workers)
+        run_tiny(PLAN, ended, check=check, count=30, workers=workers)
     first = numbers("ended")
     assert 3 <= len(first) < len(numbers("alone"))
-    run_tiny(PLAN, ended, workers=on_this_computer)
+    run_tiny(PLAN, ended, count=30, workers=on_this_computer)
     assert numbers("ended") == numbers("alone")
     assert first.items() <= numbers("ended").items()
 
 
-def test_a_cell_that_is_being_trained_hears_of_the_end() -> None:
+def test_a_cell_that_is_being_trained_hears_of_the_end():
     cell = next(iter(PLAN.validation.values()))
     on_cluster_module._end("a run")
     with pytest.raises(StopTraining):
         on_cluster_module._train(Bench(material(PLAN, IMAGES)), cell, [], "a run")
 
 
-def test_an_error_of_a_training_is_raised_as_it_is(
-    threads: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_of_a_training_is_raised_as_it_is(threads, tmp_path, monkeypatch):
     def broken(*_: Any) -> None:
         raise ArithmeticError(17)
 
     monkeypatch.setattr(on_cluster_module, "train_cell", broken)
     with pytest.raises(ArithmeticError) as caught:
-        run_tiny(PLAN, CellStore(tmp_path), workers=on_cluster(threads.scheduler_address))
+        run_tiny(PLAN, CellStore(tmp_path), count=30, workers=on_cluster(threads.scheduler_address))
     assert caught.value.args == (17,)
 
 
-def test_a_scheduler_is_named_by_the_run_or_by_the_environment(
-    threads: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_is_named_by_the_run_or_by_the_environment(threads, tmp_path, monkeypatch):
     monkeypatch.delenv("RANKING_SCHEDULER", raising=False)
     assert workers_at(None) is on_this_computer
     monkeypatch.setenv("RANKING_SCHEDULER", "tcp://localhost:1")
     with monkeypatch.context() as short:
         short.setattr(ours, "CONNECT_SECONDS", 0.2)
         with refused("scheduler") as caught:
-            run_tiny(PLAN, CellStore(tmp_path), workers=workers_at(None))
+            run_tiny(PLAN, CellStore(tmp_path), count=30, workers=workers_at(None))
     assert "tcp://localhost:1" in caught.value.expected
     store, plan = CellStore(tmp_path), planned(IMAGES, folds=2, methods=(("SVM", {}),))
-    run_tiny(plan, store, workers=workers_at(threads.scheduler_address))
+    run_tiny(plan, store, count=30, workers=workers_at(threads.scheduler_address))
     assert len(store.outcomes()) == 2 * 2 + 1
 
 
-def test_a_cluster_that_cannot_be_used_is_refused(threads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_cannot_be_used_is_refused(threads, monkeypatch):
     def connect(address: str) -> None:
         with connected(address):
             pass
@@ -138,16 +130,16 @@ def test_a_cluster_that_cannot_be_used_is_refused(threads: Any, monkeypatch: pyt
 # --------------------------------------------------------------------------------------------- shards
 
 
-def test_products_of_shards_are_those_of_the_features(threads: Any) -> None:
+def test_products_of_shards_are_those_of_the_features(threads):
     check_products(threads)
 
 
-def test_training_on_shards_equals_training_here_within_the_gap(threads: Any) -> None:
+def test_training_on_shards_equals_training_here_within_the_gap(threads):
     for name in ("SVM", "AP-SVM", "NDCG-SVM"):
         check_training(threads, name)
 
 
-def test_whole_numbers_and_no_features_train_on_shards_as_they_do_here(threads: Any) -> None:
+def test_whole_numbers_and_no_features_train_on_shards_as_they_do_here(threads):
     features, relevance = samples()
     for given, relevant in (
         (np.rint(8 * features).astype(np.int8), relevance),
@@ -162,7 +154,7 @@ def test_whole_numbers_and_no_features_train_on_shards_as_they_do_here(threads: 
         assert method.certificate.primal == pytest.approx(here.certificate.primal, rel=2e-3)
 
 
-def test_wrong_shards_are_refused(threads: Any) -> None:
+def test_wrong_shards_are_refused(threads):
     with connected(threads.scheduler_address) as client:
 
         def sharded(*parts: np.ndarray) -> ShardedFeatures:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from ranking.types import ImageSet
 
 
 @pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _in_this_process(monkeypatch):
     """What the worker's main does to its process is undone or left out."""
     monkeypatch.setattr(worker.faulthandler, "enable", lambda: None)
     monkeypatch.setattr("ranking.cluster.CONNECT_SECONDS", 0.2)
@@ -32,12 +31,12 @@ def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory):
     return Store(tmp_path_factory.mktemp("experiments") / "home")
 
 
 @pytest.fixture(scope="module")
-def images(store: Store, tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+def images(store, tmp_path_factory):
     folder = tmp_path_factory.mktemp("patches") / "set"
     patches(folder)
     return store.image_set(store.adopt(folder, "Patches"))
@@ -61,9 +60,7 @@ def seconds(store: Store) -> dict[str, float]:
     return {key: outcome.seconds for key, outcome in cells_of(store).outcomes().items()}
 
 
-def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(
-    store: Store, images: ImageSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(store, images, monkeypatch):
     report_progress = Report.progress
 
     def stop_and_report(self: Report, what: str, done: float, total: int) -> None:
@@ -107,9 +104,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(
     assert len(seconds(store)) - len(before) <= 4
 
 
-def test_settings_that_make_no_experiment_are_the_reason_of_a_failed_run(
-    store: Store, images: ImageSet
-) -> None:
+def test_settings_that_make_no_experiment_are_the_reason_of_a_failed_run(store, images):
     for changes, named in (
         ({"queries": ["weather"]}, "weather"),
         ({"queries": ["rare"]}, "query rare: "),

@@ -20,7 +20,7 @@ FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
 WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}
 
 
-def test_each_fold_has_its_own_projection_of_what_it_learns_from() -> None:
+def test_each_fold_has_its_own_projection_of_what_it_learns_from():
     image_set = images()
     plan = planned(image_set, projection=WHITE)
     bare = material(plan, image_set)
@@ -49,7 +49,7 @@ def test_each_fold_has_its_own_projection_of_what_it_learns_from() -> None:
     assert all((axes != first).any() for axes in rest)
 
 
-def test_cells_without_projection_keep_their_keys_and_others_have_their_own() -> None:
+def test_cells_without_projection_keep_their_keys_and_others_have_their_own():
     image_set = images()
     plain = planned(image_set)
     assert projections_of(plain, np.empty((0, 3), np.float32)) == {}

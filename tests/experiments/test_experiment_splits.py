@@ -11,7 +11,7 @@ from tiny_actions import images
 from ranking.experiments.splits import blocks_of, check_queries, deal, splits_of
 
 
-def test_no_image_and_no_group_is_on_two_sides() -> None:
+def test_no_image_and_no_group_is_on_two_sides():
     for grouped in (False, True):
         image_set = images(90, grouped=grouped)
         splits = splits_of(image_set, 4, seed=3)
@@ -25,7 +25,7 @@ def test_no_image_and_no_group_is_on_two_sides() -> None:
         assert splits.all[None].held.tolist() == np.flatnonzero(image_set.test).tolist()
 
 
-def test_the_seed_decides_the_folds_of_a_set() -> None:
+def test_the_seed_decides_the_folds_of_a_set():
     image_set = images(90)
     first, again, second = (splits_of(image_set, 5, seed).fold_of for seed in (1, 1, 2))
     assert (first == again).all()
@@ -34,9 +34,7 @@ def test_the_seed_decides_the_folds_of_a_set() -> None:
 
 @given(st.integers(0, 10_000), st.integers(2, 6), st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
-def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(
-    seed: int, folds: int, classes: int
-) -> None:
+def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(seed, folds, classes):
     generator = np.random.default_rng(seed)
     labels = generator.random((120, 1)) < generator.uniform(0.05, 0.5)
     fold = deal(np.arange(120), labels, folds, seed)
@@ -49,7 +47,7 @@ def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(
         assert np.ptp(np.bincount(fold, column, folds)) <= max(4, np.ptp(drawn))
 
 
-def test_blocks_and_classes_that_decide_most_are_dealt_first() -> None:
+def test_blocks_and_classes_that_decide_most_are_dealt_first():
     for seed in range(6):
         # One block of six samples with a relevant one, and five relevant samples alone: by size they would go apart.
         blocks, labels = np.array([0] * 6 + [1, 2, 3, 4, 5]), np.array([1] + [0] * 5 + [1] * 5, bool)[:, None]
@@ -74,18 +72,18 @@ def test_blocks_and_classes_that_decide_most_are_dealt_first() -> None:
         assert np.bincount(deal(blocks, np.zeros((12, 1), bool), 2, seed)).tolist() == [6, 6], seed
 
 
-def test_the_seed_decides_which_blocks_are_together_and_which_fold_has_one_more() -> None:
+def test_the_seed_decides_which_blocks_are_together_and_which_fold_has_one_more():
     dealt = [deal(np.arange(9), np.zeros((9, 1), bool), 2, seed) for seed in range(20)]
     assert len({(fold == fold[0]).tobytes() for fold in dealt}) > 10
     assert {int(np.bincount(fold).argmax()) for fold in dealt} == {0, 1}
 
 
-def test_blocks_join_images_and_groups_however_far_around() -> None:
+def test_blocks_join_images_and_groups_however_far_around():
     assert blocks_of(np.array([5, 5, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist() == [0, 0, 0, 1, 1]
     assert blocks_of(np.array([4, 2, 4, 9]), np.array([4, 2, 4, 9])).tolist() == [0, 1, 0, 2]
 
 
-def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_test_on() -> None:
+def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_test_on():
     image_set = images(30)
     splits = splits_of(image_set, 3, seed=0)
     labels = np.ones((len(image_set), 2), bool)
@@ -98,7 +96,7 @@ def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_t
         check_queries(shown, splits, ["almost all"])
 
 
-def test_what_cannot_be_dealt_or_measured_is_refused() -> None:
+def test_what_cannot_be_dealt_or_measured_is_refused():
     image_set = images(9)
     with refused("folds", 7) as caught:
         splits_of(image_set, 7, seed=0)

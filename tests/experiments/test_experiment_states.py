@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,11 @@ from ranking.experiments.cell_store import CellStore
 from ranking.experiments.plan import paths_of
 from ranking.experiments.state_store import DIGEST, StateStore
 
-IMAGES = images()
+IMAGES = images(30)
 
 
 @pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def trained(monkeypatch):
     """How often each cell is trained, by key."""
     counts: Counter[str] = Counter()
     plain = walking.train_cell
@@ -34,12 +33,12 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def run(store: CellStore, **changes: Any) -> set[str]:
     """The keys of all cells of an experiment with two methods, those included that they begin from."""
     plan = planned(IMAGES, **{"methods": (("AP-SVM", {}), ("HOAP-SVM", {})), "folds": 2, **changes})
-    results = run_tiny(plan, store)
+    results = run_tiny(plan, store, count=30)
     cells = [*plan.validation.values(), *plan.tests(results).values()]
     return {cell.key for path in paths_of(cells) for cell in path}
 
 
-def test_no_cell_is_trained_twice_for_a_protocol_that_changes(tmp_path: Path, trained: Counter[str]) -> None:
+def test_no_cell_is_trained_twice_for_a_protocol_that_changes(tmp_path, trained):
     """Also where the first one is lent by another home, in which nothing is written."""
     for number, (before, after) in enumerate(
         (
@@ -66,7 +65,7 @@ def test_no_cell_is_trained_twice_for_a_protocol_that_changes(tmp_path: Path, tr
     assert set(trained.values()) == {1}
 
 
-def test_states_that_went_are_made_again_and_nothing_else(tmp_path: Path, trained: Counter[str]) -> None:
+def test_states_that_went_are_made_again_and_nothing_else(tmp_path, trained):
     methods = (("AP-SVM", {}),)
     first = run(CellStore(tmp_path, most_states=1), grids={"C": (1.0, 10.0)}, methods=methods)
     second = run(CellStore(tmp_path, most_states=1), grids={"C": (1.0, 10.0, 100.0)}, methods=methods)
@@ -77,7 +76,7 @@ def test_states_that_went_are_made_again_and_nothing_else(tmp_path: Path, traine
     assert set(trained.values()) == {1, 2}
 
 
-def test_a_state_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_state_is_there_whole_or_not_at_all(tmp_path):
     states = StateStore(tmp_path)
     assert states.get("one") is None
     states.keep("one", b"begin here")
@@ -91,7 +90,7 @@ def test_a_state_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
         assert states.get("one") is None
 
 
-def test_those_go_first_that_were_passed_the_oldest_before_others(tmp_path: Path) -> None:
+def test_those_go_first_that_were_passed_the_oldest_before_others(tmp_path):
     size = 1000 - DIGEST
     states = StateStore(tmp_path, most=5000)
     for number, name in enumerate("abcde"):
@@ -106,7 +105,7 @@ def test_those_go_first_that_were_passed_the_oldest_before_others(tmp_path: Path
     assert sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()) <= 5000
 
 
-def test_what_a_process_that_died_half_wrote_goes_too(tmp_path: Path) -> None:
+def test_what_a_process_that_died_half_wrote_goes_too(tmp_path):
     states = StateStore(tmp_path, most=1000)
     dead, alive = (tmp_path / "passed" / f"{name}.17.3.part" for name in ("dead", "alive"))
     for half in (dead, alive):

@@ -26,12 +26,12 @@ DEGENERATE = [
 ]
 
 
-def test_the_paired_t_test_is_student_s() -> None:
+def test_the_paired_t_test_is_student_s():
     assert paired_t_test(*FIVE) == pytest.approx(ttest_rel(*FIVE).pvalue)
     assert paired_t_test(FIVE[1], FIVE[0]) == pytest.approx(paired_t_test(*FIVE))
 
 
-def test_differences_that_only_rounding_tells_apart_are_tied() -> None:
+def test_differences_that_only_rounding_tells_apart_are_tied():
     """As precision at 10 has them: tenths, whose differences are not quite equal in binary."""
     tenths = np.array([[3, 7, 4, 9, 6, 8], [2, 9, 3, 4, 7, 3]])
     assert len(np.unique(np.abs(np.subtract(*tenths / 10)))) > len(np.unique(np.abs(np.subtract(*tenths))))
@@ -42,7 +42,7 @@ def test_differences_that_only_rounding_tells_apart_are_tied() -> None:
         tenths = generator.integers(0, 11, (2, 7))
 
 
-def test_wilcoxon_counts_all_signs_however_many_folds_there_are() -> None:
+def test_wilcoxon_counts_all_signs_however_many_folds_there_are():
     """With ties too, where SciPy goes over to a normal distribution from 14 differences on."""
     generator = np.random.default_rng(1)
     for count in (5, 15, 15, 15):
@@ -61,7 +61,7 @@ def test_wilcoxon_counts_all_signs_however_many_folds_there_are() -> None:
     assert wilcoxon_test([0.1, 0.2], [0.1, 0.2]) == wilcoxon_test([0.2], [0.1]) == 1.0
 
 
-def test_degenerate_differences_have_one_outcome() -> None:
+def test_degenerate_differences_have_one_outcome():
     for first, second, p in DEGENERATE:
         assert paired_t_test(first, second) == pytest.approx(p, nan_ok=True)
         assert np.isnan(difference_interval(first, second)[1:]).all()
@@ -76,7 +76,7 @@ def test_degenerate_differences_have_one_outcome() -> None:
         mean_interval([])
 
 
-def test_differences_have_an_interval_where_the_test_knows_something() -> None:
+def test_differences_have_an_interval_where_the_test_knows_something():
     interval = difference_interval(*FIVE)
     apart = np.subtract(*FIVE)
     assert interval == pytest.approx(mean_interval(apart.tolist()))
@@ -84,7 +84,7 @@ def test_differences_have_an_interval_where_the_test_knows_something() -> None:
     assert interval[1:] == pytest.approx((apart.mean() - half, apart.mean() + half), abs=1e-6)
 
 
-def test_holm_is_the_step_down_rule() -> None:
+def test_holm_is_the_step_down_rule():
     """A comparison is significant at a where its p, and all smaller ones, pass a / (m - rank)."""
     generator = np.random.default_rng(0)
     for _ in range(50):

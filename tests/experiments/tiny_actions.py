@@ -74,6 +74,6 @@ class Enough(Exception):
     """What a test raises to end an experiment."""
 
 
-def run_tiny(plan: Plan, store: CellStore, *rest: Any, **options: Any) -> Results:
-    """The experiment on the set of `images()`; the rest goes to `run_experiment`."""
-    return run_experiment(plan, lambda: material(plan, images()), store, *rest, **options)
+def run_tiny(plan: Plan, store: CellStore, *rest: Any, count: int = 60, **options: Any) -> Results:
+    """The experiment on the set `images(count)`; the rest goes to `run_experiment`."""
+    return run_experiment(plan, lambda: material(plan, images(count)), store, *rest, **options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,14 +47,14 @@ def trained(store: Store, key: str, query: str, method: str, name: str = "", **s
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory):
     home = tmp_path_factory.mktemp("comparison-home")
     fill(home, tmp_path_factory.mktemp("hostile") / "set")
     return Store(home)
 
 
 @pytest.fixture(scope="module")
-def runs(store: Store) -> list[Run]:
+def runs(store):
     [row] = store.image_sets()
     by_chance = trained(store, row.key, QUERY, "SVM", C=1e-4)
     scores = np.load(by_chance.scores_file)  # these patches are easy: somebody has to be wrong
@@ -68,23 +67,23 @@ def runs(store: Store) -> list[Run]:
 
 
 @pytest.fixture(scope="module")
-def shown(store: Store, runs: list[Run]) -> Compared:
+def shown(store, runs):
     return Compared.at_home(store, runs)
 
 
 @pytest.fixture(scope="module")
-def written(store: Store, shown: Compared) -> str:
+def written(store, shown):
     return comparison_html(shown, Thumbnails(shown.images.folder), recipe(store, shown))
 
 
-def test_names_of_strangers_are_text_and_nothing_else(written: str) -> None:
+def test_names_of_strangers_are_text_and_nothing_else(written):
     page = look_over(written)
     for name in (QUERY, TITLE, f"mine {SCRIPT}"):
         assert name in page.text
     assert len(written) < MOST_BYTES
 
 
-def test_it_says_who_is_best_and_by_how_much(written: str, shown: Compared, runs: list[Run]) -> None:
+def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
     text = HtmlFile(written).text
     assert comparison_words.verdict(shown.names, shown.found) in text
     rows = shown.images.test
@@ -99,9 +98,7 @@ def test_it_says_who_is_best_and_by_how_much(written: str, shown: Compared, runs
     assert all(name in text for name in (*settings_told(runs[0]), runs[0].id))
 
 
-def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(
-    written: str, shown: Compared
-) -> None:
+def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(written, shown):
     page = HtmlFile(written)
     classes = [str(tile.get("class")) for tile in page.all("div")]
     firsts = [first_mistake(ranked.relevance) for ranked in shown.compared.rankings]
@@ -114,7 +111,7 @@ def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(
     assert len(page.all("polyline")) >= 3, "a curve each"
 
 
-def test_the_files_in_it_are_whole(written: str, shown: Compared) -> None:
+def test_the_files_in_it_are_whole(written, shown):
     files = HtmlFile(written).files()
     assert set(files) == {"comparison.json", "ranks.csv", "measures.csv", "measures.tex"}
     rows = list(csv.DictReader(io.StringIO(files["ranks.csv"])))
@@ -129,7 +126,7 @@ def test_the_files_in_it_are_whole(written: str, shown: Compared) -> None:
         assert name in files["measures.csv"]
 
 
-def test_the_recipe_names_what_it_cannot_make(store: Store, shown: Compared, written: str) -> None:
+def test_the_recipe_names_what_it_cannot_make(store, shown, written):
     settings = json.loads(HtmlFile(written).files()["comparison.json"])
     again = ComparisonSettings.from_json(settings)
     assert [training.to_json() for training in again.trainings] == [run.settings for run in shown.runs]
@@ -138,7 +135,7 @@ def test_the_recipe_names_what_it_cannot_make(store: Store, shown: Compared, wri
     assert shown.images.key in lacking
 
 
-def test_drawn_sets_are_made_again_from_their_settings_and_files_are_not(tmp_path: Path) -> None:
+def test_drawn_sets_are_made_again_from_their_settings_and_files_are_not(tmp_path):
     fill(tmp_path / "home", tmp_path / "set")
     store = Store(tmp_path / "home")
     [row] = store.image_sets()
@@ -161,22 +158,18 @@ def test_drawn_sets_are_made_again_from_their_settings_and_files_are_not(tmp_pat
         ({"more": 1}, "settings of a comparison", "more"),
     ],
 )
-def test_a_file_that_is_no_comparison_is_refused(
-    written: str, change: dict[str, Any], subject: str, came: str
-) -> None:
+def test_a_file_that_is_no_comparison_is_refused(written, change, subject, came):
     settings = json.loads(HtmlFile(written).files()["comparison.json"])
     with refused(subject, came):
         ComparisonSettings.from_json({**settings, **change})
 
 
-def test_names_are_not_alike(runs: list[Run]) -> None:
+def test_names_are_not_alike(runs):
     assert names_of([runs[0], runs[0]]) == [f"SVM, {runs[0].id}"] * 2
     assert names_of(runs) == ["SVM", f"mine {SCRIPT}", "HOB-SVM"]
 
 
-def test_the_command_writes_all_files_by_ids_and_by_the_recipe(
-    store: Store, runs: list[Run], tmp_path: Path, written: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_all_files_by_ids_and_by_the_recipe(store, runs, tmp_path, written, capsys):
     out, home = tmp_path / "out.html", str(store.home)
     others = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
     assert main(["report", *(run.id for run in runs), "-o", str(out), "--home", home, *others]) == 0
@@ -201,16 +194,13 @@ def test_the_command_writes_all_files_by_ids_and_by_the_recipe(
     assert out.read_text() == written
 
 
-def test_another_home_makes_the_same_numbers(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_home_makes_the_same_numbers(tmp_path, capsys, monkeypatch):
     def here_and_now(store: Store, kind: str, values: dict[str, Any]) -> Run:
         settings = TrainSettings.from_json(values)
         return trained(store, settings.set, settings.query, settings.method, **settings.method_settings)
 
     monkeypatch.setattr(jobs, "start_once", here_and_now)
     folder = ready_made_folder()
-    assert folder is not None
     here = Store(tmp_path / "here")
     key = here.adopt(folder, "ready-made")
     pair = [
@@ -236,9 +226,7 @@ def test_another_home_makes_the_same_numbers(
     assert capsys.readouterr().out.strip().splitlines()[-1] == last, "nothing is trained twice"
 
 
-def test_a_set_that_is_not_here_is_named(
-    written: str, shown: Compared, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_set_that_is_not_here_is_named(written, shown, tmp_path, capsys):
     file = tmp_path / "comparison.json"
     file.write_text(HtmlFile(written).files()["comparison.json"])
     assert main(["comparison", str(file), "--home", str(tmp_path / "empty")]) == 1

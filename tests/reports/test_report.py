@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,35 +25,34 @@ from ranking.reports.differences import difference_on_test, differences, marks_o
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
 from ranking.reports.report import report_html
-from ranking.run import Run
 from ranking.run_settings import ExperimentSettings, Protocol
 from ranking.store import Store
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory):
     home = tmp_path_factory.mktemp("report-home")
     fill(home, tmp_path_factory.mktemp("hostile") / "set")
     return Store(home)
 
 
 @pytest.fixture(scope="module")
-def run(store: Store) -> Run:
+def run(store):
     [row] = store.image_sets()
     return run_here(store, asked(store.image_set(row.key)), f"mine {SCRIPT}")
 
 
 @pytest.fixture(scope="module")
-def findings(store: Store, run: Run) -> Findings:
+def findings(store, run):
     return Findings.at_home(store, ExperimentSettings.from_json(run.settings))
 
 
 @pytest.fixture(scope="module")
-def written(findings: Findings, run: Run) -> str:
+def written(findings, run):
     return report_html(findings, differences(findings), Thumbnails(findings.images.folder), run.name)
 
 
-def test_names_of_strangers_are_text_and_nothing_else(written: str) -> None:
+def test_names_of_strangers_are_text_and_nothing_else(written):
     page = look_over(written)
     for name in (*CLASSES, TITLE, f"mine {SCRIPT}"):
         assert name in page.text
@@ -62,13 +60,12 @@ def test_names_of_strangers_are_text_and_nothing_else(written: str) -> None:
     assert f"'{SCRIPT}\"" in labels
 
 
-def test_the_tables_hold_the_results(written: str, findings: Findings) -> None:
+def test_the_tables_hold_the_results(written, findings):
     page, results = HtmlFile(written), findings.results
     assert findings.done == findings.planned == 2 * (3 * (2 + 4) + 2)
     for query in CLASSES:
         for contender in results.contenders:
             folds, test = results.validation(query, contender.name), results.test(query, contender.name)
-            assert folds is not None
             assert shown(float(np.mean(folds))) in page.text
             assert shown(test) in page.text
     for table in (validation_table(results), on_test_table(results), chosen_table(results)):
@@ -76,7 +73,7 @@ def test_the_tables_hold_the_results(written: str, findings: Findings) -> None:
     assert "HOB-SVM − SVM" in page.text
 
 
-def test_each_picture_is_once_in_the_file_and_is_that_of_its_sample(written: str, findings: Findings) -> None:
+def test_each_picture_is_once_in_the_file_and_is_that_of_its_sample(written, findings):
     page, crops = HtmlFile(written), Thumbnails(findings.images.folder)
     symbols = [symbol["id"] for symbol in page.all("symbol")]
     assert len(set(symbols)) == len(symbols) > 0
@@ -87,9 +84,7 @@ def test_each_picture_is_once_in_the_file_and_is_that_of_its_sample(written: str
         assert content == crops.crop(int(str(symbol)[1:]))
 
 
-def test_galleries_show_the_first_by_each_method_and_mark_the_irrelevant(
-    written: str, findings: Findings
-) -> None:
+def test_galleries_show_the_first_by_each_method_and_mark_the_irrelevant(written, findings):
     classes = [str(tile.get("class")) for tile in HtmlFile(written).all("div")]
     shown_ranks = irrelevant = 0
     for query in CLASSES:
@@ -101,13 +96,11 @@ def test_galleries_show_the_first_by_each_method_and_mark_the_irrelevant(
     assert classes.count("tile wrong") == irrelevant > 0
 
 
-def test_a_ranking_of_a_fold_is_that_of_its_cell(findings: Findings) -> None:
+def test_a_ranking_of_a_fold_is_that_of_its_cell(findings):
     query = CLASSES[0]
     for fold in findings.splits:
         ranked = findings.ranking(query, "HOB-SVM", fold)
         point = findings.results.chosen(query, "HOB-SVM")
-        assert ranked is not None
-        assert point is not None
         value = findings.results.outcomes[query, "HOB-SVM", point, fold].measures["AP"]
         assert ranked.average_precision == pytest.approx(value)
         assert set(ranked.samples) == set(findings.plan.splits.all[fold].held)
@@ -115,7 +108,7 @@ def test_a_ranking_of_a_fold_is_that_of_its_cell(findings: Findings) -> None:
     assert first is None or f" {first}" in mistake_words(ranked)
 
 
-def test_the_files_in_it_make_the_experiment_again(written: str, findings: Findings) -> None:
+def test_the_files_in_it_make_the_experiment_again(written, findings):
     content = HtmlFile(written).files()
     again = ExperimentSettings.from_json(json.loads(content["protocol.json"]))
     assert again == findings.results.protocol
@@ -123,7 +116,7 @@ def test_the_files_in_it_make_the_experiment_again(written: str, findings: Findi
     assert content["tables.tex"].count(r"\begin{table}") == 5
 
 
-def test_differences_are_those_of_the_folds_and_of_the_test(findings: Findings) -> None:
+def test_differences_are_those_of_the_folds_and_of_the_test(findings):
     rows = differences(findings)
     assert [(row.query, row.one, row.other) for row in rows] == [
         (query, "HOB-SVM", "SVM") for query in findings.results.queries
@@ -131,16 +124,12 @@ def test_differences_are_those_of_the_folds_and_of_the_test(findings: Findings) 
     assert repr([row.folds for row in rows]) == repr(comparisons(findings.results))  # NaN included
     for row in rows:
         ours, theirs = (findings.results.test(row.query, name) for name in ("HOB-SVM", "SVM"))
-        assert ours is not None
-        assert theirs is not None
-        assert row.test is not None
         assert row.test.value == pytest.approx(ours - theirs)
         assert row.test.low <= row.test.value <= row.test.high
 
 
-def test_signs_show_the_side_and_the_significance(findings: Findings) -> None:
+def test_signs_show_the_side_and_the_significance(findings):
     row = differences(findings)[0]
-    assert row.folds is not None
     place = (row.query, "HOB-SVM")
     for t, holm, value, sign in (
         (0.01, 0.04, 0.1, "▲"),
@@ -158,9 +147,7 @@ def test_signs_show_the_side_and_the_significance(findings: Findings) -> None:
         assert marks_of_test([test], "SVM").get(place) == sign, (low, high)
 
 
-def test_test_images_of_one_group_are_drawn_together(
-    findings: Findings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
     images, held = findings.images, findings.plan.splits.all[None].held
     groups = images.groups.copy()
     groups[held] = np.unique(images.image_of[held], return_inverse=True)[1] // 2  # two test images each
@@ -175,7 +162,7 @@ def test_test_images_of_one_group_are_drawn_together(
     assert difference_on_test(alone, CLASSES[0], "HOB-SVM", "SVM") is None
 
 
-def test_a_part_of_an_experiment_is_shown_as_a_part(store: Store, findings: Findings) -> None:
+def test_a_part_of_an_experiment_is_shown_as_a_part(store, findings):
     settings = replace(asked(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
     part = Findings.at_home(store, settings)
     assert 0 < part.done < part.planned
@@ -184,14 +171,14 @@ def test_a_part_of_an_experiment_is_shown_as_a_part(store: Store, findings: Find
     assert part.rankings(CLASSES[0], None) == {}
 
 
-def test_no_two_contenders_look_alike() -> None:
+def test_no_two_contenders_look_alike():
     twice = contenders_of(Protocol("abc", (("HOG", {}),), (("SVM", {"C": 1.0}), ("SVM", {}), ("AP-SVM", {}))))
     given = looks.looks_of(twice)
     assert len(set(given.values())) == 3
     assert given["AP-SVM"] == looks.OF_METHODS["AP-SVM"]
 
 
-def test_ten_queries_by_four_methods_stay_below_twenty_megabytes(findings: Findings) -> None:
+def test_ten_queries_by_four_methods_stay_below_twenty_megabytes(findings):
     """The pictures decide: at most ten queries by five folds and the test by eight, each once by four methods."""
 
     class Photographs:
@@ -207,9 +194,7 @@ def test_ten_queries_by_four_methods_stay_below_twenty_megabytes(findings: Findi
     assert rest / 1e6 * 20 + most * 8_000 * 1.02 / 1e6 < 20.0
 
 
-def test_the_command_writes_all_files(
-    store: Store, run: Run, tmp_path: Path, written: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_all_files(store, run, tmp_path, written, capsys):
     out = tmp_path / "out.html"
     others = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
     assert main(["report", run.id, "-o", str(out), "--home", str(store.home), *others]) == 0
@@ -228,9 +213,7 @@ def test_the_command_writes_all_files(
     assert {file.name for file in tmp_path.iterdir()} == {"out.html", "csv", "parquet", "latex", "protocol"}
 
 
-def test_the_command_refuses_what_is_no_experiment(
-    store: Store, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, capsys):
     training, imported = store.create_run("train", {}), store.create_run("import", {})
     for failed in (training, imported):
         store.end_run(failed.id, "failed", "it was none")
@@ -247,9 +230,8 @@ def test_the_command_refuses_what_is_no_experiment(
     assert not (tmp_path / "x.html").exists()
 
 
-def test_latex_carries_the_signs_that_the_page_shows(findings: Findings) -> None:
+def test_latex_carries_the_signs_that_the_page_shows(findings):
     row = differences(findings)[0]
-    assert row.folds is not None
     sure = row.folds._replace(t=0.001, holm_t=0.01, difference=Interval(0.1, 0.05, 0.15))
     apart = [row._replace(folds=sure, test=Interval(-0.1, -0.2, -0.05))]
     folds, test, _, pairs, _ = files.latex_tables(findings.results, apart).split("\n\n")

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from labelled_pictures import patches
@@ -34,7 +33,7 @@ with CellStore(Path(sys.argv[1])).claimed(sys.argv[2]) as ours:
 """
 
 
-def test_a_claim_is_waited_for_and_ends_with_a_claimer_that_is_killed(tmp_path: Path) -> None:
+def test_a_claim_is_waited_for_and_ends_with_a_claimer_that_is_killed(tmp_path):
     plan, store = planned(IMAGES, methods=(("AP-SVM", {}),), folds=2), CellStore(tmp_path)
     begins = paths_of(plan.validation.values())[0][0].key
     claimer = subprocess.Popen(
@@ -77,7 +76,7 @@ def scores(store: Store) -> dict[str, bytes]:
     return {key: cells.scores(key).tobytes() for key in cells.outcomes()}
 
 
-def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path):
     store, alone = (Store(tmp_path / name) for name in ("killed", "alone"))
     patches(tmp_path / "set")
     keys = {home.adopt(tmp_path / "set", "Patches") for home in (store, alone)}

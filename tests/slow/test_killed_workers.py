@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,7 @@ PLAN = planned(images(), folds=2)
 
 
 @pytest.fixture(scope="module")
-def processes() -> Iterator[Any]:
+def processes():
     with local_cluster(2) as running:
         yield running
 
@@ -35,16 +33,14 @@ def numbers(store: CellStore) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def alone(tmp_path_factory):
     store = CellStore(tmp_path_factory.mktemp("alone"))
     run_tiny(PLAN, store)
     return numbers(store)
 
 
 @pytest.mark.parametrize(("after", "workers"), [(6, 1), (4, 2)])
-def test_killed_workers_cost_no_cell_that_was_kept(
-    processes: Any, alone: dict[str, Any], tmp_path: Path, after: int, workers: int
-) -> None:
+def test_killed_workers_cost_no_cell_that_was_kept(processes, alone, tmp_path, after, workers):
     store, done = CellStore(tmp_path), list[float]()
 
     def kill(progress: Any) -> None:
@@ -58,7 +54,7 @@ def test_killed_workers_cost_no_cell_that_was_kept(
     assert len(done) == len(alone) + 2, "each cell was reported once, and each of two rounds when it began"
 
 
-def test_processes_train_on_shards_as_this_computer_does(processes: Any) -> None:
+def test_processes_train_on_shards_as_this_computer_does(processes):
     check_products(processes)
     for name in ("SVM", "AP-SVM", "NDCG-SVM"):
         check_training(processes, name)
@@ -71,7 +67,7 @@ def kill_holder(processes: Any, client: Any, shard: Any) -> None:
     os.kill(nanny.process.pid, signal.SIGKILL)
 
 
-def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes: Any) -> None:
+def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes):
     features, _ = samples()
     halves = features[:100], features[100:]
     with connected(processes.scheduler_address) as client:
@@ -83,7 +79,7 @@ def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes: A
         assert (there.exact_scores(weights) == before).all()
 
 
-def test_rows_that_are_gone_with_their_worker_are_an_error_of_the_connection(processes: Any) -> None:
+def test_rows_that_are_gone_with_their_worker_are_an_error_of_the_connection(processes):
     features, relevance = samples()
     with connected(processes.scheduler_address) as client:
         sharded = ShardedFeatures.dealt(client, features)
