@@ -85,7 +85,7 @@ def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path)
         "features": [["Colour", {}]],
         "methods": [["HOB-SVM", {}], ["HOAP-SVM", {}]],
         "queries": ["day", "calm"],
-        "grids": {"C": [1.0, 10.0], "eta": [0.1, 1.0]},
+        "grids": {"C": [1.0, 10.0]},
         "folds": 3,
     }
     run = jobs.start(store, "experiment", settings)
@@ -97,8 +97,7 @@ def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path)
     os.kill(run.pid or 0, signal.SIGKILL)
     assert ended(store, run).state == "failed"
     kept = scores(store)
-    assert len(kept) < 2 * 3 * 8, "it was killed in the midst of it"
     for home in (store, alone):
         assert ended(home, jobs.start(home, "experiment", settings)).state == "finished"
-    assert kept.items() <= scores(store).items()
+    assert kept.items() < scores(store).items(), "it was killed in the midst of it"
     assert scores(store) == scores(alone)
