@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ranking.errors import InputError
+
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
@@ -66,21 +68,28 @@ def connected(address: str) -> Iterator[Client]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise ValueError(
-            f"a cluster needs dask and distributed, which are not installed ({error}); install them by "
-            "`pip install 'ranking-laboratory[cluster]'`, or leave the scheduler out"
+        raise InputError(
+            "cluster",
+            "the packages dask and distributed",
+            str(error),
+            "install them with `pip install 'ranking-laboratory[cluster]'`, or leave the scheduler out",
         ) from error
     scheme, apart, _ = address.partition("://")
     if apart and scheme not in SCHEMES:
-        raise ValueError(
-            f"expected a Dask scheduler at {address!r}, got an address that is none of {', '.join(SCHEMES)}; tell one "
-            "as tcp://localhost:8786, or leave the scheduler out"
+        raise InputError(
+            "scheduler",
+            f"an address that begins with one of {', '.join(SCHEMES)}",
+            repr(address),
+            "write it as tcp://localhost:8786, or leave the scheduler out",
         )
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise ValueError(
-            f"expected a Dask scheduler at {address!r}, got {error}; start one by {STARTED}, or leave the scheduler out"
+        raise InputError(
+            "scheduler",
+            f"a Dask scheduler at {address!r}",
+            str(error),
+            f"start one with {STARTED}, or leave the scheduler out",
         ) from error
     with client:
         _check_workers(client, address)
@@ -92,14 +101,19 @@ def _check_workers(client: Client, address: str) -> None:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         told = set(client.run(content_here).values())
     except TimeoutError as error:
-        raise ValueError(
-            f"the scheduler at {address!r} has no workers; start some by `dask worker {address}`"
-        ) from error
+        remedy = f"start some with `dask worker {address}`"
+        raise InputError("workers", f"at least one at {address!r}", 0, remedy) from error
     except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"the workers at {address!r} have another `ranking` or none ({error}); install this one there"
+        raise InputError(
+            "workers",
+            f"this version of `ranking` at {address!r}",
+            f"another version, or none ({error})",
+            "install this version there",
         ) from error
     if told != {CONTENT}:
-        raise ValueError(
-            f"expected workers of version {CONTENT} at {address!r}, got {sorted(told)}; install this `ranking` there"
+        raise InputError(
+            "workers",
+            f"version {CONTENT} at {address!r}",
+            sorted(told),
+            "install this version of `ranking` there",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from html.parser import HTMLParser
 
 ALIVE = {"script", "iframe", "object", "embed", "form", "base", "link"}
@@ -28,6 +29,11 @@ class HtmlFile(HTMLParser):
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.tags if name == tag]
+
+    def files(self) -> dict[str, str]:
+        """The content of the files that it offers to download, by name."""
+        links = {str(link["download"]): str(link["href"]) for link in self.all("a")}
+        return {name: b64decode(link.partition(",")[2]).decode() for name, link in links.items()}
 
     def count(self, tag: str, class_: str | None = None) -> int:
         return sum(class_ in (None, told.get("class")) for told in self.all(tag))

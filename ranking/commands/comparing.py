@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from ranking.datasets import Thumbnails
+from ranking.errors import InputError
 from ranking.experiments.exports import cells_csv, whole, write_parquet
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
@@ -18,6 +19,7 @@ from ranking.reports.findings import Findings
 from ranking.reports.report import report_html
 from ranking.run import Run
 from ranking.store import Store
+from ranking.text import readable
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +35,7 @@ def check_outputs(options: argparse.Namespace) -> None:
     for name in ("output", "csv", "parquet", "latex", "protocol"):
         file: Path | None = getattr(options, name, None)
         if file is not None and (file.is_dir() or not file.parent.is_dir()):
-            raise ValueError(f"expected a file in a folder that is there for --{name}, got {file}")
+            raise InputError(f"--{name}", "a file in a folder that exists", readable(str(file), 300))
 
 
 def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:

@@ -9,6 +9,7 @@ from ranking import jobs
 from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_report
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.datasets import ready_made_folder
+from ranking.errors import InputError
 from ranking.experiments.exports import plain
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_file import ComparisonSettings, comes_along
@@ -57,17 +58,21 @@ def _has_set(store: Store, settings: ComparisonSettings) -> bool:
         store.adopt(folder, "ready-made")
         return True
     if settings.source is None:
-        raise ValueError(
-            f"image set {settings.set} is not in this home, and the file cannot make it; bring its files and import "
-            "them with the same choices"
+        raise InputError(
+            f"image set {settings.set}",
+            "an image set that was imported before, or that the file can generate",
+            "neither",
+            "import its files with the same choices",
         )
     made = watch(store, jobs.start_once(store, "import", settings.source.to_json()))
     if not ended_well(made):
         return False
     if made.result["key"] != settings.set:
-        raise ValueError(
-            f"{settings.source.source} made image set {made.result['key']} here, expected {settings.set}; this version "
-            "draws it otherwise"
+        raise InputError(
+            f"image set of {settings.source.source}",
+            settings.set,
+            made.result["key"],
+            "use the version of this app that wrote the file, because this one generates other images",
         )
     store.keep(made.id)
     return True

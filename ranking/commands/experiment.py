@@ -8,12 +8,14 @@ from pathlib import Path
 from ranking import jobs
 from ranking.commands.comparing import add_outputs, check_outputs, write_experiment
 from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
+from ranking.errors import InputError
 from ranking.experiments.comparisons import difference_table
 from ranking.experiments.exports import plain
 from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
 from ranking.reports.findings import Findings
 from ranking.run_settings import ExperimentSettings, Protocol
 from ranking.store import Store
+from ranking.text import readable
 
 SUMMARY = "compare methods by cross-validation and print the tables"
 
@@ -46,10 +48,13 @@ def run(options: argparse.Namespace) -> int:
 def _settings(options: argparse.Namespace) -> ExperimentSettings:
     """Those of the file, and the scheduler of the command alone: whoever is connected to one runs what it sends."""
     told = read_json(options.file)
-    if told.pop("scheduler", None) is not None:
-        raise ValueError(
-            f"expected a protocol without a scheduler in {options.file}: files come from others, and whoever is "
-            "connected to a scheduler runs what it sends; take it out, and name one that you trust by --scheduler"
+    scheduler = told.pop("scheduler", None)
+    if scheduler is not None:
+        raise InputError(
+            f"scheduler in {readable(str(options.file), 300)}",
+            "none, because this computer runs what a scheduler sends",
+            readable(str(scheduler)),
+            "remove it, and name a scheduler that you trust with --scheduler",
         )
     protocol = Protocol.from_json(told)
     return ExperimentSettings.from_json({**protocol.to_json(), "scheduler": options.scheduler})

@@ -11,6 +11,7 @@ import numpy as np
 from ranking import method_class
 from ranking import rank as ranked
 from ranking.commands.watching import DONE
+from ranking.errors import InputError
 from ranking.features import load_features
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
@@ -37,9 +38,8 @@ def run(options: argparse.Namespace) -> int:
     store = Store(options.home)
     model = store.run(options.model)
     if model.kind != "train" or not model.has_model:
-        raise ValueError(
-            f"{model.called} {model.id} ({model.state}) has no model to rank by; choose a training"
-        )
+        came = f"{model.called} ({model.state})"
+        raise InputError(f"run {model.id}", "a training run with a model", came, "choose another run")
     settings = TrainSettings.from_json(model.settings)
     images = store.image_set(options.set or settings.set)
     rows = np.flatnonzero(_chosen(images, options.part))

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_experiment, write_report
 from ranking.commands.watching import DONE, read_json
+from ranking.errors import InputError
 from ranking.reports.compared import SPLITS, Compared
 from ranking.reports.comparison_file import ComparisonSettings
 from ranking.reports.findings import Findings
 from ranking.run import Run, is_run_id
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
+from ranking.text import readable
 
 SUMMARY = "write an experiment or a comparison as one HTML file, with its tables, charts and galleries"
 
@@ -38,9 +40,11 @@ def run(options: argparse.Namespace) -> int:
     first = options.runs[0]
     told = read_json(Path(first)) if not is_run_id(first) and os.path.isfile(first) else None
     if told is not None and len(options.runs) > 1:
-        raise ValueError(
-            f"{first} is a whole experiment or comparison, expected nothing beside it, got "
-            f"{', '.join(options.runs[1:]):.80}; leave that out, or name two to four trainings by their ids"
+        raise InputError(
+            f"arguments beside {readable(first)}",
+            "none, because the file is a whole experiment or comparison",
+            readable(", ".join(options.runs[1:])),
+            "leave them out, or name two to four training runs by their ids",
         )
     if told is not None and "trainings" in told:
         return _comparison_of_file(store, ComparisonSettings.from_json(told), options)
@@ -53,17 +57,15 @@ def run(options: argparse.Namespace) -> int:
         assert told is not None
         return _experiment(store, ExperimentSettings.from_json(told), "", options)
     if found.kind != "experiment":
-        raise ValueError(
-            f"run {found.id}: expected an experiment or trainings that rank images, got: {found.called}"
-        )
+        expected = "an experiment or training runs that rank samples"
+        raise InputError(f"run {found.id}", expected, found.called)
     return _experiment(store, ExperimentSettings.from_json(found.settings), found.name, options)
 
 
 def _run(store: Store, run_id: str) -> Run:
     if not is_run_id(run_id):
-        raise ValueError(
-            f"expected the id of an experiment or of a training, or a JSON file, got {run_id!r:.80}"
-        )
+        expected = "the id of an experiment or of a training run, or a JSON file"
+        raise InputError("RUN_OR_FILE", expected, readable(run_id))
     return store.run(run_id)
 
 
@@ -71,9 +73,11 @@ def _comparison_of_file(store: Store, settings: ComparisonSettings, options: arg
     found = runs_of(store, settings)
     runs = [run for run in found if run is not None]
     if len(runs) < len(found):
-        raise ValueError(
-            f"{len(found) - len(runs)} of {len(found)} trainings are not in this home yet; make them first: "
-            "python -m ranking comparison FILE.json"
+        raise InputError(
+            "finished training runs of this comparison",
+            f"{len(found)}",
+            len(runs),
+            "train the others first: python -m ranking comparison FILE.json",
         )
     write_report(store, Compared.at_home(store, runs, options.split or settings.split), options)
     return DONE
@@ -81,14 +85,15 @@ def _comparison_of_file(store: Store, settings: ComparisonSettings, options: arg
 
 def _experiment(store: Store, settings: ExperimentSettings, name: str, options: argparse.Namespace) -> int:
     if options.split is not None:
-        raise ValueError(
-            f"--split {options.split} is of comparisons, and this is an experiment, which tells of folds and test; "
-            "leave it out"
-        )
+        expected = "none for an experiment, which reports its folds and the test split"
+        raise InputError("--split", expected, options.split, "leave it out")
     findings = Findings.at_home(store, settings)
     if not findings.done:
-        raise ValueError(
-            "nothing of this experiment is in this home yet; run it first: python -m ranking experiment FILE.json"
+        raise InputError(
+            "finished trials of this experiment",
+            "at least one",
+            0,
+            "run the experiment first: python -m ranking experiment FILE.json",
         )
     write_experiment(findings, options, name)
     return DONE

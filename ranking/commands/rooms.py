@@ -7,6 +7,7 @@ import sys
 from datetime import datetime
 
 from ranking.commands.watching import DONE, FAILED
+from ranking.errors import InputError
 from ranking.room_quotas import told_bytes
 from ranking.rooms import Rooms
 
@@ -31,7 +32,8 @@ def run(options: argparse.Namespace) -> int:
         _list(rooms)
         return DONE
     if bool(options.names) == (options.unused_for is not None):
-        raise ValueError("say which rooms to remove: either their names, or --unused-for DAYS")
+        came = "both" if options.names else "neither"
+        raise InputError("rooms to remove", "their names or --unused-for DAYS", came)
     names = options.names or [row.name for row in rooms.unused_for(options.unused_for)]
     removed = [_removed(rooms, name) for name in names]
     print(f"{sum(removed)} of {len(removed)} rooms removed")

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ranking import jobs
+from ranking.errors import InputError
 from ranking.run import ENDED, Run
 from ranking.store import Store
+from ranking.text import readable
 
 LOOK_SECONDS = 0.2  # between two looks at what a run says
 WIDTH = 30  # of the bar, in characters
@@ -22,9 +24,9 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         told = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"expected settings as JSON in {file}, got {error}") from error
+        raise InputError(readable(str(file), 300), "settings as JSON", readable(str(error), 300)) from error
     if not isinstance(told, dict):
-        raise ValueError(f"expected settings by name in {file}, got {json.dumps(told):.60}")
+        raise InputError(readable(str(file), 300), "settings by name", f"{json.dumps(told):.60}")
     return told
 
 

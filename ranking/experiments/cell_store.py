@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.events import json_numbers
 from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.cell_training import Trained
@@ -74,7 +75,7 @@ class CellStore:
         """(h,) of the held-out samples of a cell, in the order of its split; ValueError where it is not there."""
         rows = self._all("select scores from cell where key = ?", key)
         if not rows:
-            raise ValueError(f"there is no cell {key[:12]} here; run the experiment that it is of")
+            raise InputError("trial", "a finished trial", key[:12], "run its experiment first")
         return np.frombuffer(rows[-1][0], "<f8").astype(np.float64)
 
     def keep(self, cell: Cell, trained: Trained) -> None:

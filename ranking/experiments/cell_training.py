@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ranking import make_method
+from ranking.errors import InputError
 from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.material import Bench
 from ranking.experiments.protocol import uses_graph
@@ -42,7 +43,7 @@ def train_cell(
     samples = bench.training_set(cell.query, cell.fold, leaning)
     method: Any = make_method(cell.method, **cell.settings)
     if not isinstance(method, LinearMethod):
-        raise ValueError(f"{cell.method} is no linear method; experiments compare those of the SVM family")
+        raise InputError("method", "a linear method, such as those of the SVM family", cell.method)
     method.fit_samples(samples, on_progress, _start(cell, states))
     assert method.solution is not None
     if method.solution.stopped:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ranking.errors import InputError
 from ranking.experiments.cell import Cell
 from ranking.experiments.protocol import (
     BEGUN_BY,
+    FEWER,
     MOST_TRAININGS,
     PATH,
-    TOO_MANY,
     Contender,
     Point,
     contenders_of,
@@ -31,6 +32,7 @@ from ranking.features import feature_columns
 from ranking.features.extract import cache_name
 from ranking.features.projection import whole_projection
 from ranking.run_settings import Protocol, Settings
+from ranking.text import readable
 from ranking.types import ImageSet
 
 Path = tuple[Cell, ...]  # cells in an order in which each comes after those that it begins from
@@ -128,10 +130,12 @@ def plan_of(protocol: Protocol, image_set: ImageSet) -> Plan:
     contenders = contenders_of(protocol)
     queries = protocol.queries or image_set.classes
     if not queries:
-        raise ValueError(f"{image_set.title} has no classes to rank; choose a set with classes")
+        raise InputError(
+            readable(image_set.title), "classes to rank", "none", "choose an image set with classes"
+        )
     trainings = len(queries) * protocol.folds * sum(len(one.points) for one in contenders)
     if trainings > MOST_TRAININGS:
-        raise ValueError(f"{trainings:,} trainings were asked for; {TOO_MANY}")
+        raise InputError("trials", f"at most {MOST_TRAININGS:,} in the folds", trainings, FEWER)
     graph = graph_in_use(protocol, contenders)
     splits = splits_of(image_set, protocol.folds, protocol.seed)
     check_queries(image_set, splits, queries)
@@ -150,9 +154,8 @@ def _check_places(measure: str, splits: Splits) -> None:
         return
     least = min(len(split.held) for split in splits.all.values() if len(split.held))
     if least < int(measure[2:]):
-        raise ValueError(
-            f"{measure} needs {measure[2:]} samples in each fold, one has {least}; choose another, or fewer folds"
-        )
+        remedy = "choose another measure, or fewer folds"
+        raise InputError("samples per fold", f"at least {measure[2:]} for {measure}", least, remedy)
 
 
 def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str | None) -> str:

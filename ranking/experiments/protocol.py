@@ -17,13 +17,15 @@ from functools import cached_property
 from typing import Any
 
 from ranking import make_method, method_class, method_names
+from ranking.errors import InputError
 from ranking.image_graph import FIRST_GRAPH, check_graph_name
 from ranking.run_settings import Protocol, Settings
 from ranking.settings import settings_dict, settings_of
+from ranking.text import readable
 
 MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
 MOST_TRAININGS = 100_000  # of the folds of one experiment: the paper's own has 3,600
-TOO_MANY = f"an experiment has at most {MOST_TRAININGS:,} trainings, choose fewer values, folds or queries"
+FEWER = "choose fewer values, folds or queries"  # where there are more
 PATH = "C"  # the setting along whose rising values a training begins where the one before ended
 BEGUN_BY, BEGINS = (
     "HOB-SVM",
@@ -98,7 +100,8 @@ def contenders_of(protocol: Protocol) -> list[Contender]:
         }
         values = [[(name, value) for value in sorted(grid)] for name, grid in grids.items()]
         if math.prod(map(len, values)) > MOST_TRAININGS:
-            raise ValueError(f"the grids of {method} have {math.prod(map(len, values)):,} points; {TOO_MANY}")
+            size = math.prod(map(len, values))
+            raise InputError(f"grids of {method}", f"at most {MOST_TRAININGS:,} grid points", size, FEWER)
         told = json.dumps(fixed, sort_keys=True)[1:-1].replace('"', "")
         name = method if named.count(method) == 1 else f"{method} ({told or 'as it is'})"
         points = tuple(itertools.product(*values))
@@ -129,30 +132,31 @@ def check(protocol: Protocol) -> None:
     """ValueError unless the parts of a protocol are known, and each is there once."""
     for name, least in (("folds", 2), ("seed", 0)):
         if getattr(protocol, name) < least:
-            raise ValueError(f"{name} must be at least {least}, got {getattr(protocol, name)}")
+            raise InputError(name, f"at least {least}", getattr(protocol, name))
     if protocol.measure not in MEASURES:
-        raise ValueError(f"no measure is called {protocol.measure!r}; choose one of: {', '.join(MEASURES)}")
+        raise InputError("measure", f"one of {', '.join(MEASURES)}", readable(protocol.measure))
     if protocol.graph is not None:
         check_graph_name(protocol.graph)  # also where no method uses one
     for what, some in (("feature", protocol.features), ("method", protocol.methods)):
         if not some:
-            raise ValueError(f"expected at least one {what}, got none; choose one or more")
-    for what, chosen in (("method", protocol.methods), ("query", protocol.queries)):
+            raise InputError(f"{what}s", f"at least one {what}", "none", "choose one or more")
+    for what, chosen in (("methods", protocol.methods), ("queries", protocol.queries)):
         if any(one in chosen[:place] for place, one in enumerate(chosen)):
-            raise ValueError(f"every {what} once, got {', '.join(map(str, chosen))}")
+            named = readable(", ".join(map(str, chosen)), 300)
+            raise InputError(what, "each of them once", named, "remove the repetition")
     for method, _ in protocol.methods:
         if method not in method_names(ranks="samples"):
             method_class(method)  # an unknown name says so itself
             there = ", ".join(method_names(ranks="samples"))
-            raise ValueError(f"{method} does not rank samples as relevant or not; choose among: {there}")
+            raise InputError("methods", f"methods that rank samples as relevant or not: {there}", method)
     known = {item.name for one in method_names(ranks="samples") for item in settings_of(method_class(one))}
     for name, values in protocol.grids.items():
         if name not in known or name == "tolerance":
-            raise ValueError(f"no method has a setting {name!r} to choose; leave its grid out")
-        if not values or len(set(values)) < len(values):
-            raise ValueError(
-                f"the grid of {name} must have different values, at least one, got {list(values)}"
+            raise InputError(
+                "grids", "names of settings of the methods", readable(name), "leave this grid out"
             )
+        if not values or len(set(values)) < len(values):
+            raise InputError(f"grid of {name}", "at least one value, each once", list(values))
 
 
 def part_of_protocol(settings: Protocol) -> dict[str, Any]:

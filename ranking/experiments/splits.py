@@ -14,6 +14,8 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from ranking.errors import InputError
+from ranking.text import readable
 from ranking.types import Bools, ImageSet, Ints
 
 
@@ -88,9 +90,8 @@ def deal(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
     """
     count = int(blocks.max(initial=-1)) + 1
     if count < folds:
-        raise ValueError(
-            f"{count} images or groups of training cannot be dealt into {folds} folds; choose at most {count} folds"
-        )
+        most = f"at most {count}, the number of training images or groups"
+        raise InputError("folds", most, folds, "choose fewer folds")
     sizes = np.bincount(blocks, minlength=count)
     relevant = np.zeros((count, labels.shape[1]), np.int64)
     np.add.at(relevant, blocks, labels)
@@ -134,12 +135,16 @@ def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -
         for split in splits.all.values():
             learn, held = relevance[split.learn], relevance[split.held]
             if learn.all():
-                raise ValueError(
-                    f"{query!r} has {(relevance[~image_set.test] == 0).sum()} irrelevant training samples, too "
-                    f"few or in too few images for {splits.folds} folds; bring others, or leave it out"
+                raise InputError(
+                    f"query {readable(query)}",
+                    f"irrelevant training samples outside of each of {splits.folds} folds",
+                    int((relevance[~image_set.test] == 0).sum()),
+                    "import images with more of them, or leave this query out",
                 )
             if split.fold is not None and not held.any():  # so that each learns from those of the others
-                raise ValueError(
-                    f"{query!r} has {relevance[~image_set.test].sum()} relevant training samples, too few or in too "
-                    f"few images for {splits.folds} folds with relevant ones each; choose fewer folds, or leave it out"
+                raise InputError(
+                    f"query {readable(query)}",
+                    f"relevant training samples in enough images for each of {splits.folds} folds",
+                    int(relevance[~image_set.test].sum()),
+                    "choose fewer folds, or leave this query out",
                 )

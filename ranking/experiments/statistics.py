@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
+from ranking.errors import InputError
 from ranking.intervals import Interval
 from ranking.types import Floats, Ints
 
@@ -26,7 +27,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     """
     given = np.asarray(values, np.float64)
     if not len(given):
-        raise ValueError("a mean needs at least one value, got none")
+        raise InputError("values of a mean", "at least one value", "none")
     return _interval(given, EQUAL * float(np.abs(given).max()))
 
 
@@ -130,9 +131,8 @@ def _apart(one: Sequence[float], other: Sequence[float]) -> tuple[Floats, float]
     """The differences, fold by fold, those of rounding alone as 0; and up to what two of them differ by rounding."""
     first, second = np.asarray(one, np.float64), np.asarray(other, np.float64)
     if first.shape != second.shape or first.ndim != 1 or not len(first):
-        raise ValueError(
-            f"paired tests need as many values of both, at least one, got {first.shape} and {second.shape}"
-        )
+        shapes = f"{first.shape} and {second.shape}"
+        raise InputError("values of a paired test", "the same number of both, at least one", shapes)
     apart = first - second
     rounding = EQUAL * float(np.maximum(np.abs(first), np.abs(second)).max())
     return np.where(np.abs(apart) <= rounding, 0.0, apart), rounding

@@ -10,6 +10,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.comparison import Comparison
+from ranking.errors import InputError
 from ranking.features.projection import projection_told
 from ranking.image_graph import graph_words
 from ranking.intervals import Redrawn, redrawn
@@ -42,31 +43,32 @@ class Compared:
         """The trainings of a home. ValueError that says why they cannot be compared: not two to four, one without
         scores, one twice, not of the same images and query, nothing relevant."""
         if not FEWEST <= len(runs) <= MOST:
-            raise ValueError(f"a comparison is of {FEWEST} to {MOST} trainings, got {len(runs)}")
+            raise InputError("comparison", f"{FEWEST} to {MOST} training runs", len(runs))
         ids = [run.id for run in runs]
         if twice := [one for place, one in enumerate(ids) if one in ids[:place]]:
-            raise ValueError(
-                f"every training once, got {', '.join(dict.fromkeys(twice))} again; leave it out"
-            )
+            named = ", ".join(dict.fromkeys(twice))
+            raise InputError("repeated training runs", "none", named, "name each training run once")
         for run in runs:
             if run.kind != "train" or not run.has_scores:
-                raise ValueError(
-                    f"{run.called} {run.id} ({run.state}) has no ranking; choose a training that has"
+                raise InputError(
+                    f"run {run.id}",
+                    "a training run with a ranking",
+                    f"{run.called} ({run.state})",
+                    "choose another run",
                 )
         images = store.image_set(runs[0].settings["set"])
         rows = np.flatnonzero(images.test if split == "test" else ~images.test)
-        if {(run.settings["set"], run.settings["query"]) for run in runs} != {
-            (images.key, query_of(runs[0]))
-        }:
-            raise ValueError(
-                "only trainings of one image set and one query can be compared, these are of several"
+        subjects = {(run.settings["set"], run.settings["query"]) for run in runs}
+        if subjects != {(images.key, query_of(runs[0]))}:
+            raise InputError(
+                "image sets and queries of the training runs", "one of each", f"{len(subjects)} pairs"
             )
         relevance = images.relevance(query_of(runs[0]))[rows]
         rankings = [Ranking.of(rows, relevance, np.load(run.scores_file)[rows]) for run in runs]
         compared = Comparison.of(rankings)
         if not relevance.any():
-            raise ValueError(
-                f"no {split} sample is relevant to the query, so nothing tells which ranking is better"
+            raise InputError(
+                f"relevant {split} samples", "at least one", 0, "choose another split or another query"
             )
         cutoffs = (min(top, len(rows)),)
         units = images.groups[compared.samples]

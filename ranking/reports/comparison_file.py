@@ -13,11 +13,13 @@ from typing import Any, Self
 
 from ranking.datasets import ready_made_folder, source_class, source_names
 from ranking.edge_files import is_edges_name
+from ranking.errors import InputError
 from ranking.reports.compared import FEWEST, MOST, SPLITS, Compared
 from ranking.run import Run
 from ranking.run_settings import ImportSettings, TrainSettings
 from ranking.settings import settings_of
 from ranking.store import ImageSetRow, Store
+from ranking.text import readable
 
 NAMES = {"trainings", "names", "split", "image_set", "not_recreated"}
 
@@ -39,24 +41,22 @@ class ComparisonSettings:
         """What `recipe` wrote; a ValueError says what else it is."""
         trainings = told.get("trainings")
         if not isinstance(trainings, list) or not all(isinstance(one, dict) for one in trainings):
-            raise ValueError(f"a comparison needs a list of trainings, got {json.dumps(trainings):.60}")
+            raise InputError("trainings", "a list of settings by name", f"{json.dumps(trainings):.60}")
         if unknown := told.keys() - NAMES:
-            raise ValueError(
-                f"a comparison has no {', '.join(sorted(unknown))}; it has {', '.join(sorted(NAMES))}"
-            )
+            named = readable(", ".join(sorted(unknown)))
+            raise InputError("settings of a comparison", f"some of {', '.join(sorted(NAMES))}", named)
         asked = tuple(TrainSettings.from_json(one) for one in trainings)
         if not FEWEST <= len(asked) <= MOST or len({(one.set, one.query) for one in asked}) != 1:
-            raise ValueError(
-                f"a comparison is of {FEWEST} to {MOST} trainings of one image set and one query, got {len(asked)} of "
-                f"{len({(one.set, one.query) for one in asked})}"
+            raise InputError(
+                "trainings",
+                f"{FEWEST} to {MOST} of one image set and one query",
+                f"{len(asked)} of {len({(one.set, one.query) for one in asked})}",
             )
         names, split = told.get("names", [""] * len(asked)), told.get("split", "test")
         if not isinstance(names, list) or [type(name) for name in names] != [str] * len(asked):
-            raise ValueError(
-                f"expected a name for each of {len(asked)} trainings, got {json.dumps(names):.60}"
-            )
+            raise InputError("names", f"{len(asked)}, one per training run", f"{json.dumps(names):.60}")
         if split not in SPLITS:
-            raise ValueError(f"expected split test or train, got {json.dumps(split):.40}")
+            raise InputError("split", "test or train", f"{json.dumps(split):.40}")
         source = _part(told, "image_set").get("source")
         made_by = (
             None if source is None else ImportSettings.from_json(_part(_part(told, "image_set"), "source"))
@@ -71,7 +71,7 @@ class ComparisonSettings:
 def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     part = told.get(name, {})
     if not isinstance(part, dict):
-        raise ValueError(f"expected settings by name under {name}, got {json.dumps(part):.60}")
+        raise InputError(name, "settings by name", f"{json.dumps(part):.60}")
     return part
 
 

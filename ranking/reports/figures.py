@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.reports.axes import Axis, axis_of
 from ranking.reports.marks import DASHES, annotation, bars, colour_of, errors, plain, scatter, shape
 from ranking.reports.markup import Markup, element
@@ -32,9 +33,11 @@ def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
     traces, layout = list(figure.get("data", [])), figure.get("layout", {})
     for trace in traces:
         if trace["type"] not in ("scatter", "bar") or trace.get("xaxis", "x") != "x":
-            raise ValueError(
-                f"expected scatter and bar traces on one pair of axes, got {trace['type']} on "
-                f"{trace.get('xaxis', 'x')}; draw it in ranking/reports/figures.py"
+            raise InputError(
+                "chart",
+                "scatter and bar traces on one pair of axes",
+                f"{trace['type']} on {trace.get('xaxis', 'x')}",
+                "add it to ranking/reports/figures.py",
             )
     rows = any(trace.get("orientation") == "h" for trace in traces)  # of names, as many as there are
     height = max(LOWEST, float(layout.get("height") or 340.0))

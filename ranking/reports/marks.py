@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.reports.axes import Axis
 from ranking.reports.markup import Markup, element, joined
 from ranking.types import Floats
@@ -70,9 +71,8 @@ def _filled(trace: Mapping[str, Any], x: Floats, y: Floats, floor: float) -> Mar
     if trace["fill"] == "tozeroy":
         corners = [*corners, (corners[-1][0], floor), (corners[0][0], floor)]
     elif trace["fill"] != "toself":
-        raise ValueError(
-            f"expected a line that is filled tozeroy or toself, got {trace['fill']}; draw it in "
-            "ranking/reports/marks.py"
+        raise InputError(
+            "fill of a line", "tozeroy or toself", trace["fill"], "add it to ranking/reports/marks.py"
         )
     return element("polygon", points=_points(corners), fill=trace["fillcolor"])
 

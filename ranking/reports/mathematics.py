@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ranking.errors import InputError
 from ranking.reports.markup import Markup, element
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
@@ -105,7 +106,7 @@ class _Tokens:
     def next_letter(self) -> str:
         """The next one, a blank too."""
         if not self._left:
-            raise ValueError(f"the formula ends too early: {self.tex}")
+            raise InputError("formula", "a complete formula", self.tex)
         return self._left.pop()
 
 
@@ -189,15 +190,14 @@ def _command(name: str, tokens: _Tokens) -> Markup | None:
         return _fence(SIGNS[name])
     if name in LARGE | SIGNS:
         return element("mo", (LARGE | SIGNS)[name])
-    raise ValueError(
-        f"no formula here may say \\{name}, in: {tokens.tex}; draw it in ranking/reports/mathematics.py"
-    )
+    remedy = f"add it to ranking/reports/mathematics.py, for {tokens.tex}"
+    raise InputError("formula", "known commands of LaTeX", f"\\{name}", remedy)
 
 
 def _plain(tokens: _Tokens) -> str:
     """The letters of a group, as they stand."""
     if tokens.next() != "{":
-        raise ValueError(f"expected a group in braces in the formula {tokens.tex}")
+        raise InputError("formula", "a group in braces", tokens.tex)
     letters = []
     while (token := tokens.next_letter()) != "}":
         letters.append(token.removeprefix("\\"))

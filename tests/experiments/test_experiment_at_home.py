@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,18 @@ import pytest
 from labelled_pictures import patches
 
 from ranking import Query, jobs, make_method, worker
-from ranking.events import Report
+from ranking.events import Report, said_of_cancelled
 from ranking.experiments.at_home import cells_of, results_at_home
 from ranking.features import load_features
 from ranking.metrics import average_precision
-from ranking.run import ENDED, Run
+from ranking.run import Run
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
 from ranking.types import ImageSet
 
 
 @pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _in_this_process(monkeypatch):
     """What the worker's main does to its process is undone or left out."""
     monkeypatch.setattr(worker.faulthandler, "enable", lambda: None)
     monkeypatch.setattr("ranking.cluster.CONNECT_SECONDS", 0.2)
@@ -31,18 +30,19 @@ def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     signal.signal(signal.SIGTERM, handler)
 
 
-@pytest.fixture
-def store(tmp_path: Any) -> Store:
-    return Store(tmp_path / "home")
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return Store(tmp_path_factory.mktemp("experiments") / "home")
 
 
-@pytest.fixture
-def images(store: Store, tmp_path: Any) -> ImageSet:
-    patches(tmp_path / "set")
-    return store.image_set(store.adopt(tmp_path / "set", "Patches"))
+@pytest.fixture(scope="module")
+def images(store, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("patches") / "set"
+    patches(folder)
+    return store.image_set(store.adopt(folder, "Patches"))
 
 
-def asked(images: ImageSet, **changes: Any) -> dict[str, Any]:
+def settings_of(images: ImageSet, **changes: Any) -> dict[str, Any]:
     settings = {"set": images.key, "features": [["Colour", {}]], "methods": [["SVM", {}], ["AP-SVM", {}]]}
     grids = {"C": [1.0, 10.0, 100.0]}
     return {**settings, "queries": ["day", "calm"], "grids": grids, "folds": 3, **changes}
@@ -55,16 +55,40 @@ def here(store: Store, settings: dict[str, Any]) -> Run:
     return store.run(run.id)
 
 
-def test_an_experiment_ends_with_its_cells_in_the_home(store: Store, images: ImageSet) -> None:
-    run = here(store, asked(images))
+def seconds(store: Store) -> dict[str, float]:
+    """Of each cell by key: they change where it is trained again."""
+    return {key: outcome.seconds for key, outcome in cells_of(store).outcomes().items()}
+
+
+def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(store, images, monkeypatch):
+    report_progress = Report.progress
+
+    def stop_and_report(self: Report, what: str, done: float, total: int) -> None:
+        if done >= 5 and what.startswith("day"):
+            os.kill(os.getpid(), signal.SIGTERM)
+            until = time.monotonic() + 60
+            while not self.stopped:  # the main thread hears it
+                assert time.monotonic() < until
+                time.sleep(0.001)
+        report_progress(self, what, done, total)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Report, "progress", stop_and_report)
+        run = here(store, settings_of(images))
+    assert (run.state, run.reason) == ("cancelled", said_of_cancelled(run))
+    kept = seconds(store)
+    assert 5 <= len(kept) < 40
+    run = here(store, run.settings)
     assert (run.state, run.reason) == ("finished", "")
     assert run.result == {"done": 40, "total": 40, "unproven": 0}
+    assert kept.items() <= seconds(store).items()
     _, results = results_at_home(store, ExperimentSettings.from_json(run.settings))
-    assert len(results.outcomes) == 2 * 2 * (3 * 3 + 1)
+    assert len(results.outcomes) == len(seconds(store)) == 2 * 2 * (3 * 3 + 1)
     assert all(results.test(query, "AP-SVM") is not None for query in ("day", "calm"))
-    told = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
-    assert told[-1]["done"] == told[-1]["total"] == 40
-    assert any(event["what"].startswith("calm, AP-SVM, all of train; about ") for event in told)
+    assert not any(np.isnan(cells_of(store).scores(key)).any() for key in seconds(store))
+    progress = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
+    assert progress[-1]["done"] == progress[-1]["total"] == 40
+    assert any(event["what"].startswith("calm, AP-SVM, all of train; about ") for event in progress)
     features = load_features(images, (("Colour", {}),), store.features)
     learn, day = ~images.test, images.relevance("day")
     point = dict(results.chosen("day", "AP-SVM") or ())
@@ -72,98 +96,24 @@ def test_an_experiment_ends_with_its_cells_in_the_home(store: Store, images: Ima
     scores = method.score(Query(features[~learn]))
     assert results.test("day", "AP-SVM") == pytest.approx(average_precision(day[~learn], scores))
 
-
-def test_another_run_of_the_same_protocol_trains_nothing(store: Store, images: ImageSet) -> None:
-    here(store, asked(images))
-    before = {key: one.seconds for key, one in cells_of(store).outcomes().items()}
-    start = time.perf_counter()
-    run = here(store, asked(images, measure="NDCG"))
-    assert time.perf_counter() - start < 5.0
+    # Another measure may choose other points for the test, but trains nothing else.
+    before = seconds(store)
+    run = here(store, settings_of(images, measure="NDCG"))
     assert run.result["done"] == run.result["total"]
-    after = {key: one.seconds for key, one in cells_of(store).outcomes().items()}
-    assert before.items() <= after.items()
-    assert len(after) - len(before) <= 4, "another measure may choose other points for the test, no more"
+    assert before.items() <= seconds(store).items()
+    assert len(seconds(store)) - len(before) <= 4
 
 
-def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on(
-    store: Store, images: ImageSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tell = Report.progress
-
-    def tell_and_stop(self: Report, what: str, done: float, total: int) -> None:
-        if done >= 5 and what.startswith("day"):
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(0.01)  # for the main thread, which hears it
-        tell(self, what, done, total)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Report, "progress", tell_and_stop)
-        run = here(store, asked(images))
-    assert run.state == "cancelled"
-    assert run.reason == "cancelled; the finished trainings were kept"
-    kept = {key: one.seconds for key, one in cells_of(store).outcomes().items()}
-    assert 5 <= len(kept) < 40
-    again = here(store, run.settings)
-    assert again.state == "finished"
-    after = {key: one.seconds for key, one in cells_of(store).outcomes().items()}
-    assert kept.items() <= after.items()
-    assert len(after) == 40
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"queries": ["weather"]}, "'weather'"),
-        (
-            {"queries": ["rare"]},
-            "'rare' has 0 relevant training samples, too few or in too few images for 3 folds",
-        ),
-        ({"folds": 1}, "folds must be at least 2, got 1"),
-        (
-            {"graph": "weather", "methods": [["HOB-SVM", {}]]},
-            "'weather'",
-        ),
-        ({"features": [["Smell", {}]]}, "'Smell'"),
-        (
-            {"scheduler": "tcp://127.0.0.1:1"},
-            "expected a Dask scheduler at 'tcp://127.0.0.1:1', got ",
-        ),
-        (
-            {"wind": 3},
-            "the settings of an experiment have an unknown wind; expected set, features and, where wanted",
-        ),
-    ],
-)
-def test_settings_that_make_no_experiment_are_a_plain_reason(
-    store: Store, images: ImageSet, changes: dict[str, Any], reason: str
-) -> None:
-    run = here(store, asked(images, **changes))
-    assert run.state == "failed"
-    assert reason in run.reason
-
-
-def test_a_killed_experiment_lost_nothing_and_goes_on(store: Store, images: ImageSet) -> None:
-    settings = asked(
-        images, methods=[["HOB-SVM", {}], ["HOAP-SVM", {}]], grids={"C": [1.0, 10.0], "eta": [0.1, 1.0]}
-    )
-    run = jobs.start(store, "experiment", settings)
-    until = time.monotonic() + 60
-    while len(cells_of(store).outcomes()) < 3:
-        assert time.monotonic() < until
-        assert jobs.poll(store, run.id).state not in ENDED
-        time.sleep(0.005)
-    os.kill(run.pid or 0, signal.SIGKILL)
-    while jobs.poll(store, run.id).state not in ENDED:
-        time.sleep(0.01)
-    kept = {key: cells_of(store).scores(key).tobytes() for key in cells_of(store).outcomes()}
-    assert len(kept) < 2 * 3 * 8, "it was killed in the midst of it"
-    again = here(store, settings)
-    assert (again.state, again.reason) == ("finished", "")
-    after = {key: cells_of(store).scores(key).tobytes() for key in cells_of(store).outcomes()}
-    assert kept.items() <= after.items()
-    other = Store(store.home.parent / "other")
-    other.adopt(images.folder, "Patches")
-    assert here(other, settings).state == "finished"
-    alone = {key: cells_of(other).scores(key).tobytes() for key in cells_of(other).outcomes()}
-    assert after == alone
-    assert not np.isnan(np.frombuffer(next(iter(alone.values())))).any()
+def test_settings_that_make_no_experiment_are_the_reason_of_a_failed_run(store, images):
+    for changes, named in (
+        ({"queries": ["weather"]}, "weather"),
+        ({"queries": ["rare"]}, "query rare: "),
+        ({"folds": 1}, "folds: "),
+        ({"graph": "weather", "methods": [["HOB-SVM", {}]]}, "weather"),
+        ({"features": [["Smell", {}]]}, "Smell"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, "tcp://127.0.0.1:1"),
+        ({"wind": 3}, "wind"),
+    ):
+        run = here(store, settings_of(images, **{"seed": 1, **changes}))
+        assert run.state == "failed"
+        assert named in run.reason, changes

@@ -4,19 +4,17 @@ import csv
 import io
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pyarrow import parquet
-from tiny_actions import images, material, planned
+from tiny_actions import images, planned, run_tiny
 
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.curves import grid_curves
 from ranking.experiments.exports import cell_rows, cells_csv, latex, plain, shown, write_parquet
 from ranking.experiments.protocol import contenders_of
 from ranking.experiments.results import Results
-from ranking.experiments.running import run_experiment
 from ranking.experiments.statistics import mean_interval
 from ranking.experiments.tables import Row, Table, validation_table
 
@@ -24,12 +22,12 @@ IMAGES = images()
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def results(tmp_path_factory):
     plan = planned(IMAGES, methods=(("SVM", {}), ("HOB-SVM", {})), folds=2)
-    return run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path_factory.mktemp("cells")))
+    return run_tiny(plan, CellStore(tmp_path_factory.mktemp("cells")))
 
 
-def test_all_cells_are_rows_of_a_csv_and_of_parquet(results: Results, tmp_path: Path) -> None:
+def test_all_cells_are_rows_of_a_csv_and_of_parquet(results, tmp_path):
     rows = cell_rows(results)
     assert len(rows) == len(results.outcomes) == 2 * (2 + 4) + 2
     read = list(csv.DictReader(io.StringIO(cells_csv(results))))
@@ -37,24 +35,17 @@ def test_all_cells_are_rows_of_a_csv_and_of_parquet(results: Results, tmp_path: 
     assert [float(row["AP"]) for row in read] == [row["AP"] for row in rows]
     for row, outcome in zip(rows, results.outcomes.values(), strict=True):
         proof = outcome.certificate
-        told = [row[name] for name in ("objective", "gap", "converged", "iterations", "seconds")]
-        assert told == [proof.primal, proof.relative_gap, proof.converged, proof.iterations, outcome.seconds]
-    first = rows[0]
-    assert (first["query"], first["method"], first["C"], first["eta"], first["fold"]) == (
-        "jump",
-        "SVM",
-        1.0,
-        None,
-        1,
-    )
+        assert (row["objective"], row["gap"]) == (proof.primal, proof.relative_gap)
+        assert (row["converged"], row["iterations"]) == (proof.converged, proof.iterations)
+        assert row["seconds"] == outcome.seconds
+    begins = [rows[0][name] for name in ("query", "method", "C", "eta", "fold")]
+    assert begins == ["jump", "SVM", 1.0, None, 1]
     assert {row["fold"] for row in rows} == {1, 2, None}
     write_parquet(results, tmp_path / "cells.parquet")
     assert parquet.read_table(tmp_path / "cells.parquet").to_pylist() == rows
     assert [file.name for file in tmp_path.iterdir()] == ["cells.parquet"]
 
-
-def test_each_setting_of_a_grid_has_its_column(results: Results) -> None:
-    """Also where no method has all of them."""
+    # Each setting of a grid has its column, also where no method has all of them.
     methods = (("HOB-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))
     grids = {"C": (1.0,), "eta": (0.1, 1.0), "start_C": (1.0, 2.0)}
     contenders = tuple(contenders_of(replace(results.protocol, methods=methods, grids=grids)))
@@ -62,7 +53,7 @@ def test_each_setting_of_a_grid_has_its_column(results: Results) -> None:
     assert list(row)[:6] == ["query", "method", "C", "eta", "start_C", "fold"]
 
 
-def test_the_curves_go_along_c_one_for_each_eta(results: Results) -> None:
+def test_the_curves_go_along_c_one_for_each_eta(results):
     curves = grid_curves(results, "jump")
     assert [(curve.contender, curve.others, curve.C) for curve in curves] == [
         ("SVM", "", (1.0, 10.0)),
@@ -70,14 +61,14 @@ def test_the_curves_go_along_c_one_for_each_eta(results: Results) -> None:
         ("HOB-SVM", "eta = 1", (1.0, 10.0)),
     ]
     folds = results.folds_of("jump", "HOB-SVM", (("C", 10.0), ("eta", 1.0)))
-    assert folds is not None
     assert curves[2].means[1] == mean_interval(folds)
 
 
-def test_tables_are_drawn_as_text_and_as_latex(results: Results) -> None:
+def test_tables_are_drawn_as_text_and_as_latex(results):
     table = validation_table(results)
     text = plain(table).splitlines()
-    assert text[0] == "AP over 2 folds, best setting of each"
+    assert text[0] == table.title
+    assert {"AP", "2"} <= set(table.title.replace(",", "").split()), "measure and folds"
     assert text[1].split() == ["jump", "Average"]
     assert text[-1] == table.note
     assert sum("*" in line for line in text) == sum(any(row.best) for row in table.rows)
@@ -93,57 +84,50 @@ def test_tables_are_drawn_as_text_and_as_latex(results: Results) -> None:
     assert shown(-1234.56) == "-1235"
 
 
-@pytest.mark.parametrize(("columns", "turns"), [(7, False), (8, True)])
-def test_wide_latex_tables_are_turned_with_their_signs(columns: int, turns: bool) -> None:
-    queries = tuple(f"q{place}" for place in range(columns))
-    rows = tuple(Row(name, (0.25,) * columns, (False,) * columns) for name in ("SVM", "AP-SVM"))
-    lines = latex(Table("AP", queries, rows), {("q1", "AP-SVM"): "△"}).splitlines()
-    (signed,) = [line for line in lines if "bigtriangleup" in line]
-    cells = [cell.strip() for cell in signed.removesuffix(r"\\").split("&")]
-    assert cells == (
-        ["q1", "0.250", r"0.250 $\bigtriangleup$"]
-        if turns
-        else ["AP-SVM", "0.250", r"0.250 $\bigtriangleup$", *["0.250"] * 5]
-    )
+def test_wide_latex_tables_are_turned_with_their_signs():
+    for columns, expected in (
+        (7, ["AP-SVM", "0.250", r"0.250 $\bigtriangleup$", *["0.250"] * 5]),
+        (8, ["q1", "0.250", r"0.250 $\bigtriangleup$"]),
+    ):
+        queries = tuple(f"q{place}" for place in range(columns))
+        rows = tuple(Row(name, (0.25,) * columns, (False,) * columns) for name in ("SVM", "AP-SVM"))
+        lines = latex(Table("AP", queries, rows), {("q1", "AP-SVM"): "△"}).splitlines()
+        (signed,) = [line for line in lines if "bigtriangleup" in line]
+        assert [cell.strip() for cell in signed.removesuffix(r"\\").split("&")] == expected
+        shape = "l" + "r" * (len(expected) - 1)
+        assert rf"\begin{{tabular}}{{{shape}}}" in lines
 
 
-@pytest.mark.parametrize("columns", [1, 8])
-def test_names_are_text_in_latex(columns: int) -> None:
+def test_names_are_text_in_latex():
     """After the end of a row or of a line LaTeX takes "[" and "*" for a part of that command, and stops."""
     names = ("[b]", "*s", "<b> a|b ?`", "~^\\%")
-    drawn = latex(
-        Table(
-            "of [x] <y>",
-            tuple(f"[{place}] *" for place in range(columns)),
-            tuple(Row(name, ("C = [1]",) * columns, (False,) * columns) for name in names),
-        )
-    )
-    assert not re.search(r"\\\\\s*[\[*]", drawn)
-    assert not re.search(r"[<>|]|\?`", drawn)
-    assert drawn.count("{}[") == (len(names[:1]) if columns == 1 else columns + 1)
-    assert r"\textasciitilde{}\textasciicircum{}\textbackslash{}\%" in drawn
-    assert drawn.startswith("\\begin{table}")
-    assert latex(Table("猫", ("é",), ())).startswith(
-        "% Where pdfLaTeX stops at a letter that is not Latin, use "
-    )
+    for columns, brackets in ((1, 1), (8, 9)):
+        rows = tuple(Row(name, ("C = [1]",) * columns, (False,) * columns) for name in names)
+        drawn = latex(Table("of [x] <y>", tuple(f"[{place}] *" for place in range(columns)), rows))
+        assert not re.search(r"\\\\\s*[\[*]", drawn)
+        assert not re.search(r"[<>|]|\?`", drawn)
+        assert drawn.count("{}[") == brackets
+        assert r"\textasciitilde{}\textasciicircum{}\textbackslash{}\%" in drawn
+        assert drawn.startswith("\\begin{table}")
+    assert latex(Table("猫", ("é",), ())).startswith("% "), "a hint for pdfLaTeX"
 
 
 def of_query(results: Results, name: str) -> Results:
     """The results of one query as those of another name."""
 
-    def renamed(told: Any) -> Any:
-        return {(name, *place[1:]): value for place, value in told.items()}
+    def renamed(by_place: Any) -> Any:
+        return {(name, *place[1:]): value for place, value in by_place.items()}
 
     return replace(results, queries=(name,), outcomes=renamed(results.outcomes), keys=renamed(results.keys))
 
 
-def test_no_name_is_a_formula_in_csv(results: Results) -> None:
+def test_no_name_is_a_formula_in_csv(results):
     read = list(csv.DictReader(io.StringIO(cells_csv(of_query(results, "=1+1")))))
     assert {row["query"] for row in read} == {"'=1+1"}
     assert cell_rows(of_query(results, "=1+1"))[0]["query"] == "=1+1"
 
 
-def test_a_query_that_is_called_average_is_not_the_average(results: Results) -> None:
+def test_a_query_that_is_called_average_is_not_the_average(results):
     table = validation_table(of_query(results, "Average"))
     assert table.columns == ("Average", "Average of all")
     signed = latex(table, {("Average", "SVM"): "△"})

@@ -20,7 +20,7 @@ FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
 WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}
 
 
-def test_each_fold_has_its_own_projection_of_what_it_learns_from() -> None:
+def test_each_fold_has_its_own_projection_of_what_it_learns_from():
     image_set = images()
     plan = planned(image_set, projection=WHITE)
     bare = material(plan, image_set)
@@ -34,48 +34,34 @@ def test_each_fold_has_its_own_projection_of_what_it_learns_from() -> None:
             (bench.held_out("jump", fold, False).features, split.held),
         ):
             np.testing.assert_array_equal(seen, expected(bare.features[rows]))
-        other = bare.features.copy()
-        other[split.held] = np.random.default_rng(3).random(other[split.held].shape)
-        again = projections_of(plan, other)[fold]
+        changed = bare.features.copy()
+        changed[split.held] = np.random.default_rng(3).random(changed[split.held].shape)
+        again = projections_of(plan, changed)[fold]
         np.testing.assert_array_equal(again.axes, through.projections[fold].axes)
         sent = pickle.loads(pickle.dumps(bench))  # as to the workers of a cluster
         np.testing.assert_array_equal(
             sent.held_out("jump", fold, False).features, bench.held_out("jump", fold, False).features
         )
-    axes = [one.axes for one in through.projections.values()]
-    assert all((one != axes[0]).any() for one in axes[1:])
+        graphs = [side.held_out("jump", fold, True).graph for side in (Bench(bare), bench)]
+        assert None not in graphs
+        np.testing.assert_array_equal(*(graph.affinity for graph in graphs), "neighbours are of the features")
+    first, *rest = [projection.axes for projection in through.projections.values()]
+    assert all((axes != first).any() for axes in rest)
 
 
-def test_neighbours_in_experiments_are_those_of_the_features_as_they_are() -> None:
-    image_set = images()
-    plan = planned(image_set, projection=FOUR)
-    bare = material(plan, image_set)
-    through = Bench(replace(bare, projections=projections_of(plan, bare.features)))
-    for fold in plan.splits.all:
-        one, other = (bench.held_out("jump", fold, True).graph for bench in (Bench(bare), through))
-        assert one is not None
-        assert other is not None
-        np.testing.assert_array_equal(one.affinity, other.affinity)
-
-
-def test_cells_without_projection_keep_their_keys_and_others_have_their_own() -> None:
+def test_cells_without_projection_keep_their_keys_and_others_have_their_own():
     image_set = images()
     plain = planned(image_set)
     assert projections_of(plain, np.empty((0, 3), np.float32)) == {}
-    for (fold, leaning), found in plain.samples.items():
-        split = plain.splits.all[fold]
-        features = [make_feature("HOG")]
-        told = [
-            image_set.key,
-            [cache_name(image_set.key, one) for one in features],
-            plain.graph if leaning else None,
-        ]
-        content = hashlib.sha256(json.dumps(told).encode())
+    for (fold, leaning), key in plain.samples.items():
+        split, features = plain.splits.all[fold], [cache_name(image_set.key, make_feature("HOG"))]
+        record = [image_set.key, features, plain.graph if leaning else None]
+        content = hashlib.sha256(json.dumps(record).encode())
         for rows in (split.learn, split.held):
             content.update(rows.astype("<i8").tobytes() + b"|")
-        assert found == content.hexdigest()
+        assert key == content.hexdigest()
     all_of_them = [FOUR, WHITE, {"kind": "PCA", "components": 5}, None]
-    keys = [planned(image_set, projection=one).samples[0, False] for one in all_of_them]
+    keys = [planned(image_set, projection=projection).samples[0, False] for projection in all_of_them]
     assert len(set(keys)) == len(all_of_them)
     whole = planned(image_set, projection={**FOUR, "whiten": False})
     assert whole.samples[0, False] == keys[0]

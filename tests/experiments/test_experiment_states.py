@@ -2,84 +2,70 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_actions import images, material, planned
+from tiny_actions import images, planned, run_tiny
 
 from ranking.experiments import walking
 from ranking.experiments.cell import Cell
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.plan import paths_of
-from ranking.experiments.running import run_experiment
 from ranking.experiments.state_store import DIGEST, StateStore
 
-IMAGES = images()
+IMAGES = images(30)
 
 
 @pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+def trained(monkeypatch):
     """How often each cell is trained, by key."""
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     plain = walking.train_cell
 
     def counted(bench: Any, cell: Cell, *rest: Any) -> Any:
-        told[cell.key] += 1
+        counts[cell.key] += 1
         return plain(bench, cell, *rest)
 
     monkeypatch.setattr(walking, "train_cell", counted)
-    return told
+    return counts
 
 
 def run(store: CellStore, **changes: Any) -> set[str]:
     """The keys of all cells of an experiment with two methods, those included that they begin from."""
     plan = planned(IMAGES, **{"methods": (("AP-SVM", {}), ("HOAP-SVM", {})), "folds": 2, **changes})
-    results = run_experiment(plan, lambda: material(plan, IMAGES), store)
+    results = run_tiny(plan, store, count=30)
     cells = [*plan.validation.values(), *plan.tests(results).values()]
     return {cell.key for path in paths_of(cells) for cell in path}
 
 
-GRIDS = [
-    ({"C": (1.0, 10.0)}, {"C": (1.0, 10.0, 100.0)}),  # on to a larger one
-    ({"C": (1.0, 10.0)}, {"C": (1.0, 3.0, 10.0)}),  # one between, from which the path is another
-    ({"C": (1.0, 10.0, 100.0)}, {"C": (1.0, 10.0)}),
-    ({"C": (1.0,), "eta": (1.0,)}, {"C": (1.0, 10.0), "eta": (0.1, 1.0)}),
-]
-
-
-@pytest.mark.parametrize(("before", "after"), GRIDS)
-def test_no_cell_is_trained_twice_for_a_grid_that_changes(
-    tmp_path: Path, trained: Counter[str], before: dict[str, Any], after: dict[str, Any]
-) -> None:
-    first = run(CellStore(tmp_path), grids=before)
-    assert trained.keys() == first
-    second = run(CellStore(tmp_path), grids=after)
-    assert first & second
+def test_no_cell_is_trained_twice_for_a_protocol_that_changes(tmp_path, trained):
+    """Also where the first one is lent by another home, in which nothing is written."""
+    for number, (before, after) in enumerate(
+        (
+            ({"C": (1.0, 10.0)}, {"C": (1.0, 10.0, 100.0)}),  # on to a larger one
+            ({"C": (1.0, 10.0)}, {"C": (1.0, 3.0, 10.0)}),  # one between, from which the path is another
+            ({"C": (1.0, 10.0, 100.0)}, {"C": (1.0, 10.0)}),
+            ({"C": (1.0,), "eta": (1.0,)}, {"C": (1.0, 10.0), "eta": (0.1, 1.0)}),
+        )
+    ):
+        trained.clear()
+        home, lends = tmp_path / f"{number}", number == 0
+        first = run(CellStore(home), grids=before)
+        assert trained.keys() == first
+        files = sorted(home.rglob("*"))
+        second = run(CellStore(tmp_path / "room", [home]) if lends else CellStore(home), grids=after)
+        assert first & second
+        assert trained.keys() == first | second, (before, after)
+        assert set(trained.values()) == {1}
+        assert not lends or sorted(home.rglob("*")) == files
+    trained.clear()
+    first = run(CellStore(tmp_path / "methods"), methods=(("HOB-SVM", {}),))
+    second = run(CellStore(tmp_path / "methods"), methods=(("HOAP-SVM", {}),))
     assert trained.keys() == first | second
     assert set(trained.values()) == {1}
 
 
-def test_no_cell_is_trained_twice_for_a_method_that_comes_later(
-    tmp_path: Path, trained: Counter[str]
-) -> None:
-    first = run(CellStore(tmp_path), methods=(("HOB-SVM", {}),))
-    second = run(CellStore(tmp_path), methods=(("HOAP-SVM", {}),))
-    assert trained.keys() == first | second
-    assert set(trained.values()) == {1}
-
-
-def test_a_grid_goes_on_from_cells_that_are_lent(tmp_path: Path, trained: Counter[str]) -> None:
-    first = run(CellStore(tmp_path / "class"), grids={"C": (1.0, 10.0)})
-    files = sorted((tmp_path / "class").rglob("*"))
-    second = run(CellStore(tmp_path / "room", [tmp_path / "class"]), grids={"C": (1.0, 10.0, 100.0)})
-    assert trained.keys() == first | second
-    assert set(trained.values()) == {1}
-    assert sorted((tmp_path / "class").rglob("*")) == files
-
-
-def test_states_that_went_are_made_again_and_nothing_else(tmp_path: Path, trained: Counter[str]) -> None:
+def test_states_that_went_are_made_again_and_nothing_else(tmp_path, trained):
     methods = (("AP-SVM", {}),)
     first = run(CellStore(tmp_path, most_states=1), grids={"C": (1.0, 10.0)}, methods=methods)
     second = run(CellStore(tmp_path, most_states=1), grids={"C": (1.0, 10.0, 100.0)}, methods=methods)
@@ -90,7 +76,7 @@ def test_states_that_went_are_made_again_and_nothing_else(tmp_path: Path, traine
     assert set(trained.values()) == {1, 2}
 
 
-def test_a_state_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_state_is_there_whole_or_not_at_all(tmp_path):
     states = StateStore(tmp_path)
     assert states.get("one") is None
     states.keep("one", b"begin here")
@@ -104,7 +90,7 @@ def test_a_state_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
         assert states.get("one") is None
 
 
-def test_those_go_first_that_were_passed_the_oldest_before_others(tmp_path: Path) -> None:
+def test_those_go_first_that_were_passed_the_oldest_before_others(tmp_path):
     size = 1000 - DIGEST
     states = StateStore(tmp_path, most=5000)
     for number, name in enumerate("abcde"):
@@ -119,7 +105,7 @@ def test_those_go_first_that_were_passed_the_oldest_before_others(tmp_path: Path
     assert sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()) <= 5000
 
 
-def test_what_a_process_that_died_half_wrote_goes_too(tmp_path: Path) -> None:
+def test_what_a_process_that_died_half_wrote_goes_too(tmp_path):
     states = StateStore(tmp_path, most=1000)
     dead, alive = (tmp_path / "passed" / f"{name}.17.3.part" for name in ("dead", "alive"))
     for half in (dead, alive):

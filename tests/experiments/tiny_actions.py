@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ranking.experiments.cell_store import CellStore
 from ranking.experiments.material import Material, Side
 from ranking.experiments.plan import Plan, plan_of
+from ranking.experiments.results import Results
+from ranking.experiments.running import run_experiment
 from ranking.run_settings import Protocol
 from ranking.similarity import same_image
 from ranking.types import ImageSet
@@ -65,3 +68,12 @@ def material(plan: Plan, image_set: ImageSet, seed: int = 0) -> Material:
 
 def planned(image_set: ImageSet, **changes: Any) -> Plan:
     return plan_of(protocol(image_set, **changes), image_set)
+
+
+class Enough(Exception):
+    """What a test raises to end an experiment."""
+
+
+def run_tiny(plan: Plan, store: CellStore, *rest: Any, count: int = 60, **options: Any) -> Results:
+    """The experiment on the set `images(count)`; the rest goes to `run_experiment`."""
+    return run_experiment(plan, lambda: material(plan, images(count)), store, *rest, **options)

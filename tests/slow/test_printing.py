@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,7 @@ LINE = {"type": "scatter", "mode": "lines", "x": [1, 2], "y": [0.0, 1.0], "name"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install playwright"
     )
@@ -45,7 +43,7 @@ KEPT = """() => {
 }"""
 
 
-def test_the_print_style_keeps_together_what_belongs_together(browser: Any) -> None:
+def test_the_print_style_keeps_together_what_belongs_together(browser):
     drawn = figure(figure_svg({"data": [LINE]}, "a line"), note("a caption"))
     told = element("p", "a lead", element("span", "what only a screen can do", class_="screen"))
     folded = element("details", element("summary", "fold 1"), element("p", "pictures"))

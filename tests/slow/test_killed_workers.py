@@ -1,0 +1,88 @@
+"""Dask clusters of several processes on this machine, some of which are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+from sharded import check_products, check_training, samples
+from tiny_actions import images, planned, run_tiny
+
+from ranking import make_method
+from ranking.cluster import connected, local_cluster
+from ranking.experiments.cell_store import CellStore
+from ranking.experiments.on_cluster import on_cluster
+from ranking.methods.on_shards import fit_on_shards
+from ranking.optimise.shards import ShardedBlock, ShardedFeatures
+
+PLAN = planned(images(), folds=2)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with local_cluster(2) as running:
+        yield running
+
+
+def numbers(store: CellStore) -> dict[str, Any]:
+    """What decides every table, by key, to the last bit."""
+    return {key: (cell.measures, store.scores(key).tobytes()) for key, cell in store.outcomes().items()}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    store = CellStore(tmp_path_factory.mktemp("alone"))
+    run_tiny(PLAN, store)
+    return numbers(store)
+
+
+@pytest.mark.parametrize(("after", "workers"), [(6, 1), (4, 2)])
+def test_killed_workers_cost_no_cell_that_was_kept(processes, alone, tmp_path, after, workers):
+    store, done = CellStore(tmp_path), list[float]()
+
+    def kill(progress: Any) -> None:
+        done.append(progress.done)
+        if len(done) == after:
+            for nanny in [*processes.workers.values()][:workers]:
+                os.kill(nanny.process.pid, signal.SIGKILL)
+
+    run_tiny(PLAN, store, kill, workers=on_cluster(processes.scheduler_address))
+    assert numbers(store) == alone
+    assert len(done) == len(alone) + 2, "each cell was reported once, and each of two rounds when it began"
+
+
+def test_processes_train_on_shards_as_this_computer_does(processes):
+    check_products(processes)
+    for name in ("SVM", "AP-SVM", "NDCG-SVM"):
+        check_training(processes, name)
+
+
+def kill_holder(processes: Any, client: Any, shard: Any) -> None:
+    """Kill the one worker that has a shard."""
+    ((holder,),) = client.who_has([shard]).values()
+    nanny = next(nanny for nanny in processes.workers.values() if nanny.worker_address == holder)
+    os.kill(nanny.process.pid, signal.SIGKILL)
+
+
+def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes):
+    features, _ = samples()
+    halves = features[:100], features[100:]
+    with connected(processes.scheduler_address) as client:
+        shards = [client.submit(np.array, half, key=f"half-{place}") for place, half in enumerate(halves)]
+        there = ShardedBlock(ShardedFeatures(client, shards))
+        weights = np.ones(17)
+        before = there.exact_scores(weights)
+        kill_holder(processes, client, shards[0])
+        assert (there.exact_scores(weights) == before).all()
+
+
+def test_rows_that_are_gone_with_their_worker_are_an_error_of_the_connection(processes):
+    features, relevance = samples()
+    with connected(processes.scheduler_address) as client:
+        sharded = ShardedFeatures.dealt(client, features)
+        kill_holder(processes, client, sharded._shards[0])
+        with pytest.raises(ConnectionError):
+            fit_on_shards(make_method("AP-SVM"), sharded, relevance)
