@@ -87,7 +87,7 @@ def test_without_its_projection_a_method_says_so(origin: Store, run: Run, tmp_pa
             ValueError, match=r"the projection of training .* is gone from its folder; train again"
         ):
             projection_of(run)
-        with pytest.raises(ValueError, match=r"projection.npz of training .* is gone"):
+        with pytest.raises(ValueError, match="projection.npz of training"):
             export_run(origin, run.id)
     finally:
         aside.rename(run.projection_file)
@@ -134,19 +134,19 @@ def with_arrays(exported: bytes, **changes: Callable[[Any], Any]) -> bytes:
 
 
 FOREIGN: list[tuple[dict[str, Callable[[Any], Any]], str]] = [
-    ({"mean": lambda mean: mean[:-1]}, "projection.npz: a saved projection must have k directions"),
-    ({"mean": lambda mean: mean * np.nan}, "projection.npz: a saved projection must hold finite"),
-    ({"directions": lambda rows: 2 * rows}, "projection.npz: the directions .* must have length 1"),
-    ({"variances": np.negative}, "projection.npz: the variances .* must be above 0"),
-    ({"whiten": np.logical_not}, "projection.npz: the projection has 7 directions, the settings ask for"),
+    ({"mean": lambda mean: mean[:-1]}, "projection.npz: .*a saved projection must have k directions"),
+    ({"mean": lambda mean: mean * np.nan}, "projection.npz: .*a saved projection must hold finite"),
+    ({"directions": lambda rows: 2 * rows}, "projection.npz: .*the directions .* must have length 1"),
+    ({"variances": np.negative}, "projection.npz: .*the variances .* must be above 0"),
+    ({"whiten": np.logical_not}, "projection.npz: .*the projection has 7 directions, the settings ask for"),
     (
         {"directions": lambda rows: rows[:6], "variances": lambda found: found[:6]},
-        "model.npz does not fit 6 columns of features",
+        "model.npz: .* 6 columns",
     ),
     (
         {"directions": lambda rows: rows[:, :-1] / np.linalg.norm(rows[:, :-1], axis=1)[:, None]}
         | {"mean": lambda mean: mean[:-1]},
-        "projection.npz: the projection takes 323 columns, the features have 324",
+        "projection.npz: .*the projection takes 323 columns, the features have 324",
     ),
 ]
 
@@ -173,7 +173,9 @@ def test_where_the_features_are_here_it_is_one_of_the_training_samples(
     origin: Store, exported: bytes, elsewhere: Store, changes: dict[str, Callable[[Any], Any]]
 ) -> None:
     other = with_arrays(exported, **changes)
-    refused(origin, other, r"projection.npz: the (projection was not fitted on|directions of the projection)")
+    refused(
+        origin, other, r"projection.npz: .*the (projection was not fitted on|directions of the projection)"
+    )
     back = import_run(elsewhere, other)
     assert (back.imported or {})["checked"] == {"metrics": False, "scores": False}, "and is marked"
 
@@ -190,13 +192,13 @@ def test_what_was_fitted_on_all_samples_is_refused(origin: Store, run: Run, expo
 
 def test_a_projection_stands_exactly_where_settings_tell_of_one(exported: bytes, elsewhere: Store) -> None:
     files = unpacked(exported)
-    why = "and projection.npz with them where it has a projection"
+    why = "model.npz, scores.npy and projection.npz: "
     refused(elsewhere, packed({name: files[name] for name in files if name != PROJECTION}), why)
     refused(elsewhere, changed(exported, lambda told: told["settings"].pop("projection")), why)
     for settings, said in (
         ({"kind": "LDA"}, "the kind of a projection must be 'PCA'"),
         ({**SEVEN, "components": 6}, "the projection has 7 directions"),
-        ([SEVEN], "projection must be a kind and its settings"),
+        ([SEVEN], "projection: "),
     ):
         other = changed(
             exported, lambda told, settings=settings: told["settings"].update(projection=settings)
@@ -209,10 +211,10 @@ def test_a_projection_holds_numbers_and_nothing_else(exported: bytes, elsewhere:
     arrays = unpacked(files[PROJECTION])
     claim = npy(np.zeros(3)).replace(b"'shape': (3,), }               ", b"'shape': (30000000000000,), }  ")
     for content, why in (
-        (b"no zip", "projection.npz: it is not a whole ZIP file"),
-        (packed({**arrays, "mean.npy": PICKLED}), "mean.npy must hold numbers or text"),
-        (packed({**arrays, "mean.npy": claim}), "mean.npy claims 240,000,000,000,000"),
-        (packed({**arrays, "../x.npy": b""}), "which is not expected"),
-        (packed({"mean.npy": arrays["mean.npy"]}), "projection.npz: this is no saved projection"),
+        (b"no zip", "projection.npz: .*archive: "),
+        (packed({**arrays, "mean.npy": PICKLED}), "mean.npy: "),
+        (packed({**arrays, "mean.npy": claim}), "mean.npy: .*240,000,000,000,000"),
+        (packed({**arrays, "../x.npy": b""}), "names in the archive: "),
+        (packed({"mean.npy": arrays["mean.npy"]}), "projection.npz: .*this is no saved projection"),
     ):
         refused(elsewhere, packed({**files, PROJECTION: content}), why)

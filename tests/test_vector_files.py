@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from ranking.datasets import ready_made_folder
 from ranking.features import cached_features, load_features
@@ -126,7 +127,7 @@ def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
     assert (told.title, told.columns, told.matched, told.lent) == ("résumé", 9, "by order", False)
     assert not run.folder.exists()
     assert {file.name for file in (store.home / "vectors" / key).iterdir()} == {f"{name}.npy", f"{name}.json"}
-    with pytest.raises(ValueError, match=r"look at features .* was kept before"):
+    with refused(f"decision about look at features {run.id}", "kept"):
         store.discard(run.id)
 
 
@@ -139,20 +140,20 @@ def test_what_is_discarded_or_swept_leaves_nothing(filled):
     store.sweep()
     assert not run.folder.exists()
     assert store.vectors_of(key) == []
-    with pytest.raises(ValueError, match="was discarded before; bring it again"):
+    with refused(f"decision about look at features {run.id}", "discarded"):
         store.keep_vectors(run.id)
 
 
 def test_only_a_look_at_features_is_kept_as_features(filled):
     store, key, matrix = filled
     run = looked(store, key, matrix)
-    with pytest.raises(ValueError, match="only a finished import can be kept"):
+    with refused(f"run {run.id}", "a finished look at features"):
         store.keep(run.id)
     training = store.create_run("train", {"set": key})
-    with pytest.raises(ValueError, match="only a finished import"):
+    with refused(f"run {training.id}", "a queued training"):
         store.keep_vectors(training.id)
     run.draft_vectors.unlink()
-    with pytest.raises(ValueError, match="there is nothing to keep of look"):
+    with refused(f"look at features {run.id}"):
         store.keep_vectors(run.id)
 
 
@@ -181,7 +182,7 @@ def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
     run = store.create_run(
         "train", {"set": key, "features": features}, lambda folder: locks.append(take_lock(folder))
     )
-    with pytest.raises(ValueError, match="a training learns from these vectors just now"):
+    with refused("vectors"):
         store.delete_vectors(key, name)
     os.close(locks[0])
     store.end_run(run.id, "failed", "x")

@@ -126,7 +126,7 @@ def test_a_protocol_of_others_names_no_scheduler(
         ("{", "expected settings as JSON in "),
         ("[1]", "expected settings by name in "),
         ("[" * 100_000, "expected settings as JSON in "),
-        ("{}", "the settings of a training lack set, features, query, method"),
+        ("{}", "settings of a training: "),
     ],
 )
 def test_what_is_wrong_is_said_and_is_exit_code_1(
@@ -214,8 +214,8 @@ def test_rooms_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["rooms", *home, "remove", "room-of-anna", "room-of-nobody", "../.."]) == 1
     told = capsys.readouterr()
     assert told.out == "1 of 3 rooms removed\n"
-    assert "there is no room room-of-nobody" in told.err
-    assert "the name of a room must have" in told.err
+    assert "room-of-nobody" in told.err
+    assert "name of a room: " in told.err
     assert [row.name for row in rooms.all()] == ["room-of-carl"]
     for arguments in ([], ["room-of-carl", "--unused-for", "0"]):
         assert main(["rooms", *home, "remove", *arguments]) == 1

@@ -82,8 +82,8 @@ HOSTILE = [
     ({"n_features": np.array(10**9)}, "rows times features, and times labels, may be 200,000,000; got 40 rows"),
     ({"label_names": np.array(["a", "a", "b", "c"])}, "label_names must be different and not empty"),
     ({"label_names": np.array([1, 2, 3, 4])}, r"label_names must be \(L,\) text, got int64"),
-    ({"label_names": np.array([{}, "b"], object)}, "label_names must hold numbers or text, got object"),
-    ({"spare": np.array(1)}, "it holds 'spare.npy', which is not expected in it"),
+    ({"label_names": np.array([{}, "b"], object)}, "label_names: .*object"),
+    ({"spare": np.array(1)}, "names in the archive: .*'spare.npy'"),
 ]  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def test_corel5k_that_is_none(tmp_path):
     with pytest.raises(ValueError, match=r"no file .*corel5k.npz; expected corel5k\.npz"):
         len(make_source("Corel5k", file=str(file)))
     file.write_bytes(b"no zip")
-    with pytest.raises(ValueError, match="it is not a whole ZIP file"):
+    with pytest.raises(ValueError, match="archive: "):
         len(make_source("Corel5k", file=str(file)))
     parts = corel5k_parts()
     del parts["n_train"]
@@ -130,7 +130,7 @@ def test_an_array_that_claims_more_than_it_holds_is_not_made_room_for(tmp_path):
     with zipfile.ZipFile(file, "w") as archive:
         for one, content in contents.items():
             archive.writestr(one, content)
-    with pytest.raises(ValueError, match="X_indices claims 400,000,000,000 bytes, it holds 8"):
+    with pytest.raises(ValueError, match=r"X_indices: .*400,000,000,000 .*, got 8"):
         len(make_source("Corel5k", file=str(file)))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused
 from tiny_actions import images, planned
 
 from ranking.experiments import plan as plan_module
@@ -39,25 +40,22 @@ def test_where_it_is_computed_is_no_part_of_the_protocol() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "subject", "came"),
     [
-        (
-            {"colour": 1},
-            "the settings of an experiment have an unknown colour; expected set, features and, where",
-        ),
-        ({"folds": 2.5}, "folds must be a whole number, got 2.5"),
-        ({"queries": "jump"}, r"queries must be a list of names, as \['jumping'\], got 'jump'"),
-        ({"grids": {"C": "1"}}, r"grids must be numbers by setting, as {'C': \[1, 10\]}, got {'C': '1'}"),
-        ({"grids": {"C": [True]}}, "grids must be numbers by setting"),
-        ({"grids": [1]}, "grids must be numbers by setting"),
-        ({"tolerance": "small"}, "tolerance must be a number, got 'small'"),
-        ({"measure": 3}, "measure must be a text, got 3"),
-        ({"set": None}, "set must be a text, got None"),
-        ({"methods": ["SVM"]}, "methods must be a list of a name and settings each"),
+        ({"colour": 1}, "settings of an experiment", "an unknown colour"),
+        ({"folds": 2.5}, "folds", "2.5"),
+        ({"queries": "jump"}, "queries", "'jump'"),
+        ({"grids": {"C": "1"}}, "grids", "{'C': '1'}"),
+        ({"grids": {"C": [True]}}, "grids", "{'C': [True]}"),
+        ({"grids": [1]}, "grids", "[1]"),
+        ({"tolerance": "small"}, "tolerance", "'small'"),
+        ({"measure": 3}, "measure", "3"),
+        ({"set": None}, "set", "None"),
+        ({"methods": ["SVM"]}, "methods", "['SVM']"),
     ],
 )
-def test_other_json_is_refused_in_words(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_other_json_is_refused(changes: dict[str, Any], subject: str, came: str) -> None:
+    with refused(subject, came):
         Protocol.from_json({"set": "abc", "features": [["HOG", {}]], **changes})
 
 

@@ -85,7 +85,7 @@ def test_a_bomb_of_one_content_under_many_names(tmp_path):
     (tmp_path / "x.zip").write_bytes(archive(entries, content))
     with pytest.raises(ValueError, match=r"cannot be imported: .*overlaps another entry"):
         ZipTree(tmp_path / "x.zip", Limits(ratio=10**6))
-    with pytest.raises(ValueError, match=r"cannot be imported: .*(overlaps|expands to 1,000,000,000 bytes)"):
+    with pytest.raises(ValueError, match=r"cannot be imported: .*(overlaps|1,000,000,000)"):
         ZipTree(tmp_path / "x.zip")
 
 

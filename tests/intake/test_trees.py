@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import stat
 import struct
 import zipfile
@@ -269,9 +270,9 @@ def refused(path, **limits):
 
 def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
     path = zipped(tmp_path / "x.zip", {"zeros": bytes(30_000_000)})
-    assert "it expands to 30,000,000 bytes, expected at most 16,777,216" in refused(path)
+    assert re.search("16,777,216 .*30,000,000", refused(path))
     assert "RANKING_INTAKE_RATIO" in refused(path)
-    assert "expected at most 1,000,000" in refused(path, ratio=10_000, total_bytes=1_000_000)
+    assert " 1,000,000 " in refused(path, ratio=10_000, total_bytes=1_000_000)
     assert ZipTree(path, Limits(ratio=2_000)).names == ("zeros",)
 
 

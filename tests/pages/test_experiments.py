@@ -258,8 +258,8 @@ def test_a_protocol_file_starts_its_experiment(here, open_page, started):
     assert run.settings == {**settings, "seed": 4}
     for told, reason in (
         ({**settings, "set": f"x{SCRIPT}"}, f"Its image set is not here: x{SCRIPT}"),
-        ([1], "This is no protocol: the settings of an experiment lack set, features"),
-        ({**settings, "set": None}, "This is no protocol: set must be a text, got None"),
+        ([1], "This is no protocol: settings of an experiment: "),
+        ({**settings, "set": None}, "This is no protocol: set: "),
         ({**settings, "folds": 1}, "folds must be at least 2, got 1"),
         ({**settings, "measure": "P@100"}, "P@100 needs 100 samples in each fold"),
     ):
