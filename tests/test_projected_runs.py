@@ -87,7 +87,7 @@ def test_without_its_projection_a_method_says_so(origin: Store, run: Run, tmp_pa
             ValueError, match=r"the projection of training .* is gone from its folder; train again"
         ):
             projection_of(run)
-        with pytest.raises(ValueError, match="projection.npz of training"):
+        with pytest.raises(ValueError, match=r"projection\.npz of training"):
             export_run(origin, run.id)
     finally:
         aside.rename(run.projection_file)

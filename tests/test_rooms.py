@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from labelled_pictures import patches
-from PIL import Image
 from refusals import refused
 
 from ranking import jobs, worker
@@ -34,11 +33,11 @@ from ranking.room_quotas import (
     JOBS,
     LIVE_FOR_EACH,
     STATES,
-    DiskWatch,
     FullError,
     NoRoomError,
     QuotaError,
     bytes_of,
+    check_disk,
     most_states,
 )
 from ranking.rooms import Rooms, new_name
@@ -102,16 +101,13 @@ def worked(store: Store, kind: Any, settings: dict[str, Any]) -> Run:
     return store.run(run.id)
 
 
-def test_a_name_that_could_be_more_than_a_name_is_refused(rooms):
+def test_a_name_that_could_be_more_than_a_name_is_refused_and_none_such_is_drawn(rooms):
     before = sorted(rooms.home.rglob("*"))
     for name in HOSTILE:
         for act in (rooms.make, rooms.find, rooms.visit, rooms.remove):
             with refused("name of a room", f"{name[:80]!r}"):
                 act(name)
     assert sorted(rooms.home.rglob("*")) == before
-
-
-def test_names_that_are_drawn_are_names_and_differ():
     drawn = {new_name() for _ in range(200)}
     assert len(drawn) == 200
     assert all(checked_room(name) == name for name in drawn)
@@ -271,12 +267,15 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
         assert denied.value.sqlite_errorname == "SQLITE_READONLY"
 
 
-def test_no_message_tells_the_name_of_the_class_room(class_room, room):
+def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_room(class_room, room):
     key = class_room.image_sets()[0].key
     columns = class_room.home / "sets" / key / "columns.npz"
     intact = columns.read_bytes()
-    columns.write_bytes(b"damaged")
     settings = {"set": key, "features": [["Colour", {}]], "query": "day", "method": "AP-SVM"}
+    run = worked(room, "train", settings)
+    assert (run.state, run.reason) == ("finished", "")
+    assert run.folder.is_relative_to(room.home)
+    columns.write_bytes(b"damaged")
     run = worked(room, "train", settings)
     assert (run.state, "the class workspace" in run.reason) == ("failed", True)
     assert TEACHER not in run.reason
@@ -299,14 +298,6 @@ def test_features_that_are_lent_are_neither_computed_nor_copied_again(class_room
     room.drop_features()
     assert file.exists()
     assert len(list(room.features.iterdir())) == 1, "linked once more"
-
-
-def test_a_training_in_a_room_works_on_a_set_that_is_lent(class_room, room):
-    key = class_room.image_sets()[0].key
-    settings = {"set": key, "features": [["Colour", {}]], "query": "day", "method": "AP-SVM"}
-    run = worked(room, "train", settings)
-    assert (run.state, run.reason) == ("finished", "")
-    assert run.folder.is_relative_to(room.home)
 
 
 def test_an_experiment_of_the_class_room_is_whole_in_every_room(class_room, room):
@@ -421,26 +412,12 @@ def test_a_full_room_says_of_what_and_takes_no_more(rooms, room, pictures, monke
             act()
         assert caught.value.subject == "this room"
         assert re.search(r"1\.\d+ MB of 1 MB$", caught.value.why)
+    with pytest.raises(FullError) as caught:
+        check_disk(Store(rooms.make("room-of-carl")).home, 3_000_000)
+    assert caught.value.why.endswith("and 3 MB more would be too much")
     assert [run.id for run in room.runs()] == [draft.id]
     Store(rooms.make("room-of-bert")).create_run("train", {})
     Store(rooms.home).create_run("train", {})
-
-
-def test_an_import_ends_where_its_room_is_full(room, tmp_path, monkeypatch):
-    """However little was uploaded: each row of a few letters becomes a crop."""
-    pixels = np.random.default_rng(0).integers(0, 256, (160, 160, 3), np.uint8)
-    folder = tmp_path / "uploaded"
-    folder.mkdir()
-    for name in "ab":
-        Image.fromarray(pixels).save(folder / f"{name}.png")
-        (folder / f"{name}.txt").write_text("0 .5 .5 1 1\n" * 40)
-    (folder / "classes.txt").write_text("noise")
-    monkeypatch.setenv(FOLDERS, str(folder))
-    monkeypatch.setenv(DISK, "300000")
-    monkeypatch.setattr(DiskWatch, "SECONDS", 0.0)
-    run = room.create_run("import", {"source": "YOLO", "source_settings": {"folder": str(folder)}})
-    with pytest.raises(FullError):
-        import_images(room, run, Report(tmp_path / "events"))
 
 
 @pytest.mark.parametrize("kind", ["train", "experiment"])
@@ -488,13 +465,6 @@ def live():
     yield make
     for lock in locks:
         os.close(lock)
-
-
-def test_imports_do_not_wait_for_trainings(room, live, monkeypatch):
-    monkeypatch.setattr(jobs, "MOST_AT_ONCE", 1)
-    monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 1)
-    runs = [live(room, kind) for kind in ("train", "train", "import", "import")]
-    assert [jobs.claim_turn(room, run) for run in runs] == [0, 1, 0, 1]
 
 
 def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, live, monkeypatch):

@@ -87,7 +87,10 @@ def test_a_new_run_is_queued_and_has_an_empty_folder(here):
     assert here.run(run.id) == run
     assert len(run.id) == 10
     assert set(run.id) <= set("abcdefghijklmnopqrstuvwxyz0123456789")
-    assert here.create_run("train", {}).id != run.id
+    seen = []
+    rest = here.create_run("train", {}, prepare=lambda folder: seen.append((folder, Store(here.home).runs())))
+    assert seen == [(rest.folder, [run])], "it is prepared before anyone sees it"
+    assert rest.id != run.id
 
 
 def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here):
@@ -102,12 +105,6 @@ def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here):
         here.create_run("train", {}, prepare=refuse)
     assert here.runs() == []
     assert list((here.home / "runs").iterdir()) == []
-
-
-def test_a_run_is_prepared_before_anyone_sees_it(here):
-    seen = []
-    run = here.create_run("train", {}, prepare=lambda folder: seen.append((folder, Store(here.home).runs())))
-    assert seen == [(run.folder, [])]
 
 
 def test_what_is_no_id_of_a_run_reaches_no_path(here):
@@ -176,7 +173,7 @@ def test_a_run_has_scores_once_it_has_ended_with_their_metrics_and_their_file(he
     assert not here.run(run.id).has_scores
 
 
-def test_update_run_writes_what_is_a_column_and_nothing_else(here):
+def test_columns_of_a_run_are_written_and_only_its_first_end_counts(here):
     run = here.create_run("train", {})
     here.update_run(run.id, state="running", result={"AP": 0.5}, started=1.0, pid=7)
     run = here.run(run.id)
@@ -188,10 +185,6 @@ def test_update_run_writes_what_is_a_column_and_nothing_else(here):
     with refused("columns of a run", "none"):
         here.update_run(run.id)
     assert here.run(run.id) == run
-
-
-def test_only_the_first_end_counts(here):
-    run = here.create_run("train", {})
     assert here.end_run(run.id, "finished", "", {"AP": 1.0})
     assert not here.end_run(run.id, "failed", "too late", {})
     run = here.run(run.id)
@@ -223,9 +216,12 @@ CONTROLS = ["\n", "\0", "\x7f", "\x85", "\ud800", "\u2028", "\u202e", "\u2066"]
 UNSEEN = ["\u200b", "\u200d\ufeff", "\u3164", "\u2060 \u00ad", "\ufe0f", "\u2800" * 9]
 
 
-def test_a_name_is_kept_as_typed_where_it_can_be_shown(here):
+def test_a_star_is_given_and_taken_and_a_name_kept_as_typed_where_it_can_be_shown(here):
     run = ended_training(here)
-    assert run.name == ""
+    assert (run.name, run.star) == ("", False)
+    for star in (True, True, False):
+        here.star_run(run.id, star)
+        assert here.run(run.id).star is star
     names = ["first try", "=1+1", "Größe 🏅 排序", "👩‍🔬", "*" * LONGEST_NAME, "<b>'--", ""]
     for name in names + [f"{unseen}x" for unseen in UNSEEN]:
         here.name_run(run.id, f"  {name} ")
@@ -240,13 +236,6 @@ def test_a_name_is_kept_as_typed_where_it_can_be_shown(here):
         with refused("name", f"only {unseen[:4]!a}"):
             here.name_run(run.id, unseen)
     assert here.run(run.id).name == "kept"
-
-
-def test_a_star_is_given_and_taken(here):
-    run = ended_training(here)
-    for star in (True, True, False):
-        here.star_run(run.id, star)
-        assert here.run(run.id).star is star
 
 
 def test_a_deleted_run_is_in_no_list_and_comes_back_whole(here):
@@ -533,21 +522,6 @@ def test_nobody_sees_keep_between_its_move_and_its_row(here, monkeypatch):
     assert locked == ["SQLITE_BUSY"]
 
 
-def test_an_error_in_keep_leaves_no_row_and_can_be_repeated(here, monkeypatch):
-    run = imported(here)
-
-    def fill(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "_decide", fill)
-        with pytest.raises(HomeError) as caught:
-            here.keep(run.id)
-    assert (caught.value.why, caught.value.remedy) == ("No space left on device", home.FULL)
-    assert here.image_sets() == []
-    assert here.keep(run.id) == run.result["key"]
-
-
 def test_the_sweep_removes_what_nobody_needs(here):
     failed, cancelled, dead = (here.create_run("import", {}) for _ in range(3))
     here.end_run(failed.id, "failed", "no")
@@ -588,24 +562,18 @@ def test_the_sweep_leaves_what_somebody_needs(here):
 # --------------------------------------------------------------------------------------- several at once
 
 
-def test_readers_do_not_wait_for_a_writer(here, monkeypatch):
+def test_readers_do_not_wait_for_a_writer_and_a_writer_says_so_if_its_turn_never_comes(here, monkeypatch):
     run = here.create_run("train", {})
-    monkeypatch.setattr(home, "BUSY_SECONDS", 0.0)  # who had to wait would fail
+    monkeypatch.setattr(home, "BUSY_SECONDS", 0.05)  # a reader that had to wait would fail
     with database_of(here.home) as writer:
         assert writer.execute("pragma journal_mode").fetchone() == ("wal",)
         writer.execute("begin immediate")
         writer.execute("update run set state = 'failed'")
         assert here.run(run.id).state == "queued"
-
-
-def test_a_writer_says_so_if_its_turn_never_comes(here, monkeypatch):
-    monkeypatch.setattr(home, "BUSY_SECONDS", 0.05)
-    with database_of(here.home) as writer:
-        writer.execute("begin immediate")
         with pytest.raises(HomeError) as caught:
             here.create_run("train", {})
     assert (caught.value.why, caught.value.remedy) == ("database is locked", home.BUSY)
-    assert here.runs() == []
+    assert here.runs() == [run]
 
 
 # ----------------------------------------------------------------------------------------- the home folder
