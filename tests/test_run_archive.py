@@ -498,13 +498,14 @@ def test_letters_that_unicode_does_not_have_are_no_text(order):
             check_text(letters[:last], "x")
 
 
-def test_scores_of_another_set_are_refused_where_the_set_is_here(origin, exported):
+def test_scores_of_another_set_are_refused_where_the_set_is_here(origin, exported, elsewhere):
     few = with_files(exported, {SCORES: npy(np.arange(SAMPLES - 1.0))})
-    refuses(origin, few, SCORES, SAMPLES - 1)
+    refuses(elsewhere, few, SCORES, SAMPLES - 1)
+    refuses(elsewhere, changed(exported, at("result.test.NDCG", 1.5)), "test NDCG")
     train = json.loads(unpacked(exported)[RUN])["result"]["train"]["samples"]
     fewer = changed(few, at("result.train.samples", train - 1))
     refuses(origin, fewer, SCORES, SAMPLES - 1)
-    assert import_run(Store(origin.home / "elsewhere"), fewer).has_scores, "no set, no check"
+    assert import_run(elsewhere, fewer).has_scores, "no set, no check"
 
 
 def test_half_a_result_is_refused(exported, elsewhere):
