@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ranking.errors import InputError
 from ranking.home import Home
 from ranking.run import LAST_TIME, is_run_id, is_set_key
 from ranking.types import is_number
@@ -53,10 +54,10 @@ class AnswerEvent:
         """What a browser sent; a ValueError says what is wrong with it."""
         names = [field.name for field in fields(cls)]
         if not isinstance(told, Mapping) or sorted(told) != sorted(names):
-            raise ValueError(f"an answer must be an object of {', '.join(names)}, got {told!r:.80}")
-        for name, accepts in CHECKS.items():
+            raise InputError("answer", f"an object of {', '.join(names)}", f"{told!r:.80}")
+        for name, (expected, accepts) in CHECKS.items():
             if not accepts(told[name]):
-                raise ValueError(f"{name} of an answer cannot be {told[name]!r:.80}")
+                raise InputError(f"{name} of an answer", expected, f"{told[name]!r:.80}")
         return cls(**told)
 
     def to_json(self) -> dict[str, Any]:
@@ -74,23 +75,36 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_EVENTS
 
 
+def _matches(value: object, accepts: Callable[[str], bool]) -> bool:
+    return isinstance(value, str) and accepts(value)
+
+
+def _is_session(text: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{32}", text) is not None
+
+
 def _is_value(value: object) -> bool:
     return value is None or is_number(value)
 
 
-CHECKS: dict[str, Any] = {
-    "session": lambda value: isinstance(value, str) and re.fullmatch(r"[0-9a-f]{32}", value) is not None,
-    "number": lambda value: _is_count(value) and value > 0,
-    "set": lambda value: isinstance(value, str) and is_set_key(value),
-    "image": _is_text,
-    "label": _is_text,
-    "kind": lambda value: isinstance(value, str) and value in get_args(AnswerKind),
-    "run": lambda value: isinstance(value, str) and is_run_id(value),
-    "strategy": _is_text,
-    "inside": _is_value,
-    "outside": _is_value,
-    "counted": _is_count,
-    "time": lambda value: is_number(value) and 0 <= value <= LAST_TIME,
+TEXT = f"text of 1 to {LONGEST_TEXT} characters"
+# For each part of an answer: what it has to be, and whether it is.
+CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "session": ("32 hexadecimal digits", lambda value: _matches(value, _is_session)),
+    "number": ("a whole number from 1", lambda value: _is_count(value) and value > 0),
+    "set": ("the key of an image set", lambda value: _matches(value, is_set_key)),
+    "image": (TEXT, _is_text),
+    "label": (TEXT, _is_text),
+    "kind": (
+        ", ".join(get_args(AnswerKind)),
+        lambda value: _matches(value, get_args(AnswerKind).__contains__),
+    ),
+    "run": ("the id of a run", lambda value: _matches(value, is_run_id)),
+    "strategy": (TEXT, _is_text),
+    "inside": ("a number or nothing", _is_value),
+    "outside": ("a number or nothing", _is_value),
+    "counted": ("a whole number from 0", _is_count),
+    "time": ("seconds since the epoch", lambda value: is_number(value) and 0 <= value <= LAST_TIME),
 }
 
 

@@ -14,6 +14,8 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
+
 END = b"PK\x05\x06"  # the record that ends a ZIP file, of END_SIZE bytes
 END_SIZE = 22
 LONG_END = b"PK\x06\x07"  # what stands before it in a file that is too long for the short one
@@ -46,15 +48,13 @@ def open_zip(data: bytes, room: Room, ratio: float, spare: int = 0) -> zipfile.Z
     directory = int.from_bytes(end[12:16], "little")
     long = data[-END_SIZE - LONG_END_SIZE :].startswith(LONG_END)
     if len(end) < END_SIZE or not end.startswith(END) or end[20:] != b"\0\0" or long:
-        raise ValueError("it is not a whole ZIP file without comment")
+        raise InputError("archive", "a complete ZIP file without a comment")
     if directory > MOST_DIRECTORY:  # before zipfile makes an object of each entry
-        raise ValueError(
-            f"its table of contents has {directory:,} bytes, expected at most {MOST_DIRECTORY:,}"
-        )
+        raise InputError("table of contents", f"at most {MOST_DIRECTORY:,} bytes", directory)
     try:
         file = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise ValueError(f"it cannot be read as a ZIP file ({error})") from error
+        raise InputError("archive", "a ZIP file that can be read", str(error)) from error
     _check_entries(file.infolist(), room, most=max(ratio * len(data), spare))
     return file
 
@@ -64,13 +64,13 @@ def _check_entries(entries: list[zipfile.ZipInfo], room: Room, most: float) -> N
     for entry in entries:
         shown, allowed = repr(entry.filename)[:80], room(entry.filename)
         if allowed is None:
-            raise ValueError(f"it holds {shown}, which is not expected in it")
+            raise InputError("names in the archive", "only those that belong in it", shown)
         if entry.filename in names:
-            raise ValueError(f"it holds {shown} twice")
+            raise InputError("names in the archive", "each name once", f"{shown} twice")
         if entry.file_size > allowed:
-            raise ValueError(f"{shown} has {entry.file_size:,} bytes, expected at most {allowed:,}")
+            raise InputError(shown, f"at most {allowed:,} bytes", entry.file_size)
         if is_unusual(entry):
-            raise ValueError(f"{shown} is encrypted or compressed in an unusual way")
+            raise InputError(shown, "a file that is stored or deflated, without a password")
         names.add(entry.filename)
     check_apart(entries)
     check_expansion(entries, most)
@@ -86,7 +86,9 @@ def check_apart(entries: list[zipfile.ZipInfo]) -> None:
     free_from = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < free_from:
-            raise ValueError(f"{repr(entry.filename)[:80]} overlaps another entry")
+            raise InputError(
+                repr(entry.filename)[:80], "bytes of its own", "an entry that overlaps another entry"
+            )
         free_from = entry.header_offset + LOCAL_HEADER + len(entry.filename) + entry.compress_size
 
 
@@ -94,9 +96,7 @@ def check_expansion(entries: list[zipfile.ZipInfo], most: float) -> None:
     """ValueError where all entries come to more than `most` bytes."""
     expanded = sum(entry.file_size for entry in entries)
     if expanded > most:
-        raise ValueError(
-            f"it expands to {expanded:,} bytes, expected at most {int(most):,} of a file of its size"
-        )
+        raise InputError("all that the archive expands to", f"at most {int(most):,} bytes", expanded)
 
 
 def read_entry(file: zipfile.ZipFile, name: str) -> bytes:
@@ -104,7 +104,7 @@ def read_entry(file: zipfile.ZipFile, name: str) -> bytes:
     try:
         return file.read(name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise ValueError(f"{name} in it is damaged ({error})") from error
+        raise InputError(name, "an intact file", str(error)) from error
 
 
 def check_array(stream: IO[bytes], size: int, what: str) -> None:
@@ -118,14 +118,14 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
             raise ValueError(f"format {version}")
         shape, _, dtype = np.lib.format.read_array_header_1_0(stream, LONGEST_HEADER)
     except HEADER_ERRORS as error:
-        raise ValueError(f"{what} is not an array ({str(error)[:80]})") from error
+        raise InputError(what, "an array", str(error)[:80]) from error
     if dtype.hasobject or dtype.kind not in "biufU":
-        raise ValueError(f"{what} must hold numbers or text, got {dtype}")
+        raise InputError(what, "numbers or text", str(dtype))
     if not dtype.itemsize:  # any number of them fits into no bytes
-        raise ValueError(f"{what} must hold numbers or text, got text of length 0")
+        raise InputError(what, "numbers or text", "text of length 0")
     claimed = math.prod(shape) * dtype.itemsize
     if claimed != size - stream.tell():
-        raise ValueError(f"{what} claims {claimed:,} bytes, it holds {size - stream.tell():,}")
+        raise InputError(what, f"the {claimed:,} bytes that its header claims", size - stream.tell())
 
 
 def check_text(array: npt.NDArray[np.str_], what: str) -> None:
@@ -133,4 +133,4 @@ def check_text(array: npt.NDArray[np.str_], what: str) -> None:
     order = np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
     letters = np.ascontiguousarray(array).reshape(-1).view(order)
     if letters.size and letters.max() > sys.maxunicode:
-        raise ValueError(f"{what} must hold text, got letters that Unicode does not have")
+        raise InputError(what, "text", "letters that Unicode does not have")

@@ -59,7 +59,17 @@ BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 
 
 class HomeError(OSError):
-    """The home folder cannot be used: no permission, no space, no database. The message says what to do."""
+    """The home folder cannot be used: no permission, no space, no database.
+
+    subject: what cannot be used. why: the reason. remedy: what to do about it. A subject alone is a whole sentence.
+    """
+
+    def __init__(self, subject: str, why: str = "", remedy: str = "") -> None:
+        super().__init__(subject)  # more arguments would be read as those of a system error
+        self.subject, self.why, self.remedy = subject, why, remedy
+
+    def __str__(self) -> str:
+        return f"cannot use {self.subject}: {self.why}; {self.remedy}" if self.why else self.subject
 
 
 class Database:
@@ -96,8 +106,9 @@ class Database:
             (layout,) = database.execute("pragma user_version").fetchone()
             if layout > len(migrations):
                 raise HomeError(
-                    f"{self.called} was written by a newer version (layout {layout}, not {len(migrations)}); "
-                    "update this program, or set RANKING_HOME to another folder"
+                    self.called,
+                    f"it was written by a newer version (layout {layout}, not {len(migrations)})",
+                    "update this program, or set RANKING_HOME to another folder",
                 )
             if layout < len(migrations):
                 database.execute("pragma journal_mode = wal")
@@ -158,7 +169,7 @@ class LendingHome(Home):
 
     def change(self) -> NoReturn:
         """HomeError, always."""
-        raise HomeError(f"{self.called} can only be looked at; work in a room of your own")
+        raise HomeError(self.called, "it can only be looked at", "work in a room of your own")
 
     def _connect(self) -> sqlite3.Connection:
         address = f"{self._database.as_uri()}?mode=ro"
@@ -180,17 +191,19 @@ def explained(called: str) -> Iterator[None]:
     except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
         raise
     except (OSError, sqlite3.DatabaseError) as error:
-        said = error.strerror if isinstance(error, OSError) else None
-        raise HomeError(f"cannot use {called}: {said or error}; {_remedy(error)}") from error
+        why = error.strerror if isinstance(error, OSError) else None
+        raise HomeError(called, why or str(error), _remedy(error)) from error
 
 
 def _folder(typed: str) -> Path:
     try:
         path = Path(typed).expanduser().absolute()
     except RuntimeError as error:  # ~ of a user who is not there
-        raise HomeError(f"the home folder {typed} is of no user; set RANKING_HOME to a full path") from error
+        raise HomeError(
+            f"the home folder {typed}", "there is no such user", "set RANKING_HOME to a full path"
+        ) from error
     if "\0" in typed:
-        raise HomeError(f"the home folder {typed!r} holds a NUL; set RANKING_HOME to a path without")
+        raise HomeError(f"the home folder {typed!r}", "it holds a NUL", "set RANKING_HOME to a path without")
     return path
 
 

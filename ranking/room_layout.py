@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ranking.errors import InputError
+
 ROOMS = "rooms"
 MARK = "room"
 BUNDLED = ".bundled"  # what comes with the program, made once for all rooms; no name of a room has a dot
@@ -25,9 +27,11 @@ def checked_room(name: str) -> str:
     'class-3b-anna'
     """
     if not re.fullmatch(rf"[a-z0-9](?:[a-z0-9-]{{{SHORTEST - 2},{LONGEST - 2}}}[a-z0-9])", name):
-        raise ValueError(
-            f"the name of a room must have {SHORTEST} to {LONGEST} letters a-z, digits and hyphens, a hyphen neither "
-            f"first nor last, got {name[:80]!r}; choose another"
+        raise InputError(
+            "name of a room",
+            f"{SHORTEST} to {LONGEST} letters a-z, digits and hyphens, a hyphen neither first nor last",
+            f"{name[:80]!r}",
+            "choose another name",
         )
     return name
 
@@ -78,15 +82,18 @@ def check_source(home: Path, paths: Iterable[str]) -> None:
     ):  # nothing is no path, and not the folder that the server was started in
         path = _resolved(text)
         if path is None or not any(path.is_relative_to(folder) for folder in folders):
-            named = f"; those are {', '.join(map(str, folders))}" if folders else ", which has named none"
-            raise ValueError(
-                f"{text[:200]!r} lies in no folder that the host of this server has named{named} ({FOLDERS}); drop a "
-                "file on the page instead"
+            raise InputError(
+                "path",
+                f"one in a folder that the host has named in {FOLDERS} ({', '.join(map(str, folders)) or 'none'})",
+                f"{text[:200]!r}",
+                "drop a file on the page instead",
             )
         if path.is_relative_to(server) or server.is_relative_to(path):
-            raise ValueError(
-                f"{text[:200]!r} is, or holds, the folder in which this server keeps the work of its visitors; type "
-                "the path of a folder or file elsewhere"
+            raise InputError(
+                "path",
+                "one outside the folder in which this server keeps the work of its visitors",
+                f"{text[:200]!r}",
+                "type the path of a folder or file elsewhere",
             )
 
 

@@ -20,7 +20,10 @@ LIVE_FOR_EACH = 5  # trainings that work or wait, for each that may work at once
 
 
 class QuotaError(HomeError):
-    """A room has as much as it may have. The message says of what, and how to get on."""
+    """A room has as much as it may have. `why` says of what."""
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.why}; {self.remedy}"
 
 
 class FullError(QuotaError):
@@ -39,9 +42,10 @@ def check_disk(home: Path, more: int = 0) -> None:
     if used + max(more, 1) > most:
         too_much = f", and {told_bytes(more)} more would be too much" if used < most else ""
         raise FullError(
-            f"this room is full: it takes {told_bytes(used)} of {told_bytes(most)}{too_much}; delete trainings that "
-            "you no longer need and empty the list of deleted ones, take image sets away, discard imports that wait "
-            "for a decision, remove computed features, or begin another room (start page)"
+            "this room",
+            f"is full: it takes {told_bytes(used)} of {told_bytes(most)}{too_much}",
+            "delete trainings that you no longer need and empty the list of deleted ones, take image sets away, "
+            "discard imports that wait for a decision, remove computed features, or begin another room (start page)",
         )
 
 
@@ -70,7 +74,9 @@ def check_jobs(home: Path, importing: bool, live: int) -> None:
     if live >= most:
         what = "imports going on" if importing else "trainings and simulations that work or wait"
         raise QuotaError(
-            f"this room has {live} {what}, as many as it may have; wait until one has ended, or cancel one"
+            "this room",
+            f"has {live} {what}, as many as it may have",
+            "wait until one has ended, or cancel one",
         )
 
 
@@ -79,9 +85,10 @@ def check_count(rooms: int) -> None:
     most = most_rooms()
     if rooms >= most:
         raise NoRoomError(
-            f"this server has {counted(rooms, 'room')}, as many as it may have; enter one that is there by its "
-            "address, or ask the host to remove some that are no longer used (`python -m ranking rooms remove "
-            f"--unused-for DAYS`), or to start the server with a higher {COUNT}"
+            "this server",
+            f"has {counted(rooms, 'room')}, as many as it may have",
+            "enter one that is there by its address, or ask the host to remove some that are no longer used "
+            f"(`python -m ranking rooms remove --unused-for DAYS`), or to start the server with a higher {COUNT}",
         )
 
 
@@ -138,6 +145,8 @@ def _number(variable: str, default: int, unit: str) -> int:
     text = os.environ.get(variable) or str(default)
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
         raise HomeError(
-            f"{variable} must be a number of {unit}, 1 or more, got {text[:40]!r}; start the server with another"
+            variable,
+            f"expected a number of {unit}, 1 or more, got {text[:40]!r}",
+            "start the server with another",
         )
     return int(text)

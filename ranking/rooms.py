@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ranking.errors import InputError
 from ranking.home import Home, home_folder
 from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, has_quotas, is_room
 from ranking.room_quotas import bytes_of, check_count, most_rooms
@@ -99,8 +100,11 @@ class Rooms:
         room = self._there(name)
         live = sum(is_held(lock) for lock in room.glob(f"runs/*/{LOCK}"))
         if live:
-            raise ValueError(
-                f"in room {name} {live} imports or trainings go on; wait until they have ended, or cancel them there"
+            raise InputError(
+                f"room {name}",
+                "no running imports or training runs",
+                live,
+                "wait until they have ended, or cancel them there",
             )
         server = Home(self.home)
         server.throw_away(room)
@@ -132,7 +136,9 @@ class Rooms:
     def _there(self, name: str) -> Path:
         home = self.find(name)
         if home is None:
-            raise ValueError(f"there is no room {name}; `python -m ranking rooms list` tells which there are")
+            raise InputError(
+                "room", "the name of one on this server", name, "`python -m ranking rooms list` lists them"
+            )
         return home
 
     def _made(self, name: str) -> Path:

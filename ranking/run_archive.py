@@ -32,6 +32,7 @@ from ranking import make_method, method_class
 from ranking.apart import answer_apart, ask_apart
 from ranking.archives import check_array, open_zip, read_entry
 from ranking.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name, keep_edges
+from ranking.errors import InputError
 from ranking.events import certificate_numbers
 from ranking.features import cached_features, feature_columns
 from ranking.features.projection import Projection, make_projection
@@ -76,16 +77,17 @@ def export_run(
     """
     run = store.run(run_id)
     if run.kind != "train" or run.state not in ENDED:
-        raise ValueError(
-            "only a training that ranks images and has ended can be exported; "
-            f"run {run_id} is a {run.state} {run.called}"
+        raise InputError(
+            f"run {run_id}",
+            "a training run that ranks images and has ended",
+            f"a {run.state} {run.called}",
         )
     files = {EVENTS: run.events_file, MODEL: run.model_file, SCORES: run.scores_file}
     files[PROJECTION] = run.projection_file
     needed = _needed(run)
     for name in needed:
         if not files[name].exists():
-            raise ValueError(f"{name} of training {run_id} is gone from {run.folder}; train again")
+            raise InputError(f"{name} of training {run_id}", f"a file in {run.folder}", "none", "train again")
     stream, missing = io.BytesIO(), dict(left_out or {})
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         try:
@@ -101,7 +103,7 @@ def export_run(
                 archive.writestr(name, file.read_bytes())
         for name, content in (views or {}).items():
             if name not in VIEWS:
-                raise ValueError(f"no view is called {name!r}; choose among {', '.join(VIEWS)}")
+                raise InputError("view", f"one of {', '.join(VIEWS)}", f"{name!r}")
             archive.writestr(name, content)
     return stream.getvalue()
 
@@ -134,9 +136,11 @@ def import_run(store: Store, data: bytes) -> Run:
     except (OSError, sqlite3.Error, MemoryError):  # of this machine, not of the file
         raise
     except Exception as error:  # a stranger's bytes may fail the readers of ZIP, JSON and arrays in any way
-        said = error if isinstance(error, ValueError) else f"it cannot be read ({type(error).__name__})"
-        raise ValueError(
-            f"this file cannot be imported: {said}. Expected a training that a ranking laboratory has exported"
+        reason = str(error) if isinstance(error, ValueError) else type(error).__name__
+        raise InputError(
+            "this file",
+            "a training run that a ranking laboratory has exported",
+            f"a file in error ({reason})",
         ) from error
 
 
@@ -150,22 +154,23 @@ def import_run_apart(store: Store, data: bytes) -> Run:
 
 def _import_run(store: Store, data: bytes) -> Run:
     if len(data) > MOST_BYTES:
-        raise ValueError(f"it has {len(data):,} bytes, expected at most {MOST_BYTES:,}")
+        raise InputError("archive", f"at most {MOST_BYTES:,} bytes", len(data))
     with open_zip(data, ROOM.get, MOST_RATIO) as archive:
         names = set(archive.namelist())
         if RUN not in names:
-            raise ValueError(f"it lacks {RUN}")
+            raise InputError("archive", RUN, "none")
         run = read_run(read_entry(archive, RUN))
         wanted = (EVENTS, MODEL, SCORES, PROJECTION, EDGES)
         files = {name: read_entry(archive, name) for name in wanted if name in names}
     if {MODEL, SCORES, PROJECTION} & names != set(_needed(run)):
-        raise ValueError(
-            f"it must hold {MODEL} and {SCORES} exactly where the training was evaluated, and {PROJECTION} with them "
-            "where it has a projection"
+        raise InputError(
+            f"{MODEL}, {SCORES} and {PROJECTION}",
+            f"{', '.join(_needed(run)) or 'none'} as {RUN} says",
+            ", ".join(sorted({MODEL, SCORES, PROJECTION} & names)) or "none",
         )
     lines = files.get(EVENTS, b"").count(b"\n")
     if lines > MOST_EVENTS:
-        raise ValueError(f"{EVENTS} has {lines:,} lines, expected at most {MOST_EVENTS:,}")
+        raise InputError(EVENTS, f"at most {MOST_EVENTS:,} lines", lines)
     settings = TrainSettings.from_json(run.settings)
     edges = _edges(files.pop(EDGES, None), settings)
     here = _what_is_here(store, settings, edges) if SCORES in files else Here()
@@ -174,7 +179,7 @@ def _import_run(store: Store, data: bytes) -> Run:
         scores = _scores(files[SCORES])
         _check_names(run, len(scores))
         if edges is not None and edges.max(initial=-1) >= len(scores):
-            raise ValueError(f"{EDGES} names sample {edges.max()}, {SCORES} has {len(scores)} numbers")
+            raise InputError(EDGES, f"samples up to {len(scores) - 1}, as in {SCORES}", edges.max())
         if here.images is not None:
             _check_metrics(run, scores, here.images)
         _check_arrays(MODEL, files[MODEL])
@@ -226,14 +231,14 @@ def _edges(data: bytes | None, settings: TrainSettings) -> Ints | None:
     if data is None:
         return None
     if settings.graph is None or not is_edges_name(settings.graph):
-        raise ValueError(f"it holds {EDGES}, its settings name no pairs")
+        raise InputError(EDGES, "no such file, because the settings name no pairs")
     check_array(io.BytesIO(data), len(data), EDGES)
     try:
         edges = checked_edges(np.load(io.BytesIO(data), allow_pickle=False))
     except ValueError as error:
-        raise ValueError(f"{EDGES}: {error}") from error
+        raise InputError(EDGES, "pairs of samples", f"a file in error ({error})") from error
     if edges_name(edges) != settings.graph:
-        raise ValueError(f"{EDGES} holds other pairs than its settings name")
+        raise InputError(EDGES, f"the pairs {settings.graph} of the settings", edges_name(edges))
     return edges
 
 
@@ -246,7 +251,7 @@ def _scores(data: bytes) -> Floats:
     check_array(io.BytesIO(data), len(data), SCORES)
     scores: Floats = np.load(io.BytesIO(data), allow_pickle=False)
     if scores.dtype != np.float64 or scores.ndim != 1 or not len(scores) or not np.isfinite(scores).all():
-        raise ValueError(f"{SCORES} must be (n,) finite float64, got {scores.dtype} of shape {scores.shape}")
+        raise InputError(SCORES, "(n,) finite float64", f"{scores.dtype} of shape {scores.shape}")
     return scores
 
 
@@ -256,33 +261,34 @@ def _check_names(run: Run, samples: int) -> None:
     for part, told in parts.items():
         relevant, all_of_it = told.get("positives", -1), told.get("samples", -1)
         if not (0 <= relevant <= all_of_it <= samples and relevant == int(relevant)):
-            raise ValueError(f"the metrics of {part} must count its positives and its samples")
-    if sum(told["samples"] for told in parts.values()) != samples:
-        raise ValueError(f"{SCORES} has {samples} numbers, the metrics of train and test count others")
+            raise InputError(
+                f"metrics of {part}",
+                f"the numbers of its positives and its samples, at most {samples:,}",
+                f"{relevant:g} and {all_of_it:g}",
+            )
+    count = sum(told["samples"] for told in parts.values())
+    if count != samples:
+        raise InputError(SCORES, f"{count:,.0f} numbers, as the metrics count", samples)
     for part, told in parts.items():
         relevance = (np.arange(int(told["samples"])) < told["positives"]).astype(np.int64)
         expected = evaluate_or_count(relevance, np.zeros(len(relevance)))
         if told.keys() != expected.keys():
-            raise ValueError(
-                f"the metrics of {part} must be {', '.join(expected)}, got {', '.join(told):.200}"
-            )
+            raise InputError(f"metrics of {part}", ", ".join(expected), f"{', '.join(told):.200}")
         for name in expected.keys() - {"positives", "samples"}:
             if not 0 <= told[name] <= 1 + 1e-9:
-                raise ValueError(f"its {part} {name} must be from 0 to 1, got {told[name]:g}")
+                raise InputError(f"{part} {name}", "0 to 1", f"{told[name]:g}")
 
 
 def _check_metrics(run: Run, scores: Floats, images: ImageSet) -> None:
     """ValueError unless the metrics are those of the scores on the image set."""
     if scores.shape != (len(images),):
-        raise ValueError(
-            f"{SCORES} must have {len(images)} numbers, one a sample of {images.title}, got {len(scores)}"
-        )
+        raise InputError(SCORES, f"{len(images):,} numbers, one per sample of {images.title}", len(scores))
     relevance = images.relevance(run.settings["query"])
     for part, rows in (("train", ~images.test), ("test", images.test)):
         told = run.result[part]
         for name, found in evaluate_or_count(relevance[rows], scores[rows]).items():
             if not math.isclose(found, told.get(name, math.nan), rel_tol=1e-9, abs_tol=1e-12):
-                raise ValueError(f"its {part} {name} is {told.get(name)}, its scores give {found:g}")
+                raise InputError(f"{part} {name}", f"{found:g}, which the scores give", told.get(name))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -302,7 +308,7 @@ def _check_arrays(what: str, data: bytes) -> None:
                 with file.open(entry) as stream:
                     check_array(stream, entry.file_size, entry.filename)
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{what}: {error}") from error
+        raise InputError(what, "arrays in a ZIP file", f"a file in error ({error})") from error
 
 
 def _projection(data: bytes | None, settings: TrainSettings, here: Here) -> Projection | None:
@@ -318,7 +324,9 @@ def _projection(data: bytes | None, settings: TrainSettings, here: Here) -> Proj
             with np.errstate(all="ignore"):  # what overflows differs from what is finite
                 found.check_fitted(here.features, ~here.images.test)
     except ValueError as error:
-        raise ValueError(f"{PROJECTION}: {error}") from error
+        raise InputError(
+            PROJECTION, "the projection of the settings", f"a file in error ({error})"
+        ) from error
     return found
 
 
@@ -336,11 +344,11 @@ def _loaded(run: Run, file: io.BytesIO) -> Method:
         proof = certificate_numbers(method.certificate)
     except Exception as error:  # a stranger's arrays may fail a method in any way
         said = str(error).replace(str(file), "the file")[:80]  # its name in memory tells nothing
-        raise ValueError(f"{MODEL} is not a trained {settings.method} ({said})") from error
+        raise InputError(MODEL, f"a trained {settings.method}", f"a file in error ({said})") from error
     if settings_dict(method) != settings_dict(make_method(settings.method, **settings.method_settings)):
-        raise ValueError(f"{MODEL} was trained with other settings than {RUN} says")
+        raise InputError(f"settings of {MODEL}", f"those of {RUN}", "others")
     if proof != run.result["certificate"]:
-        raise ValueError(f"{MODEL} holds another certificate than {RUN}")
+        raise InputError(f"certificate of {MODEL}", f"that of {RUN}", "another")
     return method
 
 
@@ -355,11 +363,13 @@ def _check_weights(
         with np.errstate(all="ignore"):
             scores = np.asarray(method.score(Query(np.zeros((1, size), np.float32))))  # NaN times 0 is NaN
     except Exception as error:  # a stranger's arrays may fail a method in any way
-        raise ValueError(f"{MODEL} does not fit {size} columns of features ({str(error)[:120]})") from error
+        raise InputError(
+            MODEL, f"a model of {size} columns of features", f"one of others ({str(error)[:120]})"
+        ) from error
     if direction is not None and (direction.shape != (size,) or not np.isfinite(direction).all()):
-        raise ValueError(f"{MODEL} must have {size} finite weights, one a column of its features")
+        raise InputError(f"weights of {MODEL}", f"{size} finite numbers, one per column of its features")
     if scores.shape != (1,) or scores.dtype != np.float64 or not np.isfinite(scores).all():
-        raise ValueError(f"{MODEL} must give every sample one finite score")
+        raise InputError(f"scores by {MODEL}", "one finite number per sample")
 
 
 def _check_scores(method: Method, told: Floats, query: Query) -> None:
@@ -369,9 +379,10 @@ def _check_scores(method: Method, told: Floats, query: Query) -> None:
         wrong = np.flatnonzero(~(np.abs(found - told) <= SAME_SCORE * np.abs(told).max()))
     if len(wrong):
         row = wrong[0]
-        raise ValueError(
-            f"{SCORES} gives sample {row} the score {told[row]:g}, {MODEL} gives it {found[row]:g} "
-            "with the features that are here"
+        raise InputError(
+            f"score of sample {row} in {SCORES}",
+            f"{found[row]:g}, which {MODEL} gives on the features in this home",
+            f"{told[row]:g}",
         )
 
 

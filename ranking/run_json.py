@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ranking import make_method
+from ranking.errors import InputError
 from ranking.features import make_feature
 from ranking.features.projection import make_projection
 from ranking.image_graph import GRAPHS, is_graph_name
@@ -30,6 +31,8 @@ DEEPEST = 12  # brackets within brackets
 LONGEST_TEXT = 2000
 EXACT = 1e-12  # a number that follows from others is computed from the same doubles here and there
 ROUNDING = 1e-6  # of the bounds: by how much rounding may lift a dual above its primal (`LinearRisk.certify`)
+
+WORDS = {str: "a text", dict: "an object", bool: "true or false", int: "a whole number"}
 
 Json = dict[str, Any]
 
@@ -81,7 +84,7 @@ def read_run(text: bytes) -> Run:
     told = _parsed(text)
     settings = _settings(_get(told, "settings", dict))
     if _get(told, "state", str) not in ENDED:
-        raise ValueError(f"state must be one of {', '.join(ENDED)}, got {told['state'][:40]!r}")
+        raise InputError("state", f"one of {', '.join(ENDED)}", f"{told['state'][:40]!r}")
     result = _result(_get(told, "result", dict), _tolerance(settings))
     image_set = _get(told, "image_set", dict)
     result["imported"] = {
@@ -91,7 +94,7 @@ def read_run(text: bytes) -> Run:
     }
     created = _time(told, "created")
     if created is None:
-        raise ValueError("created must be a time")
+        raise InputError("created", "a time in seconds", "None")
     return Run(
         id="",
         kind="train",
@@ -115,11 +118,11 @@ def _parsed(text: bytes) -> Json:
             told, ensure_ascii=False
         ).encode()  # refuses halves of characters, which no page could show
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"run.json is not JSON ({str(error)[:80]})") from error
+        raise InputError("run.json", "JSON", str(error)[:80]) from error
     if not isinstance(told, dict) or told.get("kind") != KIND or told.get("format") != FORMAT:
-        raise ValueError(f"run.json must be a {KIND} of format {FORMAT}")
+        raise InputError("run.json", f"a {KIND} of format {FORMAT}")
     if _depth(told) > DEEPEST:
-        raise ValueError(f"run.json must be at most {DEEPEST} levels deep")
+        raise InputError("run.json", f"at most {DEEPEST} levels of brackets")
     return told
 
 
@@ -133,12 +136,16 @@ def _settings(told: Json) -> Json:
     for name in ("set", "query", "method"):
         _get(told, name, str)
     if not is_set_key(settings.set) or not 0 < len(settings.query) <= LONGEST_TEXT:
-        raise ValueError("its image set must have a key of letters and digits, and its query a name")
+        raise InputError(
+            "set and query",
+            "a key of letters and digits, and a name",
+            f"{settings.set:.40}, {settings.query:.40}",
+        )
     if settings.warm_start is not None and not is_run_id(_get(told, "warm_start", str)):
-        raise ValueError("warm_start must be the id of a run")
+        raise InputError("warm_start", "the id of a run", f"{settings.warm_start[:40]!r}")
     if settings.graph is not None and not is_graph_name(_get(told, "graph", str)):
-        raise ValueError(
-            f"graph must be one of {', '.join(GRAPHS)}, or the name of pairs, got {settings.graph[:40]!r}"
+        raise InputError(
+            "graph", f"one of {', '.join(GRAPHS)}, or the name of pairs", f"{settings.graph[:40]!r}"
         )
     make_method(settings.method, **settings.method_settings)
     for name, values in settings.features:
@@ -160,7 +167,7 @@ def _result(told: Json, tolerance: float | None) -> Json:
         if part in told:
             metrics = _get(told, part, dict)
             if not all(is_number(value) for value in metrics.values()) or len(metrics) > 100:
-                raise ValueError(f"the metrics of {part} must be numbers by name")
+                raise InputError(f"metrics of {part}", "at most 100 numbers by name", f"{metrics!r:.80}")
             result[part] = metrics
     if "certificate" in told:
         proof = told["certificate"]
@@ -168,7 +175,7 @@ def _result(told: Json, tolerance: float | None) -> Json:
             None if proof is None else _certificate(_get(told, "certificate", dict), tolerance)
         )
     if set(result) not in (set(), {"train", "test", "certificate"}):
-        raise ValueError("result must hold certificate, train and test, or nothing")
+        raise InputError("result", "certificate, train and test, or nothing", ", ".join(result))
     if result and "bounds" in told:
         result["bounds"] = _bounds(_get(told, "bounds", dict))
     return result
@@ -180,24 +187,27 @@ def _bounds(told: Json) -> Json:
     counts = [found[name] for name in ("large", "samples", "of")]
     whole = all(isinstance(count, int) and not isinstance(count, bool) for count in counts)
     if not whole or not all(is_number(value) and told[name] >= 0 for name, value in found.items()):
-        raise ValueError(f"bounds must hold {', '.join(Bounds._fields)}, as numbers from 0")
+        raise InputError("bounds", f"{', '.join(Bounds._fields)}, as numbers from 0", f"{found!r:.80}")
     return found
 
 
 def _certificate(proof: Json, tolerance: float | None) -> Json:
     bounds = {name: proof.get(name, "") for name in ("primal", "dual", "gap", "relative_gap", "seconds")}
     if not all(value is None or is_number(value) for value in bounds.values()):
-        raise ValueError("the certificate must hold primal, dual, gap, relative_gap and seconds, as numbers")
+        raise InputError("certificate", f"{', '.join(bounds)} as numbers", f"{bounds!r:.80}")
     converged, iterations = _get(proof, "converged", bool), _get(proof, "iterations", int)
     if converged and None in bounds.values():
-        raise ValueError("a certificate that says converged must know its bounds")
+        raise InputError("converged", "False, because a bound is missing", converged)
     if not is_number(iterations) or iterations < 0 or (bounds["seconds"] or 0) < 0:
-        raise ValueError("the certificate must count its iterations and seconds, from 0")
+        raise InputError(
+            "iterations and seconds", "numbers from 0", f"{iterations!r:.40}, {bounds['seconds']!r:.40}"
+        )
     _check_bounds(bounds)
     if converged and tolerance is not None and bounds["relative_gap"] > tolerance:
-        raise ValueError(
-            f"the certificate says converged at a relative gap of {bounds['relative_gap']:g}, "
-            f"its tolerance is {tolerance:g}"
+        raise InputError(
+            "relative gap of a training run that converged",
+            f"at most its tolerance of {tolerance:g}",
+            bounds["relative_gap"],
         )
     return {**bounds, "iterations": iterations, "converged": converged}
 
@@ -209,7 +219,7 @@ def _check_bounds(bounds: Json) -> None:
     """
     primal, dual = bounds["primal"], bounds["dual"]
     if primal is not None and primal < 0:
-        raise ValueError(f"the certificate's primal must not be negative, got {primal:g}")
+        raise InputError("primal of the certificate", "0 or more", primal)
     known = primal is not None and dual is not None
     gap = primal - dual if known else math.inf
     follow = {"gap": gap, "relative_gap": relative_gap(primal, dual) if known else math.inf}
@@ -218,20 +228,22 @@ def _check_bounds(bounds: Json) -> None:
         told = math.inf if bounds[name] is None else bounds[name]
         least = EXACT * (largest if name == "gap" else 1.0)
         if not math.isclose(told, expected, rel_tol=EXACT, abs_tol=least):
-            raise ValueError(f"the certificate's {name} is {told:g}, its primal and dual give {expected:g}")
+            raise InputError(
+                f"{name} of the certificate", f"{expected:g}, which primal and dual give", f"{told:g}"
+            )
     if -gap > ROUNDING * largest:
-        raise ValueError(f"the certificate's dual {dual:g} lies above its primal {primal:g}")
+        raise InputError("dual of the certificate", f"at most the primal of {primal:g}", f"{dual:g}")
 
 
 def _get(told: Json, name: str, kind: type) -> Any:
     value = told.get(name)
     if type(value) is not kind:
-        raise ValueError(f"{name} must be {kind.__name__}, got {value!r:.40}")
+        raise InputError(name, WORDS[kind], f"{value!r:.40}")
     return value
 
 
 def _time(told: Json, name: str) -> float | None:
     value = told.get(name)
     if value is not None and not (is_number(value) and 0 <= value <= LAST_TIME):
-        raise ValueError(f"{name} must be a time in seconds, got {value!r:.40}")
+        raise InputError(name, "a time in seconds", f"{value!r:.40}")
     return value

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
+from ranking.errors import InputError
 from ranking.text import readable
 from ranking.types import is_number
 
@@ -265,13 +266,13 @@ class TimingSettings:
         settings = cls(**values)
         share = settings.share
         if type(share) not in (int, float) or not LEAST_SHARE <= share <= 1:
-            raise ValueError(f"share must be a number from {LEAST_SHARE:g} to 1, got {share!r:.80}")
+            raise InputError("share", f"a number from {LEAST_SHARE:g} to 1", f"{share!r:.80}")
         for name, most in (("dimensions", 100_000), ("rounds", 1000)):
             value = getattr(settings, name)
             if type(value) is not int or not 1 <= value <= most:
-                raise ValueError(f"{name} must be a whole number from 1 to {most:,}, got {value!r:.80}")
+                raise InputError(name, f"a whole number from 1 to {most:,}", f"{value!r:.80}")
         if settings.parts not in TIMED:
-            raise ValueError(f"parts must be one of: {', '.join(TIMED)}; got {settings.parts!r:.80}")
+            raise InputError("parts", f"one of: {', '.join(TIMED)}", f"{settings.parts!r:.80}")
         return settings
 
     def to_json(self) -> dict[str, Any]:
@@ -371,8 +372,8 @@ def _named(values: Mapping[str, Any], what: str, example: str) -> Named:
     try:
         return tuple((str(name), dict(settings)) for name, settings in values[what])
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{what} must be a list of a name and settings each, as [['{example}', {{}}]], got {values[what]!r:.80}"
+        raise InputError(
+            what, f"a list of a name and settings each, as [['{example}', {{}}]]", f"{values[what]!r:.80}"
         ) from error
 
 
@@ -380,7 +381,7 @@ def _names(values: Mapping[str, Any], what: str, example: str) -> tuple[str, ...
     """The part of `values` called `what`, a list of names; `example`: one of them."""
     names = values[what]
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"{what} must be a list of names, as ['{example}'], got {names!r:.80}")
+        raise InputError(what, f"a list of names, as ['{example}']", f"{names!r:.80}")
     return tuple(names)
 
 
@@ -388,7 +389,7 @@ def _grids(told: Any) -> Grids:
     """Values by setting, as numbers; ValueError for anything else."""
     lists = told.values() if isinstance(told, dict) else [None]
     if not all(isinstance(values, list | tuple) and all(map(is_number, values)) for values in lists):
-        raise ValueError(f"grids must be numbers by setting, as {{'C': [1, 10]}}, got {told!r:.80}")
+        raise InputError("grids", "numbers by setting, as {'C': [1, 10]}", f"{told!r:.80}")
     return {str(name): tuple(map(float, values)) for name, values in told.items()}
 
 
@@ -400,28 +401,29 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
     ]
     needed = [name for name in known if name not in optional]
     for words, names in (
-        ("lack", [name for name in needed if name not in values]),
-        ("have an unknown", [name for name in values if name not in known]),
+        ("no", [name for name in needed if name not in values]),
+        ("an unknown", [name for name in values if name not in known]),
     ):
         if names:
-            expected = f"expected {', '.join(needed)} and, where wanted, {', '.join(optional)}"
-            raise ValueError(f"the settings of {what} {words} {', '.join(map(readable, names))}; {expected}")
+            expected = f"{', '.join(needed)} and, where wanted, {', '.join(optional)}"
+            raise InputError(f"settings of {what}", expected, f"{words} {', '.join(map(readable, names))}")
     for name in ("source_settings", "method_settings", "drawing", "network"):
         if not isinstance(values.get(name, {}), dict):
-            raise ValueError(f"{name} must be settings by name, as {{'seed': 1}}, got {values[name]!r:.80}")
+            raise InputError(name, "settings by name, as {'seed': 1}", f"{values[name]!r:.80}")
     if not isinstance(values.get("projection"), dict | None):
-        raise ValueError(
-            f"projection must be a kind and its settings, as {{'kind': 'PCA', 'components': 64}}, got "
-            f"{values['projection']!r:.80}"
+        raise InputError(
+            "projection",
+            "a kind and its settings, as {'kind': 'PCA', 'components': 64}",
+            f"{values['projection']!r:.80}",
         )
     for name in NAMES:
         if not isinstance(values.get(name, ""), str):
-            raise ValueError(f"{name} must be a text, got {values[name]!r:.80}")
+            raise InputError(name, "a text", f"{values[name]!r:.80}")
     for name in WHOLE_NUMBERS:
         if type(values.get(name, 0)) is not int:
-            raise ValueError(f"{name} must be a whole number, got {values[name]!r:.80}")
+            raise InputError(name, "a whole number", f"{values[name]!r:.80}")
     if not is_number(values.get("tolerance", 1e-3)):
-        raise ValueError(f"tolerance must be a number, got {values['tolerance']!r:.80}")
+        raise InputError("tolerance", "a number", f"{values['tolerance']!r:.80}")
     for name in TEXTS:
         if not isinstance(values.get(name), str | None):
-            raise ValueError(f"{name} must be a text, got {values[name]!r:.80}")
+            raise InputError(name, "a text", f"{values[name]!r:.80}")

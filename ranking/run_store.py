@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
+from ranking.errors import InputError
 from ranking.home import Home, LendingHome
 from ranking.job_queue import JobQueue
 from ranking.room_layout import home_in_words
@@ -86,7 +87,7 @@ class RunStore:
         prepared then. Looking and creating are one transaction, so of two equal calls one creates.
         """
         if kind not in get_args(Kind):
-            raise ValueError(f"no run is of kind {kind!r}; choose one of: {', '.join(get_args(Kind))}")
+            raise InputError("kind of a run", f"one of {', '.join(get_args(Kind))}", kind)
         written = json.dumps(settings, allow_nan=False)
         with self._home.change() as database:
             for equal in self.equal_runs(kind, settings) if once else ():
@@ -103,7 +104,7 @@ class RunStore:
         """A new run that ended elsewhere as `run` says (its id, folder and worker excepted); `prepare` fills its
         folder. All of it is there afterwards, or nothing."""
         if run.state not in ENDED:
-            raise ValueError(f"only a run that has ended can be admitted, this one is {run.state}")
+            raise InputError("run to admit", "one that has ended", run.state)
         row = {name: getattr(run, name) for name in TRAVELS} | {"name": checked_name(run.name)}
         for name in ("settings", "result"):
             row[name] = json.dumps(row[name], allow_nan=False)
@@ -140,20 +141,25 @@ class RunStore:
             for lender in self._lenders:
                 if (lent := lender.found(run_id)) is not None:
                     return lent
-            raise ValueError(
-                f"there is no run {run_id!r} in {home_in_words(self.home)}; choose one from the list of runs"
+            raise InputError(
+                "run",
+                f"the id of a run in {home_in_words(self.home)}",
+                f"{run_id!r}",
+                "choose one from the list of runs",
             )
         if not row["readable"]:
-            raise ValueError(f"run {run_id} has failed: {UNREADABLE}; start it again")
+            raise InputError(f"run {run_id}", "an intact row in the database", UNREADABLE, "start it again")
         return self._as_run(row)
 
     def own_run(self, run_id: str) -> Run:
         """The run, to be changed; ValueError where it is lent, and where `run` has one."""
         run = self.run(run_id)
         if run.lent:
-            raise ValueError(
-                f"{run.called} {run_id} is of the class workspace, which can only be looked at; "
-                "start one with its settings to have it in your own room"
+            raise InputError(
+                f"{run.called} {run_id}",
+                "a run of this workspace",
+                "one of the class workspace, which can only be looked at",
+                "start one with its settings to have it in your own room",
             )
         return run
 
@@ -190,9 +196,11 @@ class RunStore:
         """Write some of a run's columns (UPDATABLE)."""
         unknown = [name for name in columns if name not in UPDATABLE]
         if unknown or not columns:
-            raise ValueError(f"cannot update {unknown or 'nothing'} of a run; choose among {UPDATABLE}")
+            raise InputError(
+                "columns of a run", f"some of {', '.join(UPDATABLE)}", ", ".join(unknown) or "none"
+            )
         if columns.get("state", "queued") not in get_args(State):
-            raise ValueError(f"no state is called {columns['state']!r}; valid: {', '.join(get_args(State))}")
+            raise InputError("state of a run", f"one of {', '.join(get_args(State))}", columns["state"])
         for name in {"settings", "result"} & columns.keys():
             columns[name] = json.dumps(columns[name], allow_nan=False)
         assignments = ", ".join(f"{name} = :{name}" for name in columns)
@@ -243,13 +251,18 @@ class RunStore:
         with self._home.change() as database:
             run = self.own_run(run_id)
             if run.kind in INTAKES:
-                what = "an import" if run.kind == "import" else f"a {run.called}"
-                raise ValueError(
-                    f"run {run_id} is {what}; keep or discard it, only trainings and simulations are deleted"
+                raise InputError(
+                    f"{run.called} {run_id}",
+                    "a training run or a simulation to delete",
+                    run.kind,
+                    "keep or discard it instead",
                 )
             if run.state not in ENDED:
-                raise ValueError(
-                    f"{run.called} {run_id} is still {run.state}; cancel it first, then delete it"
+                raise InputError(
+                    f"{run.called} {run_id}",
+                    "a run that has ended",
+                    run.state,
+                    "cancel it first, then delete it",
                 )
             database.execute(
                 "update run set deleted = ? where id = ? and deleted is null", (time.time(), run_id)
@@ -293,7 +306,7 @@ class RunStore:
     def _row(self, run_id: str) -> sqlite3.Row | None:
         """The row of that id in this home, and whether it is readable; None where there is none."""
         if not is_run_id(run_id):
-            raise ValueError(f"{run_id[:40]!r} is not the id of a run: expected 10 letters a-z and digits")
+            raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
         with self._home.read() as database:
             row: sqlite3.Row | None = database.execute(
                 f"select *, {READABLE} as readable from run where id = ?", (run_id,)
@@ -326,14 +339,12 @@ def checked_name(name: str) -> str:
     shown as it is."""
     name = name.strip()
     if len(name) > LONGEST_NAME:
-        raise ValueError(f"a name must have at most {LONGEST_NAME} characters, got {len(name)}; shorten it")
+        raise InputError("length of a name", f"at most {LONGEST_NAME} characters", len(name), "shorten it")
     bad = next((c for c in name if unicodedata.category(c) in NOT_IN_NAMES or c in TURNS), None)
     if bad is not None:
-        raise ValueError(
-            f"a name must be plain text on one line, got the control character {bad!a}; leave it out"
-        )
+        raise InputError("name", "plain text on one line without control characters", f"{bad!a}", "remove it")
     if name and all(unicodedata.category(c) in UNSEEN or c in BLANK for c in name):
-        raise ValueError(
-            f"a name must have a character that can be seen, got only {name[:4]!a}; type one, or leave the name empty"
+        raise InputError(
+            "name", "a visible character", f"only {name[:4]!a}", "type one, or leave the name empty"
         )
     return name

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ranking.errors import InputError
 from ranking.home import Home, move_durably
 from ranking.room_layout import borrowers_of, home_in_words, lenders_of
 from ranking.room_quotas import bytes_of, check_disk
@@ -153,17 +154,23 @@ class Store(RunStore):
     def _set_folder(self, key: str) -> Path:
         rows = {row.key: row for row in self.image_sets()}
         if key not in rows:
-            there = ", ".join(f"{row.title} ({row.key})" for row in rows.values()) or "none yet, import one"
-            raise ValueError(
-                f"there is no image set {key[:80]!r} in {home_in_words(self.home)}; there are: {there}"
+            there = ", ".join(f"{row.title} ({row.key})" for row in rows.values())
+            raise InputError(
+                "image set",
+                f"the key of one in {home_in_words(self.home)}",
+                f"{key[:80]!r}",
+                f"choose one of: {there}" if there else "import one",
             )
         lent = [folder for one in self._lenders if (folder := one.set_folder(key)) is not None]
         if rows[key].lent and lent:
             return lent[0]
         folder = self._home.sets / key
         if not folder.is_dir():
-            raise ValueError(
-                f"the files of {rows[key].title} are gone from {home_in_words(self.home)}; import it again"
+            raise InputError(
+                f"image set {rows[key].title}",
+                f"its files in {home_in_words(self.home)}",
+                "none, because they are gone",
+                "import it again",
             )
         return folder
 
@@ -264,7 +271,7 @@ class Store(RunStore):
                 told = KeptVectors(name, title or settings.called, size, matched, time.time())
                 keep_vectors(self._home.vectors, settings.set, run.draft_vectors, told)
             elif not name or not vectors_file(self._home.vectors, settings.set, name).is_file():
-                raise ValueError(f"there is nothing to keep of look {run.id}; bring the file again")
+                raise _nothing_to_keep(run)
             self._decide(database, run, "kept")
         self.clear(run)
         return name
@@ -277,7 +284,7 @@ class Store(RunStore):
             run = self._decidable(run_id, "kept", ("features",))
             settings = run.result.get("network")
             if not settings:
-                raise ValueError(f"there is nothing to keep of look {run.id}; bring the file again")
+                raise _nothing_to_keep(run)
             name = network_name(settings)
             if run.brought_file.is_file():
                 called = title or FeaturesSettings.from_json(run.settings).called
@@ -294,7 +301,7 @@ class Store(RunStore):
             models = [one.settings["model"] for one in kept_networks(self._home.models) if one.name == name]
             live = [run for run in self.own_runs() if run.state not in ENDED and run.alive]
             if any(model in json.dumps(run.settings) for model in models for run in live):
-                raise ValueError("a training uses this model just now; wait until it has ended, or cancel it")
+                raise _in_use("model")
             remove_network(self._home.models, name)
             for model in models:
                 if not model_file(self._home.models, model).exists():
@@ -309,9 +316,7 @@ class Store(RunStore):
         with self._home.change():
             live = [run for run in self.own_runs(set_key=set_key) if run.state not in ENDED and run.alive]
             if any(name in json.dumps(run.settings) for run in live):
-                raise ValueError(
-                    "a training learns from these vectors just now; wait until it has ended, or cancel it"
-                )
+                raise _in_use("vectors")
             remove_vectors(self._home.vectors, set_key, name)
             cached_vectors_file(self._home.features, set_key, name).unlink(missing_ok=True)
 
@@ -327,18 +332,21 @@ class Store(RunStore):
             len(users) for room in borrowers_of(self.home) if (users := Store(room)._users_of_lent_set(key))
         ]
         if borrowed:
-            raise ValueError(
-                f"expected an image set that no run uses, this one is lent to all rooms, and in "
-                f"{counted(len(borrowed), 'room')} of others {counted(sum(borrowed), 'run')} used it; it can be taken "
-                "away when these are deleted for good"
+            raise InputError(
+                "image set",
+                "one that no run uses",
+                f"one that {counted(sum(borrowed), 'run')} in {counted(len(borrowed), 'room')} of others used",
+                "it is lent to all rooms: wait until these runs are deleted permanently",
             )
         with self._home.change() as database:
             self._row_of_set(database, key)
             users = self.users_of_set(key)
             if users:
-                raise ValueError(
-                    f"expected an image set that no run uses, this one is of {counted(len(users), 'run')}; delete them "
-                    "and empty the list of deleted ones first"
+                raise InputError(
+                    "image set",
+                    "one that no run uses",
+                    f"one of {counted(len(users), 'run')}",
+                    "delete them and empty the list of deleted ones first",
                 )
             database.execute(
                 "update image_set set deleted = ? where key = ? and deleted is null", (time.time(), key)
@@ -373,8 +381,11 @@ class Store(RunStore):
 
     def _row_of_set(self, database: sqlite3.Connection, key: str) -> None:
         if database.execute("select 1 from image_set where key = ?", (key,)).fetchone() is None:
-            raise ValueError(
-                f"there is no image set {key[:80]!r} in {home_in_words(self.home)}; choose one from the list"
+            raise InputError(
+                "image set",
+                f"the key of one in {home_in_words(self.home)}",
+                f"{key[:80]!r}",
+                "choose one from the list",
             )
 
     def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
@@ -429,14 +440,21 @@ class Store(RunStore):
     def _decidable(self, run_id: str, decision: str, kinds: Sequence[str] = INTAKES) -> Run:
         run = self.own_run(run_id)
         if run.kind not in kinds or run.state != "finished":
-            raise ValueError(
-                f"only a finished import can be {decision}; run {run_id} is a {run.state} {run.called}"
+            raise InputError(
+                f"run {run_id}", f"a finished import to be {decision}", f"a {run.state} {run.called}"
             )
         if run.looks and decision == "kept":
-            raise ValueError(f"run {run_id} has only looked at what was brought; import it, then keep it")
+            raise InputError(
+                f"run {run_id}",
+                "an import that built an image set",
+                "a look at what was uploaded",
+                "import it, then keep it",
+            )
         if run.result.get("decision", decision) != decision:
             again = "import it again" if run.kind == "import" else "bring it again"
-            raise ValueError(f"{run.called} {run_id} was {run.result['decision']} before; {again}")
+            raise InputError(
+                f"decision about {run.called} {run_id}", decision, str(run.result["decision"]), again
+            )
         return run
 
     def _admit(self, database: sqlite3.Connection, run: Run) -> str:
@@ -448,7 +466,7 @@ class Store(RunStore):
         result = run.result
         key = str(result["key"])
         if not is_set_key(key):
-            raise ValueError(f"an image set's key must be 8 to 128 letters and digits, got {key[:140]!r}")
+            raise InputError("key of an image set", "8 to 128 letters and digits", f"{key[:140]!r}")
         target = self._home.sets / key
         if run.draft.is_dir() and _files(run.draft) != _files(target):
             self._home.throw_away(
@@ -458,7 +476,12 @@ class Store(RunStore):
         elif target.is_dir():
             self._home.throw_away(run.draft)
         else:
-            raise ValueError(f"the files of import {run.id} are gone from {run.draft}; import it again")
+            raise InputError(
+                f"import {run.id}",
+                f"its files in {run.draft}",
+                "none, because they are gone",
+                "import it again",
+            )
         _insert(database, {**result, "source": run.settings["source"]})
         self._decide(database, run, "kept")
         return key
@@ -547,6 +570,18 @@ class LendingStore(LentRuns, Store):
     def computed_features(self) -> list[Path]:
         """The files of computed features, which never change."""
         return sorted(self._home.features.glob("*.npy"))
+
+
+def _nothing_to_keep(run: Run) -> InputError:
+    return InputError(f"{run.called} {run.id}", "features to keep", "none", "upload the file again")
+
+
+def _in_use(subject: str) -> InputError:
+    return InputError(
+        subject,
+        "no running training run that uses it",
+        remedy="wait until the run has ended, or cancel it",
+    )
 
 
 def _link(file: Path, target: Path) -> None:

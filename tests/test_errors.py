@@ -7,6 +7,8 @@ import pickle
 import pytest
 
 from ranking.errors import LONGEST, InputError
+from ranking.home import HomeError
+from ranking.room_quotas import FullError, NoRoomError, QuotaError
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,27 @@ def test_input_error_says_what_was_expected_what_came_and_the_remedy(parts, sent
 
 def test_an_error_shows_no_more_of_what_came_than_a_screen_holds():
     assert len(str(InputError("name", "a name", "x" * 10_000))) < LONGEST + 50
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            HomeError("the home folder /x", "disk full", "free some"),
+            "cannot use the home folder /x: disk full; free some",
+        ),
+        (HomeError("no such address"), "no such address"),
+        (QuotaError("this room", "has 5 runs", "wait"), "this room has 5 runs; wait"),
+        (
+            FullError("this room", "is full: it takes 2 of 1 GB", "delete some"),
+            "this room is full: it takes 2 of 1 GB; delete some",
+        ),
+        (NoRoomError("this server", "has 2 rooms", "ask the host"), "this server has 2 rooms; ask the host"),
+    ],
+)
+def test_an_error_of_a_home_says_what_cannot_be_used_why_and_what_to_do(error, sentence):
+    assert str(error) == sentence
+    assert isinstance(error, OSError)
+    assert isinstance(error, HomeError)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.remedy) == (type(error), sentence, error.remedy)

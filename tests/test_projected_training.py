@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from dated_pictures import dated
 from labelled_pictures import patches
+from refusals import refused
 
 from ranking import Query, label_training, order_training, training
 from ranking.asking_simulation import askers_of, asking_curves, deal
@@ -80,9 +81,7 @@ def test_a_run_without_projection_is_told_as_before_there_were_any(plain: Any) -
     assert told["projection"] == WHITE
     assert type(plain).from_json(told) == through
     for wrong in ("PCA", ["PCA"], 64):
-        with pytest.raises(
-            ValueError, match=r"projection must be a kind and its settings, as {'kind': 'PCA', "
-        ):
+        with refused("projection", repr(wrong)):
             type(plain).from_json({**plain.to_json(), "projection": wrong})
 
 

@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sqlite3
 import struct
 import zipfile
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import refusals
+from labelled_pictures import patches
 
 from ranking import method_class, run_archive, worker
 from ranking.archives import check_text, open_zip
+from ranking.errors import InputError
 from ranking.events import Report, events
 from ranking.run import STAYS, TRAVELS, Run
-from ranking.run_archive import EVENTS, MODEL, RUN, SCORES, export_run, import_run
+from ranking.run_archive import EVENTS, MODEL, PROJECTION, RUN, SCORES, VIEWS, export_run, import_run
 from ranking.run_json import read_run
 from ranking.store import Store
 
 Files = dict[str, bytes]
+SAMPLES = 48  # of the image set
+COLUMNS = 512  # of its features
 
 
-def trained(store: Store, key: str, **settings: Any) -> Run:
-    asked = {"set": key, "features": [["Colour", {}]], "query": "3", "method": "AP-SVM"}
-    run = store.create_run(
-        "train", {**asked, "method_settings": {"C": 10.0, **settings}, "warm_start": None, "graph": None}
-    )
+def trained(store: Store, **changes: Any) -> Run:
+    """A training on the one image set of a home, as a worker leaves it."""
+    settings = {"set": store.image_sets()[0].key, "features": [["Colour", {}]], "query": "day"}
+    settings |= {"method": "AP-SVM", "method_settings": {"C": 10.0}, "warm_start": None, "graph": None}
+    run = store.create_run("train", {**settings, **changes})
     report = Report(run.events_file)
     store.end_run(run.id, "finished", result=worker.train(store, run, report))
     report.flush()
@@ -40,11 +46,11 @@ def trained(store: Store, key: str, **settings: Any) -> Run:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A home with the digits and one training, that has a name and a star."""
+    """A home with an image set and one training, that has a name and a star."""
     store = Store(tmp_path_factory.mktemp("origin"))
-    asked = store.create_run("import", {"source": "Digits", "source_settings": {}})
-    store.end_run(asked.id, "finished", result=worker.import_images(store, asked, Report(asked.events_file)))
-    run = trained(store, store.keep(asked.id))
+    patches(store.home / "built", SAMPLES)
+    store.adopt(store.home / "built", "Patches")
+    run = trained(store)
     store.name_run(run.id, "=Größe 🏅")
     store.star_run(run.id)
     return store
@@ -61,6 +67,19 @@ def elsewhere(tmp_path: Path) -> Store:
     return Store(tmp_path / "elsewhere")
 
 
+@contextmanager
+def as_before(store: Store):
+    """The runs that are added within are removed permanently afterwards."""
+    before = {run.id for run in store.runs()}
+    try:
+        yield
+    finally:
+        for run in store.runs():
+            if run.id not in before:
+                store.delete_run(run.id)
+        store.empty_deleted()
+
+
 def unpacked(data: bytes) -> Files:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -74,64 +93,58 @@ def packed(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     return stream.getvalue()
 
 
+def with_files(exported: bytes, files: Files) -> bytes:
+    return packed({**unpacked(exported), **files})
+
+
 # ------------------------------------------------------------------------------------------- there and back
 
 
-def test_a_training_comes_back_as_it_was(origin: Store, exported: bytes, elsewhere: Store) -> None:
+def test_a_training_comes_back_as_it_was(origin, exported, elsewhere):
     [run] = origin.runs("train")
     back = import_run(elsewhere, exported)
     for column in fields(Run):
         if column.name in TRAVELS and column.name != "result":
-            assert getattr(run, column.name) != column.default, (
-                f"give the run of origin another {column.name}"
-            )
+            assert getattr(run, column.name) != column.default, f"give the run another {column.name}"
             assert getattr(back, column.name) == getattr(run, column.name), column.name
     assert {name: value for name, value in back.result.items() if name != "imported"} == run.result
     assert back.imported is not None
-    assert (back.imported["run"], back.imported["set_title"]) == (run.id, "Digits")
+    assert (back.imported["run"], back.imported["set_title"]) == (run.id, "Patches")
     assert np.array_equal(np.load(back.scores_file), np.load(run.scores_file))
     assert events(back) == events(run)
-    theirs, ours = (method_class("AP-SVM").load(one.model_file) for one in (run, back))
+    theirs, ours = (method_class("AP-SVM").load(each.model_file) for each in (run, back))
     assert np.array_equal(theirs.weights, ours.weights)
     assert theirs.certificate == ours.certificate
     assert back.id != run.id
     assert elsewhere.runs() == [back]
 
 
-def test_every_column_of_a_run_travels_or_stays(origin: Store) -> None:
+def test_every_column_of_a_run_travels_or_stays(origin):
     with closing(sqlite3.connect(origin.home / "ranking.sqlite")) as database:
         columns = {row[1] for row in database.execute("pragma table_info(run)")}
     assert len({*TRAVELS, *STAYS}) == len(TRAVELS) + len(STAYS)
     assert columns - {"number"} == {*TRAVELS, *STAYS} == {item.name for item in fields(Run)} - {"folder"}
 
 
-def test_what_was_imported_can_be_exported_again(exported: bytes, elsewhere: Store) -> None:
-    again = unpacked(export_run(elsewhere, import_run(elsewhere, exported).id))
+def test_the_archive_says_what_it_is_about_also_when_it_is_exported_again(origin, exported, elsewhere):
     before = unpacked(exported)
-    assert {name: again[name] for name in (SCORES, MODEL, EVENTS)} == {
-        name: before[name] for name in (SCORES, MODEL, EVENTS)
-    }
-    first, second = json.loads(before[RUN]), json.loads(again[RUN])
+    first = json.loads(before[RUN])
+    [row] = origin.image_sets()
+    counts = {"images": SAMPLES, "samples": SAMPLES}
+    title = {"key": row.key, "title": "Patches"}
+    assert first["image_set"] == {**title, "classes": list(row.classes), **counts}
+    assert (first["format"], first["exported_by"]["numpy"]) == (1, np.__version__)
+    assert "imported" not in first["result"]
+    again = unpacked(export_run(elsewhere, import_run(elsewhere, exported).id))
+    for name in (SCORES, MODEL, EVENTS):
+        assert again[name] == before[name], name
+    second = json.loads(again[RUN])
     for part in ("settings", "result", "state"):
         assert first[part] == second[part]
-    assert second["image_set"] == {name: first["image_set"][name] for name in ("key", "title")}
+    assert second["image_set"] == title
 
 
-def test_the_archive_says_what_it_is_about(origin: Store, exported: bytes) -> None:
-    told = json.loads(unpacked(exported)[RUN])
-    [row] = origin.image_sets()
-    assert told["image_set"] == {
-        "key": row.key,
-        "title": "Digits",
-        "classes": list(row.classes),
-        "images": 1797,
-        "samples": 1797,
-    }
-    assert (told["format"], told["exported_by"]["numpy"]) == (1, np.__version__)
-    assert "imported" not in told["result"]
-
-
-def test_what_was_left_out_is_told_with_the_reason(origin: Store, elsewhere: Store) -> None:
+def test_what_was_omitted_is_told_with_the_reason(origin, elsewhere):
     [run] = origin.runs("train")
     data = export_run(origin, run.id, {"ranking.csv": b"rank\n"}, {"ranking.png": "its pictures are gone"})
     assert "ranking.png" not in unpacked(data)
@@ -139,91 +152,90 @@ def test_what_was_left_out_is_told_with_the_reason(origin: Store, elsewhere: Sto
     assert import_run(elsewhere, data).has_scores
 
 
-def test_views_are_never_read_back(exported: bytes, elsewhere: Store) -> None:
-    files = unpacked(exported)
-    lies = {**files, "ranking.csv": b"rank,score\n1,=cmd|'/c calc'!A0\n", "ranking.png": b"\x89PNG lies"}
-    without = {name: content for name, content in files.items() if not name.startswith("ranking.")}
-    first, second = import_run(elsewhere, packed(lies)), import_run(elsewhere, packed(without))
+def test_views_are_never_read_back(exported, elsewhere):
+    lies = with_files(
+        exported, {"ranking.csv": b"rank,score\n1,=cmd|'/c calc'!A0\n", "ranking.png": b"\x89PNG"}
+    )
+    without = {name: content for name, content in unpacked(exported).items() if name not in VIEWS}
+    first, second = import_run(elsewhere, lies), import_run(elsewhere, packed(without))
     assert np.array_equal(np.load(first.scores_file), np.load(second.scores_file))
-    assert {file.name for file in first.folder.iterdir()} == {RUN, EVENTS, SCORES, MODEL} - {RUN}
+    assert {file.name for file in first.folder.iterdir()} == {EVENTS, SCORES, MODEL}
 
 
-def test_a_failed_training_goes_along_with_its_reason(origin: Store, elsewhere: Store) -> None:
-    run = origin.create_run("train", trained_settings(origin))
-    origin.end_run(run.id, "failed", "the oracle is silent")
-    try:
-        back = import_run(elsewhere, export_run(origin, run.id))
-    finally:
-        origin.delete_run(run.id)
-        origin.empty_deleted()
+def test_a_failed_training_is_exported_with_its_reason(origin, elsewhere):
+    [run] = origin.runs("train")
+    with as_before(origin):
+        failed = origin.create_run("train", run.settings)
+        origin.end_run(failed.id, "failed", "the oracle is silent")
+        back = import_run(elsewhere, export_run(origin, failed.id))
     assert (back.state, back.reason, set(back.result)) == ("failed", "the oracle is silent", {"imported"})
 
 
-def trained_settings(store: Store) -> dict[str, Any]:
-    return store.runs("train")[0].settings
-
-
-def test_what_cannot_be_exported_is_said(origin: Store, exported: bytes, elsewhere: Store) -> None:
-    going = elsewhere.create_run("train", {"set": "x" * 8})
-    expected = (
-        r"only a training that ranks images and has ended can be exported; run .* is a queued training$"
-    )
-    with pytest.raises(ValueError, match=expected):
-        export_run(elsewhere, going.id)
+def test_what_cannot_be_exported_is_refused(origin, exported, elsewhere):
+    queued = elsewhere.create_run("train", {"set": "x" * 8})
     of_labels = elsewhere.create_run("label", {"set": "x" * 8})
     elsewhere.end_run(of_labels.id, "finished")
-    with pytest.raises(ValueError, match=r"run .* is a finished training of labels$"):
-        export_run(elsewhere, of_labels.id)
+    for run, came in ((queued, "a queued training"), (of_labels, "a finished training of labels")):
+        with refusals.refused(f"run {run.id}", came):
+            export_run(elsewhere, run.id)
     run = import_run(elsewhere, exported)
     run.scores_file.unlink()
-    with pytest.raises(ValueError, match=rf"scores.npy of training {run.id} is gone from .*; train again"):
+    with refusals.refused(f"{SCORES} of training {run.id}"):
         export_run(elsewhere, run.id)
-    with pytest.raises(ValueError, match=r"no view is called 'x'; choose among ranking.csv, ranking.png"):
+    with refusals.refused("view", "'x'"):
         export_run(origin, origin.runs("train")[0].id, {"x": b""})
 
 
 # ------------------------------------------------------------------------------------------ hostile archives
 
 
-def refused(store: Store, data: bytes, why: str) -> None:
-    """Refused for that reason, with nothing left behind."""
+def refuses(store: Store, data: bytes, subject: str = "", came: object = None, inner: str = "") -> str:
+    """The file is refused, and nothing of it is left behind; the sentence of the error.
+
+    subject, came: of the error that is the reason. inner: the subject of that error's own reason. Empty for any.
+    """
     before = store.runs()
-    with pytest.raises(ValueError, match=why) as caught:
+    with refusals.refused("this file") as caught:
         import_run(store, data)
-    assert str(caught.value).startswith("this file cannot be imported: ")
-    assert "Expected a training that a ranking laboratory has exported" in str(caught.value)
+    reason: Any = caught.value.__cause__
+    assert not subject or (isinstance(reason, InputError) and reason.subject == subject), reason
+    assert came is None or reason.came == came, reason
+    assert not inner or reason.__cause__.subject == inner
     assert store.runs() == before
-    kept = {run.id for run in before}
-    assert {folder.name for folder in (store.home / "runs").iterdir()} == kept
+    assert {folder.name for folder in (store.home / "runs").iterdir()} == {run.id for run in before}
     assert not list((store.home / "trash").iterdir())
+    return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("../../../etc/passwd", r"'\.\./\.\./\.\./etc/passwd', which is not expected"),
-        ("/tmp/x", "'/tmp/x', which is not expected"),
-        ("lock", "'lock', which is not expected"),
-        ("events.jsonl/", "'events.jsonl/', which is not expected"),
-    ],
-)
-def test_no_other_name_is_let_in(exported: bytes, elsewhere: Store, name: str, why: str) -> None:
-    refused(elsewhere, packed({**unpacked(exported), name: b"x"}), why)
+def refused(store: Store, data: bytes, why: str) -> None:
+    """`refuses` for a pattern that the sentence holds, where the reason has no parts."""
+    assert re.search(why, refuses(store, data))
 
 
-@pytest.mark.parametrize("size", [0, 1, 21, 22, 1000])
-def test_what_is_no_zip_is_refused(exported: bytes, elsewhere: Store, size: int) -> None:
-    refused(elsewhere, exported[:size], "not a whole ZIP file")
-    refused(elsewhere, exported[size + 1 :][:-1], "not a whole ZIP file")
+def test_no_file_of_another_name_is_let_in(exported, elsewhere):
+    for name in ("../../../etc/passwd", "/tmp/x", "lock", "events.jsonl/"):
+        refuses(elsewhere, with_files(exported, {name: b"x"}), "names in the archive", f"{name!r}")
+    files = unpacked(exported)
+    del files[RUN]
+    refuses(elsewhere, packed(files), "archive", "none")
 
 
-def test_damage_anywhere_is_noticed(exported: bytes, elsewhere: Store) -> None:
+def test_what_is_no_whole_zip_file_is_refused(exported, elsewhere):
+    for size in (0, 1, 21, 22, 1000):
+        refuses(elsewhere, exported[:size], "archive")
+        refuses(elsewhere, exported[size + 1 :][:-1], "archive")
+    refuses(elsewhere, exported[:-2] + b"\x01\0x", "archive")  # with a comment
+    table = int.from_bytes(exported[-6:-2], "little")
+    refuses(elsewhere, exported[:table] + b"xx" + exported[table + 2 :], "archive")
+
+
+def test_damage_anywhere_is_noticed(exported, elsewhere):
     """Each of some bytes in turn: whatever is not refused is read back exactly."""
-    sound = {name: content for name, content in unpacked(exported).items() if not name.startswith("ranking.")}
+    sound = {name: content for name, content in unpacked(exported).items() if name not in VIEWS}
     refusals = 0
-    for place in np.random.default_rng(0).integers(0, len(exported), 60):
+    for position in np.random.default_rng(0).integers(0, len(exported), 60):
         damaged = bytearray(exported)
-        damaged[place] ^= 0x55
+        damaged[position] ^= 0x55
         try:
             run = import_run(elsewhere, bytes(damaged))
         except ValueError:
@@ -235,16 +247,17 @@ def test_damage_anywhere_is_noticed(exported: bytes, elsewhere: Store) -> None:
     assert refusals > 50
 
 
-def test_a_bomb_is_not_expanded(exported: bytes, elsewhere: Store) -> None:
-    bomb = packed({**unpacked(exported), EVENTS: bytes(19_000_000)})
+def test_a_bomb_is_not_expanded(exported, elsewhere):
+    bomb = with_files(exported, {EVENTS: bytes(19_000_000)})
     assert len(bomb) < 95_000
-    refused(elsewhere, bomb, "it expands to 19,.* bytes, expected at most")
-    refused(
-        elsewhere, packed({**unpacked(exported), RUN: bytes(3_000_000)}), "'run.json' has 3,000,000 bytes"
+    expanded = 19_000_000 + sum(
+        len(content) for name, content in unpacked(exported).items() if name != EVENTS
     )
+    refuses(elsewhere, bomb, "all that the archive expands to", expanded)
+    refuses(elsewhere, with_files(exported, {RUN: bytes(3_000_000)}), "'run.json'", 3_000_000)
 
 
-def test_overlapping_entries_are_refused(exported: bytes, elsewhere: Store) -> None:
+def test_overlapping_entries_are_refused(exported, elsewhere):
     """Two names for one content: the trick by which a small file expands to a huge one."""
     files = unpacked(exported)
     whole = bytearray(packed({RUN: files[RUN], EVENTS: b"first", "ranking.csv": b"other"}))
@@ -252,155 +265,156 @@ def test_overlapping_entries_are_refused(exported: bytes, elsewhere: Store) -> N
         offset = archive.getinfo(EVENTS).header_offset
     entry = whole.rindex(b"PK\x01\x02")  # that of ranking.csv
     whole[entry + 42 : entry + 46] = struct.pack("<I", offset)
-    refused(elsewhere, bytes(whole), "overlap|Overlap")
-    with pytest.raises(ValueError, match=r"overlaps another entry|Overlapped"):
+    refuses(elsewhere, bytes(whole), "'ranking.csv'")
+    with refusals.refused("'ranking.csv'"):
         open_zip(bytes(whole), run_archive.ROOM.get, 200.0)
 
 
-def test_two_entries_of_one_name_are_refused(exported: bytes, elsewhere: Store) -> None:
+def test_two_entries_of_one_name_are_refused(exported, elsewhere):
     stream = io.BytesIO(exported)
     with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(stream, "a") as archive:
         archive.writestr(RUN, "{}")
-    refused(elsewhere, stream.getvalue(), "holds 'run.json' twice")
+    refuses(elsewhere, stream.getvalue(), "names in the archive", "'run.json' twice")
 
 
-def test_a_long_table_of_contents_is_refused_before_it_is_read(elsewhere: Store) -> None:
-    refused(elsewhere, packed({f"file {number}": b"" for number in range(500)}), "table of contents has")
+def test_a_long_table_of_contents_is_refused_before_it_is_read(elsewhere):
+    refuses(elsewhere, packed({f"file {number}": b"" for number in range(500)}), "table of contents")
 
 
-def test_unusual_compression_is_refused(exported: bytes, elsewhere: Store) -> None:
-    refused(elsewhere, packed(unpacked(exported), zipfile.ZIP_LZMA), "compressed in an unusual way")
+def test_unusual_compression_is_refused(exported, elsewhere):
+    refuses(elsewhere, packed(unpacked(exported), zipfile.ZIP_LZMA), "'run.json'")
 
 
-def test_an_archive_that_is_too_large_is_refused(
-    exported: bytes, elsewhere: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_that_is_too_large_is_refused(exported, elsewhere, monkeypatch):
     monkeypatch.setattr(run_archive, "MOST_BYTES", len(exported) - 1)
-    refused(elsewhere, exported, rf"it has {len(exported):,} bytes, expected at most")
+    refuses(elsewhere, exported, "archive", len(exported))
 
 
 # -------------------------------------------------------------------------------------------- hostile content
 
+GONE: Any = object()
+
 
 def changed(exported: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    files = unpacked(exported)
-    told = json.loads(files[RUN])
-    change(told)
-    return packed({**files, RUN: json.dumps(told).encode()})
+    """The archive with another run.json."""
+    record = json.loads(unpacked(exported)[RUN])
+    change(record)
+    return with_files(exported, {RUN: json.dumps(record).encode()})
 
 
-def claim(**values: Any) -> Callable[[dict[str, Any]], object]:
-    """The certificate of run.json tells `values` instead."""
-    return lambda told: told["result"]["certificate"].update(values)
+def at(path: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    """The change to another value at `path`, keys with a dot between two. A dictionary is added to one that is there;
+    GONE takes the value away."""
+
+    def change(record: dict[str, Any]) -> None:
+        *parents, name = path.split(".")
+        for parent in parents:
+            record = record[parent]
+        if value is GONE:
+            del record[name]
+        elif isinstance(value, dict) and isinstance(record.get(name), dict):
+            record[name].update(value)
+        else:
+            record[name] = value
+
+    return change
 
 
-def of_part(part: str, change: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], object]:
-    return lambda told: change(told["result"][part])
+def proof(primal: Any, dual: Any, **values: Any) -> dict[str, Any]:
+    """The numbers of a certificate that follow from its bounds, but for `values`."""
+    gap = None if dual is None or primal is None else primal - dual
+    return {"primal": primal, "dual": dual, "gap": gap, "relative_gap": gap, **values}
 
 
-LONG = "x" * 81
 EXACT = {"large": 0, "samples": 0, "of": 48, "excess": 0.0, "score": 0.5}
-TEN = {"primal": 10.0, "dual": 9.99, "gap": 10.0 - 9.99, "relative_gap": (10.0 - 9.99) / 10.0}
-CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
-    (lambda told: told.update(format=2), "of format 1"),
-    (lambda told: told.update(kind="recipe"), "must be a ranking laboratory training"),
-    (lambda told: told.update(state="running"), "state must be one of finished, cancelled, failed"),
-    (lambda told: told.update(state=None), "state must be str, got None"),
-    (lambda told: told.update(name=LONG), "at most 80 characters, got 81"),
-    (lambda told: told.update(name="a\u202eb"), "control character"),
-    (lambda told: told.update(star=1), "star must be bool, got 1"),
-    (lambda told: told.update(created=None), "created must be a time"),
-    (lambda told: told.update(ended=1e300), "ended must be a time in seconds"),
-    (lambda told: told.update(reason="\ud800"), "is not JSON"),
-    (lambda told: told.update(result=[]), "result must be dict"),
-    (lambda told: told["result"].pop("certificate"), "certificate, train and test, or nothing"),
-    (lambda told: told["result"]["test"].update(AP="1"), "metrics of test must be numbers"),
-    (lambda told: told["result"]["test"].update(AP=10**400), "metrics of test must be numbers"),
-    (lambda told: told["result"]["test"].update(AP=0.999), "its test AP is 0.999, its scores give 0"),
-    (lambda told: told["result"].update(bounds=[]), "bounds must be dict"),
-    (
-        lambda told: told["result"].update(bounds={**EXACT, "of": None}),
-        "bounds must hold large, samples, of, excess, score",
-    ),
-    (
-        lambda told: told["result"].update(bounds={**EXACT, "of": 1.5}),
-        "bounds must hold large, samples, of, excess, score",
-    ),
-    (lambda told: told["result"].update(bounds={**EXACT, "excess": -1}), "bounds must hold large"),
-    (lambda told: told["result"].update(bounds={**EXACT, "score": 10**400}), "bounds must hold large"),
-    (lambda told: told["result"]["certificate"].update(primal="<b>"), "the certificate must hold primal"),
-    (lambda told: told["result"]["certificate"].update(gap=None), "converged must know its bounds"),
-    (lambda told: told["result"]["certificate"].update(iterations=10**400), "count its iterations"),
-    (claim(iterations=-1), "count its iterations and seconds, from 0"),
-    (claim(seconds=-1.0), "count its iterations and seconds, from 0"),
-    (
-        claim(primal=10.0, dual=1.0, gap=9.0, relative_gap=1e-5),
-        "relative_gap is 1e-05, its primal and dual give 0.9",
-    ),
-    (claim(**{**TEN, "gap": 0.011}), r"gap is 0\.011, its primal and dual give 0\.01"),
-    (claim(primal=None, dual=1.0, converged=False), "gap is .*, its primal and dual give inf"),
-    (claim(primal=1.0, dual=5.0, gap=-4.0, relative_gap=-4.0), "dual 5 lies above its primal 1"),
-    (
-        claim(primal=1.0, dual=1.0 + 1e-5, gap=1.0 - (1.0 + 1e-5), relative_gap=1.0 - (1.0 + 1e-5)),
-        "dual 1.00001 lies above its primal 1",
-    ),
-    (
-        claim(primal=-1.0, dual=-1.001, gap=1.001 - 1.0, relative_gap=1.001 - 1.0),
-        "primal must not be negative, got -1",
-    ),
-    (
-        claim(primal=-1.0, dual=None, gap=None, relative_gap=None, converged=False),
-        "primal must not be negative, got -1",
-    ),
-    (
-        claim(primal=1.0, dual=0.5, gap=0.5, relative_gap=0.5),
-        "converged at a relative gap of 0.5, .* is 0.001",
-    ),
-    (claim(**TEN, converged=False), "model.npz holds another certificate than run.json"),
-    (claim(converged=False), "model.npz holds another certificate"),
-    (lambda told: told["result"].update(certificate=None), "model.npz holds another certificate"),
-    (of_part("test", lambda told: told.pop("AP")), r"metrics of test must be AP, P@10, .*, got P@10"),
-    (of_part("train", lambda told: told.update({"P@7": 1.0})), "metrics of train must be AP, .*, got .*P@7"),
-    (
-        of_part("test", lambda told: told.update(samples=1e300)),
-        "test must count its positives and its samples",
-    ),
-    (of_part("test", lambda told: told.pop("positives")), "test must count its positives"),
-    (of_part("test", lambda told: told.update(positives=1.5)), "test must count its positives"),
-    (of_part("test", lambda told: told.update(samples=told["samples"] - 1)), "train and test count others"),
-    (of_part("test", lambda told: told.update(NDCG=1.5)), "test NDCG must be from 0 to 1, got 1.5"),
-    (lambda told: told["settings"].pop("query"), "lack query"),
-    (lambda told: told["settings"].update(run="x"), "have an unknown run"),
-    (lambda told: told["settings"].update(set="../../x"), "key of letters and digits"),
-    (lambda told: told["settings"].update(query=3), "query must be a text, got 3"),
-    (lambda told: told["settings"].update(query="7 of 9"), "'7 of 9'"),
-    (lambda told: told["settings"].update(method="TOP"), "'TOP'"),
-    (lambda told: told["settings"]["method_settings"].update(C=-1.0), "C of AP-SVM|AP-SVM: C"),
-    (lambda told: told["settings"]["method_settings"].update(C=11.0), "with other settings than run.json"),
-    (lambda told: told["settings"].update(features=[["SIFT", {}]]), "'SIFT'"),
-    (lambda told: told["settings"].update(warm_start="../x"), "warm_start must be the id of a run"),
-    (lambda told: told["settings"].update(warm_start=5), "warm_start must be a text, got 5"),
-    (lambda told: told["settings"].update(warm_start=""), "warm_start must be the id of a run"),
-    (lambda told: told["settings"].update(graph="friends"), "graph must be one of same image, .*'friends'"),
-    (lambda told: told["settings"].update(graph=5), "graph must be a text, got 5"),
-    (lambda told: told["settings"].update(method="SVM"), "AP-SVM|settings of SVM"),
-    (lambda told: told.update(note=json.loads("[" * 20 + "]" * 20)), "at most 12 levels deep"),
+TEN = proof(10.0, 9.99, relative_gap=(10.0 - 9.99) / 10.0)
+CERTIFICATE = "result.certificate"
+OPEN = {"converged": False}
+CHANGES: list[tuple[str, Any, str]] = [
+    ("format", 2, "run.json"),
+    ("kind", "recipe", "run.json"),
+    ("note", json.loads("[" * 20 + "]" * 20), "run.json"),
+    ("reason", "\ud800", "run.json"),
+    ("state", "running", "state"),
+    ("state", None, "state"),
+    ("name", "x" * 81, "length of a name"),
+    ("name", "a\u202eb", "name"),
+    ("star", 1, "star"),
+    ("created", None, "created"),
+    ("ended", 1e300, "ended"),
+    ("result", [], "result"),
+    (CERTIFICATE, GONE, "result"),
+    ("result.test.AP", "1", "metrics of test"),
+    ("result.test.AP", 10**400, "metrics of test"),
+    ("result.test.AP", 0.123, "test AP"),
+    ("result.test.AP", GONE, "metrics of test"),
+    ("result.train.P@7", 1.0, "metrics of train"),
+    ("result.test.samples", 1e300, "metrics of test"),
+    ("result.test.positives", GONE, "metrics of test"),
+    ("result.test.positives", 1.5, "metrics of test"),
+    ("result.test.samples", 15, SCORES),
+    ("result.test.NDCG", 1.5, "test NDCG"),
+    ("result.bounds", [], "bounds"),
+    ("result.bounds", {**EXACT, "of": None}, "bounds"),
+    ("result.bounds", {**EXACT, "of": 1.5}, "bounds"),
+    ("result.bounds", {**EXACT, "excess": -1}, "bounds"),
+    ("result.bounds", {**EXACT, "score": 10**400}, "bounds"),
+    (f"{CERTIFICATE}.primal", "<b>", "certificate"),
+    (f"{CERTIFICATE}.gap", None, "converged"),
+    (f"{CERTIFICATE}.iterations", 10**400, "iterations and seconds"),
+    (f"{CERTIFICATE}.iterations", -1, "iterations and seconds"),
+    (f"{CERTIFICATE}.seconds", -1.0, "iterations and seconds"),
+    (CERTIFICATE, proof(10.0, 1.0, relative_gap=1e-5), "relative_gap of the certificate"),
+    (CERTIFICATE, {**TEN, "gap": 0.011}, "gap of the certificate"),
+    (CERTIFICATE, proof(None, 1.0, gap=0.5, **OPEN), "gap of the certificate"),
+    (CERTIFICATE, proof(1.0, 5.0), "dual of the certificate"),
+    (CERTIFICATE, proof(1.0, 1.0 + 1e-5), "dual of the certificate"),
+    (CERTIFICATE, proof(-1.0, -1.001), "primal of the certificate"),
+    (CERTIFICATE, proof(-1.0, None, **OPEN), "primal of the certificate"),
+    (CERTIFICATE, proof(1.0, 0.5), "relative gap of a training run that converged"),
+    (CERTIFICATE, {**TEN, **OPEN}, "certificate of model.npz"),
+    (CERTIFICATE, OPEN, "certificate of model.npz"),
+    (CERTIFICATE, None, "certificate of model.npz"),
+    ("settings.query", GONE, "settings of a training"),
+    ("settings.run", "x", "settings of a training"),
+    ("settings.set", "../../x", "set and query"),
+    ("settings.query", "", "set and query"),
+    ("settings.query", 3, "query"),
+    ("settings.query", "7 of 9", ""),
+    ("settings.method", "Oracle", ""),
+    ("settings.method", "SVM", ""),
+    ("settings.method_settings.C", -1.0, ""),
+    ("settings.method_settings.C", 11.0, "settings of model.npz"),
+    ("settings.method_settings.name", 1, ""),
+    ("settings.method_settings.self", 1, ""),
+    ("settings.features", [["Smell", {}]], ""),
+    ("settings.features", [["HOG", {"smell": 1}]], ""),
+    ("settings.features", [["HOG", {"name": 1}]], ""),
+    ("settings.features", [["HOG", [[1, 2]]]], ""),
+    ("settings.projection", {"kind": "ICA"}, ""),
+    ("settings.warm_start", "../x", "warm_start"),
+    ("settings.warm_start", 5, "warm_start"),
+    ("settings.warm_start", "", "warm_start"),
+    ("settings.graph", "friends", "graph"),
+    ("settings.graph", 5, "graph"),
 ]
 
 
-@pytest.mark.parametrize(("change", "why"), CHANGES, ids=[why for _, why in CHANGES])
-def test_what_no_training_of_ours_would_say_is_refused(
-    origin: Store, exported: bytes, elsewhere: Store, change: Callable[[dict[str, Any]], object], why: str
-) -> None:
-    with pytest.raises(ValueError, match=why):
-        import_run(origin, changed(exported, change))  # where the set is, so that all checks are made
-    assert len(origin.runs("train")) == 1
+def test_what_no_training_of_ours_would_say_is_refused(origin, exported):
+    for path, value, subject in CHANGES:
+        try:
+            refuses(
+                origin, changed(exported, at(path, value)), subject
+            )  # where the set is: all checks are made
+        except BaseException as error:
+            error.add_note(f"{path} = {value!r:.80}")
+            raise
 
 
 @pytest.mark.parametrize(
     "bounds",
     [
-        {"primal": 1.0, "dual": 1.0 + 1e-9, "gap": 1.0 - (1.0 + 1e-9), "relative_gap": 1.0 - (1.0 + 1e-9)},
+        proof(1.0, 1.0 + 1e-9),
         {"primal": 0.0, "dual": 0.0, "gap": 0.0, "relative_gap": 0.0},
         {"primal": 0.0, "dual": -1.0, "gap": 1.0, "relative_gap": None, "converged": False},
         {"primal": 1.0, "dual": None, "gap": None, "relative_gap": None, "converged": False},
@@ -408,78 +422,28 @@ def test_what_no_training_of_ours_would_say_is_refused(
     ],
     ids=["rounding", "nothing to lose", "primal 0", "no dual yet", "beyond a double"],
 )
-def test_bounds_that_a_worker_can_write_are_read(exported: bytes, bounds: dict[str, Any]) -> None:
-    told = json.loads(unpacked(exported)[RUN])
-    told["result"]["certificate"].update(bounds)
-    read = read_run(json.dumps(told).encode()).result["certificate"]
-    assert bounds.items() <= read.items()
+def test_bounds_that_a_worker_can_write_are_read(exported, bounds):
+    record = unpacked(changed(exported, at(CERTIFICATE, bounds)))[RUN]
+    assert bounds.items() <= read_run(record).result["certificate"].items()
 
 
-def test_how_exact_its_max_marginals_are_comes_back(exported: bytes) -> None:
-    told = json.loads(unpacked(exported)[RUN])
-    assert "bounds" not in read_run(json.dumps(told).encode()).result
-    told["result"]["bounds"] = {**EXACT, "samples": 3, "excess": 0.25, "unknown": "<b>"}
-    assert read_run(json.dumps(told).encode()).result["bounds"] == {**EXACT, "samples": 3, "excess": 0.25}
+def test_how_exact_its_max_marginals_are_comes_back(exported):
+    assert "bounds" not in read_run(unpacked(exported)[RUN]).result
+    bounds = {**EXACT, "samples": 3, "excess": 0.25}
+    record = unpacked(changed(exported, at("result.bounds", {**bounds, "unknown": "<b>"})))[RUN]
+    assert read_run(record).result["bounds"] == bounds
 
 
-def test_what_this_version_does_not_know_is_left_out(exported: bytes, elsewhere: Store) -> None:
-    run = import_run(elsewhere, changed(exported, lambda told: told["result"].update(decision="kept", x=[1])))
+def test_what_this_version_does_not_know_is_omitted(exported, elsewhere):
+    run = import_run(elsewhere, changed(exported, at("result", {"decision": "kept", "x": [1]})))
     assert set(run.result) == {"certificate", "train", "test", "imported"}
 
 
-CUT_SHORT = b"\x93NUMPY\x01\x00" + (16).to_bytes(2, "little") + b"{'descr': '<f8',"
-HOSTILE_FILES = [
-    ({RUN: b'{"x": ' + b"[" * 700 + b"]" * 700 + b"}"}, ""),
-    ({SCORES: CUT_SHORT}, ""),
-    ({EVENTS: b"{}\n" * 100_001}, "events.jsonl has 100,001 lines, expected at most 100,000"),
-]
-HOSTILE_SETTINGS = [
-    lambda told: told["settings"].update(warm_start=5),
-    lambda told: told["settings"]["method_settings"].update(name=1),
-    lambda told: told["settings"]["method_settings"].update(self=1),
-    lambda told: told["settings"].update(features=[["HOG", {"name": 1}]]),
-    lambda told: told["settings"].update(features=[["HOG", [[1, 2]]]]),
-]
-
-
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        ({"method": "Oracle"}, "'Oracle'"),
-        ({"method_settings": {"C": -1.0}}, "C.*got -1"),
-        ({"features": [["Smell", {}]]}, "'Smell'"),
-        ({"features": [["HOG", {"smell": 1}]]}, "'?smell'?"),
-        ({"projection": {"kind": "ICA"}}, "'ICA'"),
-    ],
-)
-def test_what_a_training_says_it_was_made_with_is_checked_before_anything_is_kept(
-    exported: bytes, settings: dict[str, Any], why: str
-) -> None:
-    told = json.loads(unpacked(exported)[RUN])
-    told["settings"].update(settings)
-    with pytest.raises(ValueError, match=why):
-        read_run(json.dumps(told).encode())
-
-
-@pytest.mark.parametrize(("files", "why"), HOSTILE_FILES, ids=["deep", "cut short", "long curve"])
-def test_what_fails_a_reader_is_refused_in_words(
-    exported: bytes, elsewhere: Store, files: Files, why: str
-) -> None:
-    refused(elsewhere, packed({**unpacked(exported), **files}), f"this file cannot be imported: .*{why}")
-
-
-@pytest.mark.parametrize("change", HOSTILE_SETTINGS)
-def test_settings_that_fail_their_makers_are_refused_in_words(
-    exported: bytes, elsewhere: Store, change: Callable[[dict[str, Any]], object]
-) -> None:
-    refused(elsewhere, changed(exported, change), "this file cannot be imported: ")
-
-
-@pytest.mark.parametrize(
-    "text", [b"", b"\xff", b"[]", b"[" * 100_000, b'{"kind": NaN}', b"{" + b'"a":{' * 5000], ids=repr
-)
-def test_what_is_no_json_is_refused(exported: bytes, elsewhere: Store, text: bytes) -> None:
-    refused(elsewhere, packed({**unpacked(exported), RUN: text}), "run.json")
+def test_what_is_no_json_is_refused(exported, elsewhere):
+    texts = [b"", b"\xff", b"[]", b"[" * 100_000, b'{"kind": NaN}', b"{" + b'"a":{' * 5000]
+    for text in (*texts, b'{"x": ' + b"[" * 700 + b"]" * 700 + b"}"):
+        refuses(elsewhere, with_files(exported, {RUN: text}), "run.json")
+    refuses(elsewhere, with_files(exported, {EVENTS: b"{}\n" * 100_001}), EVENTS, 100_001)
 
 
 def npy(array: Any, **options: Any) -> bytes:
@@ -488,83 +452,80 @@ def npy(array: Any, **options: Any) -> bytes:
     return stream.getvalue()
 
 
-EMPTY_TEXTS = npy(np.zeros(0, "U1")).replace(b"<U1", b"<U0")
-EMPTY_TEXTS = EMPTY_TEXTS.replace(b"(0,), }             ", b"(30000000000000,), }")
-assert b"(30000000000000,)" in EMPTY_TEXTS
+def claiming(array: bytes, shape: str, claimed: str) -> bytes:
+    """The bytes of an array whose header claims another shape."""
+    before, after = (f"({text},), }}".encode().ljust(len(claimed) + 20) for text in (shape, claimed))
+    assert before in array
+    return array.replace(before, after)
+
+
+MANY = "30000000000000"
+EMPTY_TEXTS = claiming(npy(np.zeros(0, "U1")).replace(b"<U1", b"<U0"), "0", MANY)
+LARGE = claiming(npy(np.zeros(3)), "3", MANY)
 PICKLED = npy(np.array([{}], dtype=object), allow_pickle=True)
+CUT_SHORT = b"\x93NUMPY\x01\x00" + (16).to_bytes(2, "little") + b"{'descr': '<f8',"
 
 
 @pytest.mark.parametrize(
-    ("scores", "why"),
+    ("scores", "came"),
     [
-        (b"", "scores.npy is not an array"),
-        (b"\x93NUMPY", "scores.npy is not an array"),
-        (
-            npy(np.zeros(3)).replace(b"(3,), }", b"(3,,(   "),
-            "scores.npy is not an array .*multi-line statement",
-        ),
-        (PICKLED, "must hold numbers or text, got object"),
-        (EMPTY_TEXTS, "must hold numbers or text, got text of length 0"),
-        (npy(np.zeros(3))[:-1], "claims 24 bytes, it holds 23"),
-        (npy(np.zeros((3, 1))), r"must be \(n,\) finite float64"),
-        (npy(np.zeros(3, np.float32)), r"must be \(n,\) finite float64"),
-        (npy(np.array([np.nan])), r"must be \(n,\) finite float64"),
-        (npy(np.zeros(0)), r"must be \(n,\) finite float64"),
+        (b"", None),
+        (b"\x93NUMPY", None),
+        (b"\x93NUMPY\x03\x00" + npy(np.zeros(3))[8:], "format (3, 0)"),
+        (CUT_SHORT, None),
+        (npy(np.zeros(3)).replace(b"(3,), }", b"(3,,(   "), None),
+        (PICKLED, "object"),
+        (EMPTY_TEXTS, "text of length 0"),
+        (LARGE, 24),
+        (npy(np.zeros(3))[:-1], 23),
+        (npy(np.zeros((3, 1))), "float64 of shape (3, 1)"),
+        (npy(np.zeros(3, np.float32)), "float32 of shape (3,)"),
+        (npy(np.array([np.nan])), "float64 of shape (1,)"),
+        (npy(np.zeros(0)), "float64 of shape (0,)"),
     ],
 )
-def test_scores_are_numbers_and_nothing_else(
-    exported: bytes, elsewhere: Store, scores: bytes, why: str
-) -> None:
-    refused(elsewhere, packed({**unpacked(exported), SCORES: scores}), why)
+def test_scores_are_numbers_and_nothing_else(exported, elsewhere, scores, came):
+    refuses(elsewhere, with_files(exported, {SCORES: scores}), SCORES, came)
 
 
 @pytest.mark.parametrize("order", "<>")
-def test_letters_that_unicode_does_not_have_are_no_text(order: str) -> None:
+def test_letters_that_unicode_does_not_have_are_no_text(order):
     letters = np.array([65, 0x10FFFF, 0x110000, 0xFFFFFFFF], f"{order}u4").view(f"{order}U1")
-    check_text(letters[:2], "x")
-    check_text(np.array("a"), "x")
-    check_text(letters[:0], "x")
+    for text in (letters[:2], np.array("a"), letters[:0]):
+        check_text(text, "x")
     for last in (3, 4):
-        with pytest.raises(ValueError, match="x must hold text, got letters that Unicode does not have"):
+        with refusals.refused("x"):
             check_text(letters[:last], "x")
 
 
-def test_an_array_that_claims_more_than_it_holds_takes_no_memory(exported: bytes, elsewhere: Store) -> None:
-    claim = npy(np.zeros(3)).replace(b"'shape': (3,), }               ", b"'shape': (30000000000000,), }  ")
-    assert b"30000000000000" in claim
-    refused(elsewhere, packed({**unpacked(exported), SCORES: claim}), "claims 240,000,000,000,000 bytes")
-    files = unpacked(unpacked(exported)[MODEL])
-    model = packed({**files, "direction.npy": claim})
-    refused(
-        elsewhere, packed({**unpacked(exported), MODEL: model}), "direction.npy claims 240,000,000,000,000"
-    )
+def test_scores_of_another_set_are_refused_where_the_set_is_here(origin, exported, elsewhere):
+    few = with_files(exported, {SCORES: npy(np.arange(SAMPLES - 1.0))})
+    refuses(elsewhere, few, SCORES, SAMPLES - 1)
+    refuses(elsewhere, changed(exported, at("result.test.NDCG", 1.5)), "test NDCG")
+    train = json.loads(unpacked(exported)[RUN])["result"]["train"]["samples"]
+    fewer = changed(few, at("result.train.samples", train - 1))
+    refuses(origin, fewer, SCORES, SAMPLES - 1)
+    assert import_run(elsewhere, fewer).has_scores, "no set, no check"
 
 
-def test_scores_of_another_set_are_refused_where_the_set_is_here(origin: Store, exported: bytes) -> None:
-    few = packed({**unpacked(exported), SCORES: npy(np.arange(1796.0))})
-    refused(origin, few, "1796 numbers, the metrics of train and test count others")
-    fewer = changed(few, of_part("train", lambda told: told.update(samples=told["samples"] - 1)))
-    refused(origin, fewer, "must have 1797 numbers, one a sample of Digits, got 1796")
+def test_half_a_result_is_refused(exported, elsewhere):
+    for missing, kept in ((SCORES, MODEL), (MODEL, SCORES)):
+        files = unpacked(exported)
+        del files[missing]
+        refuses(elsewhere, packed(files), f"{MODEL}, {SCORES} and {PROJECTION}", kept)
 
 
-@pytest.mark.parametrize("missing", [SCORES, MODEL])
-def test_half_a_result_is_refused(exported: bytes, elsewhere: Store, missing: str) -> None:
-    files = unpacked(exported)
-    del files[missing]
-    refused(elsewhere, packed(files), "must hold model.npz and scores.npy exactly where")
-
-
-def test_a_model_is_checked_by_its_method(exported: bytes, elsewhere: Store) -> None:
-    files = unpacked(exported)
-    arrays = unpacked(files[MODEL])
-    for model, why in (
-        (b"no zip", "model.npz: it is not a whole ZIP file"),
-        (packed({**arrays, "direction.npy": PICKLED}), "direction.npy must hold numbers or text"),
-        (packed({"direction.npy": arrays["direction.npy"]}), "model.npz is not a trained AP-SVM"),
-        (packed({**arrays, "../x.npy": b""}), "which is not expected"),
-        (packed({**arrays, "header.npy": npy(np.array("[" * 100_000))}), "model.npz is not a trained AP-SVM"),
+def test_a_model_is_checked_by_its_method(exported, elsewhere):
+    arrays = unpacked(unpacked(exported)[MODEL])
+    for model, inner in (
+        (b"no zip", "archive"),
+        (packed({**arrays, "direction.npy": PICKLED}), "direction.npy"),
+        (packed({**arrays, "direction.npy": LARGE}), "direction.npy"),
+        (packed({**arrays, "../x.npy": b""}), "names in the archive"),
+        (packed({"direction.npy": arrays["direction.npy"]}), ""),
+        (packed({**arrays, "header.npy": npy(np.array("[" * 100_000))}), ""),
     ):
-        refused(elsewhere, packed({**files, MODEL: model}), why)
+        refuses(elsewhere, with_files(exported, {MODEL: model}), MODEL, inner=inner)
 
 
 # -------------------------------------------------------------------------------------- a model of its scores
@@ -572,73 +533,50 @@ def test_a_model_is_checked_by_its_method(exported: bytes, elsewhere: Store) -> 
 
 def with_weights(exported: bytes, change: Callable[[Any], Any]) -> bytes:
     """The archive with other weights in its model, and everything else kept."""
-    files = unpacked(exported)
-    arrays = unpacked(files[MODEL])
+    arrays = unpacked(unpacked(exported)[MODEL])
     weights = np.load(io.BytesIO(arrays["direction.npy"]))
-    return packed({**files, MODEL: packed({**arrays, "direction.npy": npy(change(weights))})})
+    return with_files(exported, {MODEL: packed({**arrays, "direction.npy": npy(change(weights))})})
 
 
-def with_first(weights: Any, value: float) -> Any:
-    return np.concatenate([[value], weights[1:]])
-
-
-FOREIGN: list[tuple[Callable[[Any], Any], str]] = [
-    (lambda weights: with_first(weights, np.nan), "must have 512 finite weights"),
-    (lambda weights: with_first(weights, np.inf), "must have 512 finite weights"),
-    (lambda weights: weights[:-1], "does not fit 512 columns of features .*trained on 511 features"),
-    (
-        lambda weights: np.append(weights, 0.0),
-        "does not fit 512 columns of features .*trained on 513 features",
-    ),
-    (lambda weights: weights[:, None], "does not fit 512 columns of features .*must have shape"),
-    (
-        lambda weights: np.stack([weights, weights]),
-        "does not fit 512 columns of features .*trained on 2 features",
-    ),
-    (lambda weights: weights.astype(str), "does not fit 512 columns of features"),
-]
-
-
-@pytest.mark.parametrize(("change", "why"), FOREIGN, ids=[str(number) for number in range(len(FOREIGN))])
-def test_weights_are_finite_and_one_a_column_wherever_they_come(
-    exported: bytes, elsewhere: Store, change: Callable[[Any], Any], why: str
-) -> None:
-    refused(elsewhere, with_weights(exported, change), why)
+def test_weights_are_finite_and_one_a_column_wherever_they_come(exported, elsewhere):
+    changes: list[tuple[Callable[[Any], Any], str]] = [
+        (lambda weights: np.append(np.nan, weights[1:]), f"weights of {MODEL}"),
+        (lambda weights: np.append(np.inf, weights[1:]), f"weights of {MODEL}"),
+        (lambda weights: weights[:-1], MODEL),
+        (lambda weights: np.append(weights, 0.0), MODEL),
+        (lambda weights: weights[:, None], MODEL),
+        (lambda weights: np.stack([weights, weights]), MODEL),
+        (lambda weights: weights.astype(str), MODEL),
+    ]
+    for change, subject in changes:
+        refuses(elsewhere, with_weights(exported, change), subject)
 
 
 @pytest.mark.parametrize("change", [np.negative, np.flip, lambda w: 1.001 * w, lambda w: 1e308 * w])
-def test_weights_of_other_scores_are_refused_where_the_features_are_here(
-    origin: Store, exported: bytes, elsewhere: Store, change: Callable[[Any], Any]
-) -> None:
+def test_weights_of_other_scores_are_refused_where_the_features_are_here(origin, exported, elsewhere, change):
     foreign = with_weights(exported, change)
-    refused(origin, foreign, "scores.npy gives sample .* the score .*, model.npz gives it")
+    with refusals.refused("this file") as caught:
+        import_run(origin, foreign)
+    assert SCORES in caught.value.__cause__.subject
     back = import_run(elsewhere, foreign)
-    assert back.imported is not None
     assert back.imported["checked"] == {"metrics": False, "scores": False}, "and is marked"
 
 
-def test_what_was_checked_is_marked_and_no_feature_is_computed(
-    origin: Store, exported: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lies = changed(exported, lambda told: told["result"].update(imported={"checked": {"scores": True}}))
-    kept = []
-    try:
-        kept.append(import_run(origin, exported))
+def test_what_was_checked_is_marked_and_no_feature_is_computed(origin, exported, monkeypatch):
+    lies = changed(exported, at("result", {"imported": {"checked": {"scores": True}}}))
+    with as_before(origin):
+        kept = [import_run(origin, exported)]
         monkeypatch.setattr(Store, "features", origin.home / "empty")
         kept.append(import_run(origin, lies))
         assert not (origin.home / "empty").exists()
-    finally:
-        for run in kept:
-            origin.delete_run(run.id)
-        origin.empty_deleted()
-    assert [(run.imported or {})["checked"] for run in kept] == [
+    assert [run.imported["checked"] for run in kept] == [
         {"metrics": True, "scores": True},
         {"metrics": True, "scores": False},
     ]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "settings",
     [
         {"method_settings": {"C": 1e8, "tolerance": 1e-7, "max_iterations": 20}},
         {"method_settings": {"C": 1e-8}},
@@ -647,27 +585,15 @@ def test_what_was_checked_is_marked_and_no_feature_is_computed(
     ],
     ids=str,
 )
-def test_an_honest_training_at_the_ends_of_what_can_be_asked_is_let_in(
-    origin: Store, given: dict[str, Any]
-) -> None:
+def test_an_honest_training_at_the_ends_of_what_can_be_asked_is_let_in(origin, settings):
     """Rounding is allowed for: certificate and scores are those of a worker, at bounds of all sizes."""
-    [first] = origin.runs("train")
-    asked = {**first.settings, **given}
-    run = origin.create_run("train", asked)
-    origin.end_run(run.id, "finished", result=worker.train(origin, run, Report(run.events_file)))
-    kept = [run]
-    try:
-        kept.append(import_run(origin, export_run(origin, run.id)))
-        assert (kept[1].imported or {})["checked"] == {"metrics": True, "scores": True}
-    finally:
-        for one in kept:
-            origin.delete_run(one.id)
-        origin.empty_deleted()
+    with as_before(origin):
+        run = trained(origin, **settings)
+        back = import_run(origin, export_run(origin, run.id))
+    assert back.imported["checked"] == {"metrics": True, "scores": True}
 
 
-def test_a_full_disk_in_an_import_leaves_nothing(
-    exported: bytes, elsewhere: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_in_an_import_leaves_nothing(exported, elsewhere, monkeypatch):
     write = Path.write_bytes
 
     def fill(path: Path, content: bytes) -> int:
@@ -677,7 +603,7 @@ def test_a_full_disk_in_an_import_leaves_nothing(
         return write(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", fill)
-    with pytest.raises(OSError, match="No space left on device; free some space there"):
+    with pytest.raises(OSError, match="No space left on device"):
         import_run(elsewhere, exported)
     assert elsewhere.runs() == []
     assert not list((elsewhere.home / "runs").iterdir())

@@ -140,7 +140,7 @@ def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run,
         return packed({**files, RUN: json.dumps(told).encode(), EDGES: file})
 
     graph, last = edges_name(edges), np.array([[0, samples]])
-    refused(elsewhere, naming(graph, npy(edges[1:])), "edges.npy holds other pairs than its settings name")
+    refused(elsewhere, naming(graph, npy(edges[1:])), "edges.npy: ")
     turned = np.ascontiguousarray(edges[:, ::-1])
     refused(elsewhere, naming(edges_name(turned), npy(turned)), "edges.npy: row 0: ")
     refused(elsewhere, naming(graph, npy(edges.astype(float))), "edges.npy: pairs: .* float64")
@@ -161,7 +161,7 @@ def test_pairs_of_a_training_that_is_refused_are_not_kept(origin: Store, run: Ru
     refused(
         origin,
         packed({**files, RUN: json.dumps(told).encode(), EDGES: npy(others)}),
-        "scores.npy gives sample",
+        "score of sample",
     )
     assert sorted(origin.edges.glob("*/*")) == kept
 

@@ -6,11 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from ranking.run_settings import (
     AskingSettings,
+    FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
+    LookSettings,
     OrderTrainSettings,
     StudySettings,
     TrainSettings,
@@ -25,94 +28,69 @@ ORDERS = OrderTrainSettings(
     "key", (("HOG", {}),), "year", "MidRank", {"trees": 2}, {"first": "lowest number", "length": 20}
 )
 STUDY = StudySettings("key", (("HOG", {}),), "year", "number of trees", {"longest": 5}, {"length": 8})
-KINDS = [
-    TRAINING,
-    LABELS,
-    ASKING,
-    ORDERS,
-    STUDY,
+LEARNING = {
+    "training": TRAINING,
+    "training of labels": LABELS,
+    "simulation": ASKING,
+    "training of orders": ORDERS,
+    "study": STUDY,
+}
+INTAKES = [
     ImportSettings("Digits", {"seed": 1}),
     ImportSettings("Digits"),
+    ImportSettings("COCO", brought="x"),
 ]
-Asked = (
-    TrainSettings | LabelTrainSettings | AskingSettings | OrderTrainSettings | StudySettings | ImportSettings
-)
+INTAKES += [LookSettings("/x"), LookSettings("", "COCO", {"seed": 1}, "x"), FeaturesSettings("key", "/x")]
 
 
-@pytest.mark.parametrize("settings", KINDS)
-def test_settings_survive_json(settings: Asked) -> None:
-    written = settings.to_json()
-    assert json.loads(json.dumps(written)) == written
-    assert type(settings).from_json(written) == settings
+def test_settings_survive_json():
+    for settings in (*LEARNING.values(), *INTAKES):
+        written = settings.to_json()
+        assert json.loads(json.dumps(written)) == written
+        assert type(settings).from_json(written) == settings
 
 
-@pytest.mark.parametrize("settings", [TRAINING, LABELS, ASKING, ORDERS, STUDY])
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"sede": 1}, "have an unknown sede; expected set, features, "),
-        ({"\u202ea": 1}, "have an unknown \ufffda; expected set, features, "),
-        (
-            {"features": "HOG"},
-            r"features must be a list of a name and settings each, as \[\['HOG', {}\]\], got ",
-        ),
-        ({"features": [["HOG", 3]]}, "features must be a list"),
-        ({"features": None}, "features must be a list"),
-    ],
-)
-def test_settings_of_another_form_say_what_is_expected(
-    settings: Asked, changes: dict[str, Any], expected: str
-) -> None:
-    with pytest.raises(ValueError, match=expected):
-        type(settings).from_json({**settings.to_json(), **changes})
+@pytest.mark.parametrize("called", LEARNING)
+def test_settings_of_another_form_say_what_is_expected(called):
+    settings = LEARNING[called]
+    with refused(f"settings of a {called}", "an unknown sede") as caught:
+        type(settings).from_json({**settings.to_json(), "sede": 1})
+    assert caught.value.expected.startswith("set, features, ")
+    with refused(f"settings of a {called}", "an unknown \ufffda"):
+        type(settings).from_json({**settings.to_json(), "\u202ea": 1})
+    for features in ("HOG", [["HOG", 3]], None):
+        with refused("features", repr(features)):
+            type(settings).from_json({**settings.to_json(), "features": features})
 
 
-@pytest.mark.parametrize(
-    ("settings", "changes", "expected"),
-    [
-        (
-            TRAINING,
-            {"method_settings": None},
-            "method_settings must be settings by name, as {'seed': 1}, got None",
-        ),
-        (TRAINING, {"set": 5}, "set must be a text, got 5"),
-        (TRAINING, {"query": ["a"]}, r"query must be a text, got \['a'\]"),
-        (TRAINING, {"warm_start": 5}, "warm_start must be a text, got 5"),
-        (ORDERS, {"criterion": {}}, "criterion must be a text, got {}"),
-        (ORDERS, {"drawing": 8}, "drawing must be settings by name"),
-        (LABELS, {"method_settings": []}, "method_settings must be settings by name"),
-        (LABELS, {"min_images": 2.5}, "min_images must be a whole number, got 2.5"),
-        (
-            LABELS,
-            {"query": "sea"},
-            "the settings of a training of labels have an unknown query; expected set, ",
-        ),
-        (
-            ASKING,
-            {"methods": "C-star p@k"},
-            r"methods must be a list .* as \[\['C-star p@k', {}\]\], got 'C-star",
-        ),
-        (
-            ASKING,
-            {"strategies": "entropy"},
-            r"strategies must be a list of names, as \['entropy'\], got 'entropy'",
-        ),
-        (ASKING, {"strategies": [1]}, "strategies must be a list of names"),
-        (ASKING, {"questions": "10"}, "questions must be a whole number, got '10'"),
-        (ASKING, {"folds": True}, "folds must be a whole number, got True"),
-        (ASKING, {"seed": None}, "seed must be a whole number, got None"),
-    ],
-)
-def test_each_part_of_the_settings_is_checked(
-    settings: Asked, changes: dict[str, Any], expected: str
-) -> None:
-    with pytest.raises(ValueError, match=expected):
-        type(settings).from_json({**settings.to_json(), **changes})
+def test_each_part_of_the_settings_is_checked():
+    cases: list[tuple[Any, str, Any]] = [
+        (TRAINING, "method_settings", None),
+        (TRAINING, "set", 5),
+        (TRAINING, "query", ["a"]),
+        (TRAINING, "warm_start", 5),
+        (TRAINING, "projection", "PCA"),
+        (ORDERS, "criterion", {}),
+        (ORDERS, "drawing", 8),
+        (LABELS, "method_settings", []),
+        (LABELS, "min_images", 2.5),
+        (ASKING, "methods", "C-star p@k"),
+        (ASKING, "strategies", "entropy"),
+        (ASKING, "strategies", [1]),
+        (ASKING, "questions", "10"),
+        (ASKING, "folds", True),
+        (ASKING, "seed", None),
+        (LookSettings("/x"), "look", 3),
+        (FeaturesSettings("key"), "network", []),
+    ]
+    for settings, name, value in cases:
+        with refused(name, repr(value)):
+            type(settings).from_json({**settings.to_json(), name: value})
 
 
-def test_what_the_contract_says_of_a_simulation() -> None:
+def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
     assert (ASKING.questions, ASKING.folds, ASKING.seed, ASKING.min_images) == (10, 5, 0, 20)
-    with pytest.raises(
-        ValueError, match="the settings of a simulation lack strategies; expected set, features, m"
-    ):
+    with refused("settings of a simulation", "no strategies"):
         AskingSettings.from_json({"set": "key", "features": [], "methods": []})
+    with refused("settings of a training of labels", "an unknown query"):
+        LabelTrainSettings.from_json({**LABELS.to_json(), "query": "sea"})

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from ranking import make_method, timing_studies
 from ranking.run_settings import TimingSettings
@@ -159,21 +160,21 @@ def test_an_outcome_comes_back_from_json(outcome: TimingOutcome) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("settings", "subject", "came"),
     [
-        ({"share": 2}, r"share must be a number from 0.05 to 1, got 2"),
-        ({"share": "all"}, "share must be a number"),
-        ({"rounds": 0}, "rounds must be a whole number from 1 to 1,000, got 0"),
-        ({"dimensions": 2.5}, "dimensions must be a whole number from 1 to 100,000, got 2.5"),
-        ({"parts": "all"}, "parts must be one of: tables, tables and figures; got 'all'"),
-        ({"parts": None}, "parts must be one of"),
-        ({"seed": "x"}, "seed must be a whole number"),
-        ({"size": 3}, "the settings of a timing have an unknown size"),
+        ({"share": 2}, "share", "2"),
+        ({"share": "all"}, "share", "'all'"),
+        ({"rounds": 0}, "rounds", "0"),
+        ({"dimensions": 2.5}, "dimensions", "2.5"),
+        ({"parts": "all"}, "parts", "'all'"),
+        ({"parts": None}, "parts", "None"),
+        ({"seed": "x"}, "seed", "'x'"),
+        ({"size": 3}, "settings of a timing", "an unknown size"),
     ],
 )
-def test_settings_that_time_nothing_say_so(told: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        TimingSettings.from_json(told)
+def test_settings_that_time_nothing_say_so(settings: dict[str, object], subject: str, came: str) -> None:
+    with refused(subject, came):
+        TimingSettings.from_json(settings)
 
 
 def test_settings_come_back_from_json() -> None:

@@ -502,7 +502,7 @@ def test_a_set_that_is_used_or_bundled_is_not_taken_away(laboratory, kept, open_
     run = laboratory.store.create_run("train", train_settings(key))
     laboratory.store.end_run(run.id, "failed", "no")
     kept.button(key="take set away").click().run()
-    assert "that no run uses, this one is of 1 run" in plain(kept.warning[0])
+    assert "1 run;" in plain(kept.warning[0])
     kept.run()
     assert kept.button(key="take set away").disabled
     assert not [button for button in kept.button if button.key == "widget undo Kept"]

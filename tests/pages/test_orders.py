@@ -236,7 +236,7 @@ def test_a_set_with_several_criteria_asks_by_which(orders_here, open_page):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"order_run": "aaaaaaaaaa"}, "there is no run"),
+        ({"order_run": "aaaaaaaaaa"}, "'aaaaaaaaaa'"),
         ({"sequence": "99"}, "expected 1 to 15"),
         ({"criterion": "age"}, "expected one of"),
         ({"beside": "bbbbbbbbbb"}, "expected one of"),

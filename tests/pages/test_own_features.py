@@ -221,7 +221,7 @@ def test_a_room_may_not_read_the_files_of_others(laboratory, vectors):
     np.save(secret, vectors)
     run = look_here(room, room.create_run("features", FeaturesSettings(key, str(secret)).to_json()))
     assert run.state == "failed"
-    assert "lies in no folder that the host of this server has named" in run.reason
+    assert "RANKING_ROOM_FOLDERS" in run.reason
 
 
 def test_a_home_that_cannot_take_the_file_is_said(laboratory, started, open_page, monkeypatch):

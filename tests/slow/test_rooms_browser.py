@@ -57,7 +57,7 @@ def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(
     anna.reload()
     anna.get_by_text("Converged.").first.wait_for()
     stolen = visit(f"{address.path}?{address.query}".replace(room, room_of(bert)))
-    stolen.get_by_text("there is no run").first.wait_for()
+    stolen.get_by_text(f"'{run.id}'").first.wait_for()
     again = visit(f"/?room={room}")
     again.get_by_role("heading", name=f"Your room: {room[:4]}…").wait_for()
     again.get_by_role("link", name="Train").click()
