@@ -6,7 +6,6 @@ import contextlib
 import errno
 import io
 import os
-import re
 import stat
 import struct
 import zipfile
