@@ -1021,7 +1021,7 @@ def test_a_study_ends_with_its_curves_and_keeps_no_part_of_them(
     told = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
     assert told[-1]["what"] == "Training MidRank"
     refused = here(store, {**settings, "study": "weather"}, "study")
-    assert refused.reason.startswith("no study is called 'weather'; choose one of: ")
+    assert refused.reason.startswith("study: ")
     tell = Report.progress
 
     def tell_and_stop(self: Report, what: str, done: int, total: int) -> None:
@@ -1179,8 +1179,8 @@ def test_a_killed_simulation_has_its_finished_folds(
     [
         ("label", {"method": "AP-SVM"}, "AP-SVM ranks samples, not the labels of an image; choose one of: "),
         ("label", {"min_images": 1000}, "no label of Patches is shown by 1,000 images"),
-        ("asking", {"strategies": ["guess"]}, "no strategy is called 'guess'; choose one of: "),
-        ("asking", {"folds": 100}, "48 images cannot be dealt into 100 folds; choose at most 48 folds"),
+        ("asking", {"strategies": ["guess"]}, "strategy: "),
+        ("asking", {"folds": 100}, "folds: "),
         ("asking", {"sets": 1}, "the settings of a simulation have an unknown sets; expected set, "),
     ],
 )
