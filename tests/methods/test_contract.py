@@ -9,6 +9,7 @@ import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ranking import (
     method_names,
     rank,
 )
+from ranking.methods import score_direction
 from ranking.methods.label_features import MAPS
 from ranking.metrics import pair_accuracy
 from ranking.settings import settings_dict, settings_of
@@ -124,6 +126,9 @@ def test_weights_and_ranking_of_samples(case: Any) -> None:
     unary = getattr(method.weights, "unary", method.weights)
     assert unary.shape == ((2, 6) if case.name in TWO_ROWS else (6,))
     assert case.weights(method).size == unary.size + (7 if case.graph else 0)
+    direction = score_direction(method)
+    assert direction is not None
+    assert query.features @ direction == pytest.approx(method.score(Query(query.features)), abs=1e-9)
     exact = case.make(C=1e4).fit(case.problem(1))
     scores, relevant = exact.score(case.problem(1)[0]), case.problem(1)[0].relevance > 0
     assert scores[relevant].mean() > scores[~relevant].mean()
@@ -156,6 +161,16 @@ def test_equal_runs_are_equal_and_leave_their_data_alone(case: Any) -> None:
     # Fitting again forgets the first data.
     again, fresh = first.fit(case.problem(3)), case.make().fit(case.problem(3))
     np.testing.assert_array_equal(case.weights(again), case.weights(fresh))
+
+
+def test_directions_are_of_one_row_or_of_the_difference_of_two() -> None:
+    rows = np.array([[1.0, 2.0], [0.5, -1.0]])
+    assert score_direction(SimpleNamespace(weights=rows)).tolist() == [0.5, 3.0]
+    both = SimpleNamespace(weights=SimpleNamespace(unary=rows, pairwise=np.zeros(3)))
+    assert score_direction(both).tolist() == [0.5, 3.0]
+    assert score_direction(object()) is None
+    with refused("weights of a linear method", (3, 4)):
+        score_direction(SimpleNamespace(weights=np.zeros((3, 4))))
 
 
 # ---------------------------------------------------------------------------------------------------------
