@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 import reference
 
 from ranking import Query, SimilarityGraph, method_class, method_names
+from ranking.optimise import LinearRisk
 
 LOSS_OF = {"AP-SVM": "ap", "NDCG-SVM": "ndcg"}
 TWO_ROWS = ("SVM", "HOB-SVM", "HOAP-SVM")
@@ -53,7 +55,6 @@ def similar(query: Query, seed: int = 0) -> SimilarityGraph:
 
 
 Problem = Callable[..., Query]
-KINDS: dict[str, Problem] = {"alone": problem, "similar": similar_problem}
 
 
 def kinds_of(name: str) -> list[Problem]:
@@ -74,14 +75,17 @@ def convex(name: str, make: Problem) -> bool:
     return name != "HOAP-SVM" or make is problem
 
 
-def name_of(name: str, settings: dict[str, Any], make: Problem) -> str:
+def name_of_case(case: Case) -> str:
+    name, settings, make = case
     return " ".join(
         filter(None, [name, settings.get("solver"), "similar" if make is similar_problem else ""])
     )
 
 
-NAMES = [name_of(*case) for case in ALL]
-CONVEX_NAMES = [name_of(*case) for case in CONVEX]
+EVERY_METHOD = pytest.mark.parametrize(("name", "settings", "problem"), ALL, ids=map(name_of_case, ALL))
+CONVEX_METHODS = pytest.mark.parametrize(
+    ("name", "settings", "problem"), CONVEX, ids=map(name_of_case, CONVEX)
+)
 
 
 def flat(weights: Any) -> np.ndarray:
@@ -104,6 +108,12 @@ def primal_of(name: str, weights: Any, query: Query, C: float, eta: float = 1.0)
         return square / 2 + C * reference.labelling_slack(*model, relevant)
     scores = reference.differences_of(*model)
     return square / 2 + C * reference.ranking_slack(scores, relevant, "ap")
+
+
+def value_of(risk: LinearRisk, weights: np.ndarray) -> float:
+    """What a risk says of weights, in float64."""
+    scores = risk.exact_scores(weights)
+    return risk.objective(weights, scores, risk.oracle(scores))
 
 
 def pairs_of(query: Query) -> reference.Pairs:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from problems import Problem, flat, pairs_of, primal_of, problem, similar_problem
+from problems import Problem, pairs_of, primal_of, problem, similar_problem, value_of
 
 from ranking import ProgressEvent, Query, StopTraining, make_method
 from ranking.methods import hoap_svm
 from ranking.methods.hoap_svm import HOAPSVM, STARTS, Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import LinearRisk, UpperBound, WorkingSet, cutting_plane
+from ranking.optimise import UpperBound, WorkingSet
 
 KINDS = pytest.mark.parametrize("problem_of", [problem, similar_problem])
 
@@ -38,11 +38,6 @@ def objective(weights: np.ndarray, queries: list[Query], C: float = 10.0, eta: f
     """Eq. 14, the mean over queries: the shortcut that test_optimality compares with the full enumeration."""
     values = [primal_of("HOAP-SVM", rows_of(weights), query, C, eta) for query in queries]
     return float(np.mean(values))
-
-
-def value_of(risk: LinearRisk, weights: np.ndarray) -> float:
-    scores = risk.exact_scores(weights)
-    return risk.objective(weights, scores, risk.oracle(scores))
 
 
 def random_weights(seed: int, pairwise: int, scale: float = 1.0) -> np.ndarray:
@@ -130,14 +125,6 @@ def test_planes_of_one_bound_are_planes_of_another(problem_of: Problem) -> None:
         hinge = best.loss + scores @ best.coefficients
         assert (losses + adopted.normals @ weights).max() <= hinge + 1e-12 * max(1.0, abs(hinge))
     assert np.allclose(adopted.normals, planes.normals) == (problem_of is problem)
-
-
-def test_without_similar_samples_the_bound_is_the_objective_so_that_one_round_is_enough() -> None:
-    query = problem(5)
-    upper = bound_of([query], C=20.0)
-    solution = cutting_plane(upper.touching(random_weights(1, 0)).risk, 1e-6)
-    ap = make_method("AP-SVM", C=40.0, tolerance=1e-6).fit([query])
-    assert solution.certificate.primal == pytest.approx(ap.certificate.primal / 2, rel=2e-6)
 
 
 def test_weights_of_zero_are_a_start() -> None:
@@ -330,15 +317,3 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
         whole = np.append(whole, np.zeros(13 - len(whole)))
         cosine = whole @ seen["first"] / np.linalg.norm(whole) / np.linalg.norm(seen["first"])
         assert cosine == pytest.approx(1.0, abs=1e-12)
-
-
-def test_a_better_start_than_zero_ends_no_higher_than_where_it_began() -> None:
-    query = similar_problem(18)
-    upper = bound_of([query], C=30.0)
-    for start in ("HOB-SVM", "AP-SVM"):
-        method = make_method("HOAP-SVM", C=30.0, eta=0.7, start=start).fit([query])
-        other = make_method(start, C=60.0 if start == "AP-SVM" else 1e-3, tolerance=1e-2)
-        first = other.fit([query]).solution.weights
-        first = upper.best_length(np.append(first, np.zeros(13 - len(first))))
-        assert method.certificate.primal <= objective(first, [query], C=30.0) * (1 + 1e-6)
-    assert flat(method.weights).any()

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 import reference
 from problems import (
-    ALL,
-    CONVEX,
-    CONVEX_NAMES,
+    CONVEX_METHODS,
+    EVERY_METHOD,
     LOSS_OF,
-    NAMES,
     Problem,
     bound_of,
     can_close_the_gap,
@@ -27,11 +25,9 @@ from problems import (
     similar_problem,
 )
 
-from ranking import ProgressEvent, Query, SimilarityGraph, make_method
+from ranking import ProgressEvent, Query, make_method
 
 Settings = dict[str, Any]
-METHODS = pytest.mark.parametrize(("name", "settings", "problem"), ALL, ids=NAMES)
-CONVEX_ONES = pytest.mark.parametrize(("name", "settings", "problem"), CONVEX, ids=CONVEX_NAMES)
 CUTTING_PLANES: dict[str, Settings] = {"SVM": {"solver": "cutting plane"}}
 LABELLINGS = {"n": 8, "d": 2, "positives": 3}  # 2^8; 6! rankings else
 TINY = {"SVM": LABELLINGS, "HOB-SVM": LABELLINGS}
@@ -46,29 +42,27 @@ def connected(query: Query, make: Problem) -> Query:
     return dataclasses.replace(query, graph=similar(query)) if make is similar_problem else query
 
 
-@CONVEX_ONES
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
-def test_bounds_enclose_the_optimum_over_all_outputs(
-    name: str, settings: Settings, problem: Problem, C: float
-) -> None:
+@CONVEX_METHODS
+def test_bounds_enclose_the_optimum_over_all_outputs(name: str, settings: Settings, problem: Problem) -> None:
     query = tiny(name, make=problem)
-    events: list[ProgressEvent] = []
-    method = make_method(name, C=C, tolerance=1e-6, **settings).fit([query], events.append)
     outputs = outputs_of(name, query)
-    optimum = reference.one_slack_optimum([outputs], C, bound_of(name, query))
-    certificate = method.certificate
-    recomputed = reference.one_slack_primal(flat(method.weights), [outputs], C)
-    assert certificate.primal == pytest.approx(recomputed, rel=1e-12)
-    assert certificate.converged == (certificate.relative_gap <= 1e-6)
-    if can_close_the_gap(settings, C):
-        assert certificate.converged
-        assert certificate.primal == pytest.approx(optimum, rel=2e-6)
-    for bounds in (certificate, *events):
-        assert bounds.dual <= optimum * (1 + 1e-7)
-        assert bounds.primal >= optimum * (1 - 1e-7)
+    for C in (0.01, 1.0, 100.0, 1e4):
+        events: list[ProgressEvent] = []
+        method = make_method(name, C=C, tolerance=1e-6, **settings).fit([query], events.append)
+        optimum = reference.one_slack_optimum([outputs], C, bound_of(name, query))
+        certificate = method.certificate
+        recomputed = reference.one_slack_primal(flat(method.weights), [outputs], C)
+        assert certificate.primal == pytest.approx(recomputed, rel=1e-12), C
+        assert certificate.converged == (certificate.relative_gap <= 1e-6)
+        if can_close_the_gap(settings, C):
+            assert certificate.converged, C
+            assert certificate.primal == pytest.approx(optimum, rel=2e-6), C
+        for bounds in (certificate, *events):
+            assert bounds.dual <= optimum * (1 + 1e-7), C
+            assert bounds.primal >= optimum * (1 - 1e-7), C
 
 
-@CONVEX_ONES
+@CONVEX_METHODS
 def test_several_queries_share_C(name: str, settings: Settings, problem: Problem) -> None:
     """High-order, eq. 1: the mean over queries."""
     queries = [tiny(name, seed, problem) for seed in (1, 2, 3)]
@@ -106,51 +100,46 @@ def test_shortcuts_with_similar_samples_are_enumerations_too(name: str, make: Pr
         assert primal_of(name, weights, query, 3.0, eta=0.7) == pytest.approx(enumerated, rel=1e-12)
 
 
-@CONVEX_ONES
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@CONVEX_METHODS
 def test_certificates_are_recomputed_from_the_definition(
-    name: str, settings: Settings, problem: Problem, dtype: Any
+    name: str, settings: Settings, problem: Problem
 ) -> None:
-    query = problem(4, dtype=dtype)
-    graph = None if query.graph is None else SimilarityGraph(*pairs_of(query))
-    exact = dataclasses.replace(query, features=query.features.astype(float), graph=graph)
-    for C in 10.0 ** np.arange(-3, 5):
-        method = make_method(name, C=float(C), max_iterations=1000, **settings).fit([query])
-        certificate = method.certificate
-        recomputed = primal_of(name, method.weights, query, C)
-        assert certificate.primal == pytest.approx(recomputed, rel=1e-12), C
-        assert certificate.gap == certificate.primal - certificate.dual
-        assert certificate.converged == (certificate.gap <= 1e-3 * certificate.primal)
-        assert certificate.converged or not can_close_the_gap(settings, C), C
-        better = make_method(name, C=float(C), tolerance=1e-6, **CUTTING_PLANES.get(name, settings)).fit(
-            [exact]
-        )
-        assert better.certificate.converged
-        assert certificate.dual <= primal_of(name, better.weights, exact, C) * (1 + 1e-12), C
+    for dtype in (np.float32, np.float64):
+        query = problem(4, dtype=dtype)
+        graph = None if query.graph is None else SimilarityGraph(*pairs_of(query))
+        exact = dataclasses.replace(query, features=query.features.astype(float), graph=graph)
+        for C in 10.0 ** np.arange(-3, 5):
+            method = make_method(name, C=float(C), max_iterations=1000, **settings).fit([query])
+            certificate = method.certificate
+            recomputed = primal_of(name, method.weights, query, C)
+            assert certificate.primal == pytest.approx(recomputed, rel=1e-12), (C, dtype)
+            assert certificate.gap == certificate.primal - certificate.dual
+            assert certificate.converged == (certificate.gap <= 1e-3 * certificate.primal)
+            assert certificate.converged or not can_close_the_gap(settings, C), (C, dtype)
+            tight = {"C": float(C), "tolerance": 1e-6, **CUTTING_PLANES.get(name, settings)}
+            better = make_method(name, **tight).fit([exact])
+            assert better.certificate.converged
+            assert certificate.dual <= primal_of(name, better.weights, exact, C) * (1 + 1e-12), (C, dtype)
 
 
-@CONVEX_ONES
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_progress_falls_from_above_and_stays_below(
-    name: str, settings: Settings, problem: Problem, dtype: Any
-) -> None:
-    query = problem(5, dtype=dtype)
-    events: list[ProgressEvent] = []
-    C = 300.0 if name in LOSS_OF else 1.0
-    method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query], events.append)
-    primals = [event.primal for event in events]
-    assert len(events) > 2
-    assert (np.diff(primals) <= 0).all()
-    assert max(event.dual for event in events) <= method.certificate.primal * (1 + 1e-6)
-    assert (np.diff([event.passes for event in events]) >= 0).all()
-    assert (np.diff([event.seconds for event in events]) >= 0).all()
-    steps = np.diff(
-        [event.iteration for event in events]
-    )  # an iteration more, or the hand-over to another solver
-    assert set(steps) <= {0, 1}
-    assert (steps == 0).sum() <= 1
-    assert events[-1].relative_gap <= 1e-5
-    assert all(event.gap == event.primal - event.dual for event in events)
+@CONVEX_METHODS
+def test_progress_falls_from_above_and_stays_below(name: str, settings: Settings, problem: Problem) -> None:
+    for dtype in (np.float32, np.float64):
+        query = problem(5, dtype=dtype)
+        events: list[ProgressEvent] = []
+        C = 300.0 if name in LOSS_OF else 1.0
+        method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query], events.append)
+        assert len(events) > 2
+        assert (np.diff([event.primal for event in events]) <= 0).all()
+        assert max(event.dual for event in events) <= method.certificate.primal * (1 + 1e-6)
+        assert (np.diff([event.passes for event in events]) >= 0).all()
+        assert (np.diff([event.seconds for event in events]) >= 0).all()
+        # An iteration more, or the hand-over to another solver.
+        steps = np.diff([event.iteration for event in events])
+        assert set(steps) <= {0, 1}
+        assert (steps == 0).sum() <= 1
+        assert events[-1].relative_gap <= 1e-5
+        assert all(event.gap == event.primal - event.dual for event in events)
 
 
 def test_both_solvers_of_the_svm_end_at_one_optimum() -> None:
@@ -177,7 +166,7 @@ def test_every_algorithm_trains_to_the_same_optimum(name: str) -> None:
     assert primals == pytest.approx([primals[0]] * len(primals), rel=2e-6)
 
 
-@CONVEX_ONES
+@CONVEX_METHODS
 def test_single_precision_finds_the_optimum_of_double(
     name: str, settings: Settings, problem: Problem
 ) -> None:
@@ -189,7 +178,7 @@ def test_single_precision_finds_the_optimum_of_double(
     assert primals[0] == pytest.approx(primals[1], rel=2e-4)
 
 
-@METHODS
+@EVERY_METHOD
 def test_the_tightest_tolerance_is_reached_in_double(name: str, settings: Settings, problem: Problem) -> None:
     C = 1000.0 if name in LOSS_OF else 1.0
     method = make_method(name, C=C, tolerance=1e-7, **settings).fit([problem(9)])
@@ -197,7 +186,7 @@ def test_the_tightest_tolerance_is_reached_in_double(name: str, settings: Settin
     assert method.certificate.relative_gap <= 1e-7
 
 
-@METHODS
+@EVERY_METHOD
 def test_features_without_information_leave_weights_at_zero(
     name: str, settings: Settings, problem: Problem
 ) -> None:
@@ -229,16 +218,16 @@ DEGENERATE = {
 }
 
 
-@METHODS
-@pytest.mark.parametrize("kind", DEGENERATE)
+@EVERY_METHOD
 def test_degenerate_samples_are_trained_on_as_exactly(
-    name: str, settings: Settings, problem: Problem, kind: str
+    name: str, settings: Settings, problem: Problem
 ) -> None:
-    query = connected(DEGENERATE[kind], problem)
-    C = 1e-3 if kind == "large" else 1.0
-    method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query])
-    assert method.certificate.converged
-    assert method.certificate.primal == pytest.approx(primal_of(name, method.weights, query, C), rel=1e-10)
+    for kind, alone in DEGENERATE.items():
+        query, C = connected(alone, problem), 1e-3 if kind == "large" else 1.0
+        method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query])
+        recomputed = primal_of(name, method.weights, query, C)
+        assert method.certificate.converged, kind
+        assert method.certificate.primal == pytest.approx(recomputed, rel=1e-10), kind
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
@@ -258,25 +247,21 @@ def test_where_coordinate_descent_is_slow_cutting_planes_go_on(C: float) -> None
         assert later.dual >= earlier.dual
 
 
-@METHODS
-def test_grades_above_one_count_as_relevant(name: str, settings: Settings, problem: Problem) -> None:
+@EVERY_METHOD
+def test_equal_problems_in_other_guises_have_one_solution(
+    name: str, settings: Settings, problem: Problem
+) -> None:
+    """Grades above one count as relevant, and rows of features may lie anywhere in memory."""
     query = problem(10)
     graded = dataclasses.replace(query, relevance=query.relevance * np.arange(1, 41))
     assert graded.relevance.max() > 2
-    weights = [flat(make_method(name, **settings).fit([each]).weights) for each in (query, graded)]
-    np.testing.assert_array_equal(*weights)
-
-
-@METHODS
-def test_the_rows_of_features_may_lie_anywhere_in_memory(
-    name: str, settings: Settings, problem: Problem
-) -> None:
-    query = problem(11)
-    strided = dataclasses.replace(
-        query, features=np.asfortranarray(np.repeat(query.features, 2, axis=0))[::2]
+    features = np.asfortranarray(np.repeat(query.features, 2, axis=0))[::2]
+    strided = dataclasses.replace(query, features=features)
+    plain, of_grades, of_strides = (
+        flat(make_method(name, **settings).fit([each]).weights) for each in (query, graded, strided)
     )
-    weights = [flat(make_method(name, **settings).fit([each]).weights) for each in (query, strided)]
-    np.testing.assert_allclose(*weights, rtol=1e-9)
+    np.testing.assert_array_equal(plain, of_grades)
+    np.testing.assert_allclose(plain, of_strides, rtol=1e-9)
 
 
 def test_the_second_row_of_the_svm_is_the_first_turned_round() -> None:
