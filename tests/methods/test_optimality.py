@@ -25,7 +25,7 @@ from problems import (
     similar_problem,
 )
 
-from ranking import ProgressEvent, Query, make_method
+from ranking import ProgressEvent, Query, SimilarityGraph, make_method
 
 Settings = dict[str, Any]
 CUTTING_PLANES: dict[str, Settings] = {"SVM": {"solver": "cutting plane"}}
