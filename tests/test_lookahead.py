@@ -1,3 +1,5 @@
+"""Questions that are prepared ahead of the answers, against one prediction after another."""
+
 from __future__ import annotations
 
 from itertools import product
@@ -20,14 +22,8 @@ def asker(seed: int = 0, core: int = 2, labels: int = LABELS, urgency=closest_ma
     interactions = generator.standard_normal((core, labels))
     interactions[:, :core] = (interactions[:, :core] + interactions[:, :core].T) / 2
     interactions[numbers, numbers] = 0.0
-    alone = LabelPrediction(
-        generator.standard_normal((1, labels)),
-        numbers,
-        interactions,
-        np.array([K]),
-        np.zeros((1, labels), np.int8),
-    )
-    return Asker(alone, urgency)
+    unary, answers = generator.standard_normal((1, labels)), np.zeros((1, labels), np.int8)
+    return Asker(LabelPrediction(unary, numbers, interactions, np.array([K]), answers), urgency)
 
 
 def nothing(labels: int = LABELS) -> Position:
@@ -57,20 +53,18 @@ def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[i
 
 
 @pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(seed: int, urgency) -> None:
-    model = asker(seed, urgency=urgency)
-    position = nothing()
-    position.skipped[3] = True
-    position.answers[5] = 1
-    root = model.ahead(position, depth=3)
-    for length in range(4):
-        for branches in product(range(3), repeat=length):
+def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency) -> None:
+    for seed in range(5):
+        model, position = asker(seed, urgency=urgency), nothing()
+        position.skipped[3] = True
+        position.answers[5] = 1
+        root = model.ahead(position, depth=3)
+        for branches in (each for length in range(4) for each in product(range(3), repeat=length)):
             question = root
             for branch in branches:
                 question = question.after[branch]
             label, inside, outside, scores = walk(model, branches, position)
-            assert question.label == label
+            assert question.label == label, (seed, branches)
             np.testing.assert_allclose((question.inside, question.outside), (inside, outside))
             np.testing.assert_allclose(question.scores, scores)
 
@@ -112,42 +106,38 @@ def test_more_answers_inside_than_k_raise_k() -> None:
     assert set(model.order(prediction.scores[0], position)[: K + 2]) == set(range(K + 2))
 
 
-@pytest.mark.parametrize(("said", "count"), [(1, K), (-1, LABELS - K)], ids=["full", "only k are left"])
-@pytest.mark.parametrize("seed", range(5))
-def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it(
-    said: int, count: int, seed: int
-) -> None:
-    model, position = asker(seed), nothing()
-    position.answers[:count] = said
-    settled = np.arange(count, LABELS)
-    expected = settled[np.argsort(-said * model.alone.unary[0, settled])].tolist()
-    assert model.in_order_of_urgency(position).tolist() == expected
-    assert model.ahead(position, depth=0).label == expected[0]
+@pytest.mark.parametrize(("answer", "count"), [(1, K), (-1, LABELS - K)], ids=["full", "only k are left"])
+def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it(answer: int, count: int) -> None:
+    for seed in range(5):
+        model, position = asker(seed), nothing()
+        position.answers[:count] = answer
+        settled = np.arange(count, LABELS)
+        expected = settled[np.argsort(-answer * model.alone.unary[0, settled])].tolist()
+        assert model.in_order_of_urgency(position).tolist() == expected, seed
+        assert model.ahead(position, depth=0).label == expected[0], seed
 
 
-@pytest.mark.parametrize("said", [1, -1])
-def test_what_was_said_goes_before_what_only_follows_from_it(said: int) -> None:
-    model, position = asker(1), nothing()
-    position.answers[np.argsort(said * model.alone.unary[0])[:K]] = (
-        1  # yes to the least likely, or the likeliest
-    )
-    position.answers[np.argsort(said * model.alone.unary[0])[-1]] = -1
-    order = model.order(model.scores(position), position)
-    assert (position.answers[order[:K]] == 1).all()
-    assert position.answers[order[-1]] == -1
+def test_answers_go_before_what_only_follows_from_them() -> None:
+    model = asker(1)
+    for sign in (1, -1):  # yes to the least likely, or the likeliest
+        position, labels = nothing(), np.argsort(sign * model.alone.unary[0])
+        position.answers[labels[:K]], position.answers[labels[-1]] = 1, -1
+        order = model.order(model.scores(position), position)
+        assert (position.answers[order[:K]] == 1).all()
+        assert position.answers[order[-1]] == -1
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_play_measures_the_ranking_that_is_shown_though_the_image_has_more_labels_than_k(seed: int) -> None:
-    model, position = asker(seed), nothing()
-    truth = np.random.default_rng(seed).permutation(LABELS) < K + 2
-    asked, precisions = model.play(position, truth, 100)
-    assert sorted(asked) == list(range(LABELS))
-    for label, precision in zip([None, *asked], precisions, strict=True):
-        if label is not None:
-            position.answers[label] = 1 if truth[label] else -1
-        shown = model.order(model.scores(position), position)
-        assert precision == truth[shown[: K + 2]].mean()
+def test_a_play_measures_the_ranking_that_is_shown_though_the_image_has_more_labels_than_k() -> None:
+    for seed in range(5):
+        model, position = asker(seed), nothing()
+        truth = np.random.default_rng(seed).permutation(LABELS) < K + 2
+        labels, precisions = model.play(position, truth, 100)
+        assert sorted(labels) == list(range(LABELS))
+        for label, precision in zip([None, *labels], precisions, strict=True):
+            if label is not None:
+                position.answers[label] = 1 if truth[label] else -1
+            shown = model.order(model.scores(position), position)
+            assert precision == truth[shown[: K + 2]].mean(), (seed, label)
 
 
 def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once() -> None:
