@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import label_problems
 import numpy as np
 import problems
+import pytest
 import reference
 from order_problems import rows_of, sequences
 
@@ -47,16 +48,43 @@ class RanksSamples(Case):
     """Learns from queries, and scores the samples of one."""
 
     graph: bool = False  # whether some samples are similar to each other
+    solver: str = ""
     optional: ClassVar[set[str]] = {"pairs", "cut_losses"}  # the first files had no pairs; not all keep cuts
     needs: ClassVar[set[str]] = {"C", "tolerance", "max_iterations"}
     wrong_features: ClassVar[str] = "features of the query"
 
     def __str__(self) -> str:
-        return f"{self.name} with a graph" if self.graph else self.name
+        return " ".join(filter(None, [self.name, self.solver, "with a graph" * self.graph]))
+
+    def make(self, **settings: Any) -> Any:
+        return super().make(**({"solver": self.solver} if self.solver else {}), **settings)
+
+    @property
+    def one_optimum(self) -> bool:
+        """Whether training ends at one objective, wherever it begins."""
+        return self.convex or not self.graph
+
+    def closes_the_gap(self, C: float) -> bool:
+        """Whether it does so in the iterations of a test. Coordinate descent moves a variable by at most
+        cost/(2 |x|^2) at a time: where classes overlap in few dimensions and C is large, variables at the bound C are
+        reached in C times as many steps."""
+        return C <= 1.0 or self.solver != "coordinate descent"
+
+    def query(self, seed: int = 0, **sizes: Any) -> Query:
+        return (problems.similar_problem if self.graph else problems.problem)(seed, **sizes)
+
+    def tiny(self, seed: int = 0) -> Query:
+        """A query whose 2^8 labellings or 6! rankings can be enumerated."""
+        labels = self.name in ("SVM", "HOB-SVM")
+        return self.query(
+            seed, **({"n": 8, "d": 2, "positives": 3} if labels else {"n": 6, "d": 2, "positives": 2})
+        )
+
+    def primal(self, method: Any, query: Query) -> float:
+        return problems.primal_of(self.name, method.weights, query, method.C)
 
     def problem(self, seed: int = 0, dtype: Any = np.float64) -> list[Query]:
-        make = problems.similar_problem if self.graph else problems.problem
-        return [make(seed, dtype=dtype)]
+        return [self.query(seed, dtype=dtype)]
 
     def arrays(self, data: list[Query]) -> list[np.ndarray]:
         return [array for query in data for array in (query.features, query.relevance)]
@@ -75,7 +103,7 @@ class RanksSamples(Case):
         return scores
 
     def objective(self, method: Any, data: list[Query]) -> float | None:
-        return problems.primal_of(self.name, method.weights, data[0], method.C)
+        return self.primal(method, data[0])
 
     def refused(self) -> Iterator[Refused]:
         features = np.eye(3)
@@ -190,10 +218,13 @@ ORDER_OBJECTIVES: dict[str, Callable[..., float]] = {
 }
 
 SAMPLES = [
-    RanksSamples(name, make is problems.similar_problem)
+    RanksSamples(name, graph)
     for name in method_names(ranks="samples")
-    for make in problems.kinds_of(name)
+    for graph in ([False, True] if getattr(method_class(name), "uses_graph", False) else [False])
 ]
+SOLVERS = [RanksSamples("SVM", solver=solver) for solver in ("coordinate descent", "cutting plane")]
 LABELS = [RanksLabels(name) for name in method_names(ranks="labels")]
 ORDERS = [RanksOrders(name) for name in method_names(ranks="orders")]
 CASES: list[Any] = [*SAMPLES, *LABELS, *ORDERS]
+EVERY_SOLVER = pytest.mark.parametrize("case", [*SAMPLES, *SOLVERS], ids=str)
+CONVEX = pytest.mark.parametrize("case", [case for case in [*SAMPLES, *SOLVERS] if case.convex], ids=str)
