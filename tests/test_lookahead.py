@@ -71,9 +71,16 @@ def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency) ->
 
 def test_without_skips_the_first_question_is_that_of_the_strategy() -> None:
     model = asker(1)
-    asked = next_questions(model.alone, closest_maxima)
+    questions = next_questions(model.alone, closest_maxima)
     root = model.ahead(nothing())
-    assert (root.label, root.inside, root.outside) == tuple(part[0] for part in asked)
+    assert (root.label, root.inside, root.outside) == tuple(part[0] for part in questions)
+    # The order of urgency begins with the question, and holds each open label once.
+    position = nothing()
+    position.answers[[1, 4]] = 1, -1
+    position.skipped[6] = True
+    order = model.in_order_of_urgency(position).tolist()
+    assert order[0] == model.ahead(position).label
+    assert sorted(order) == [0, 2, 3, 5, 7, 8]
 
 
 def test_what_a_person_sees_already_is_asked_first_unless_it_is_answered() -> None:
@@ -127,26 +134,20 @@ def test_answers_go_before_what_only_follows_from_them() -> None:
         assert position.answers[order[-1]] == -1
 
 
-def test_a_play_measures_the_ranking_that_is_shown_though_the_image_has_more_labels_than_k() -> None:
-    for seed in range(5):
+def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_more_labels_than_k() -> None:
+    for seed, relevant in product(range(5), (3, K + 2)):
         model, position = asker(seed), nothing()
-        truth = np.random.default_rng(seed).permutation(LABELS) < K + 2
+        truth = np.random.default_rng(seed).permutation(LABELS) < relevant
         labels, precisions = model.play(position, truth, 100)
         assert sorted(labels) == list(range(LABELS))
+        assert model.play(position, truth, 2) == (labels[:2], precisions[:3])
+        assert precisions[0] == break_even_precision(truth, model.scores(position))
+        assert precisions[-1] == 1.0
         for label, precision in zip([None, *labels], precisions, strict=True):
             if label is not None:
                 position.answers[label] = 1 if truth[label] else -1
             shown = model.order(model.scores(position), position)
-            assert precision == truth[shown[: K + 2]].mean(), (seed, label)
-
-
-def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once() -> None:
-    model, position = asker(2), nothing()
-    position.answers[[1, 4]] = 1, -1
-    position.skipped[6] = True
-    order = model.in_order_of_urgency(position).tolist()
-    assert order[0] == model.ahead(position).label
-    assert sorted(order) == [0, 2, 3, 5, 7, 8]
+            assert precision == truth[shown[:relevant]].mean(), (seed, label)
 
 
 def test_a_large_core_is_looked_ahead_less_deep() -> None:
@@ -156,15 +157,3 @@ def test_a_large_core_is_looked_ahead_less_deep() -> None:
     assert depth(asker(core=2).ahead(nothing())) == lookahead.DEEPEST
     assert depth(asker(core=12, labels=100).ahead(nothing(100))) == 1
     assert asker(core=5, labels=60)._depth() == lookahead.DEEPEST
-
-
-def test_a_play_ends_with_the_truth_on_top() -> None:
-    model = asker(3)
-    truth = np.zeros(LABELS, np.bool_)
-    truth[[0, 4, 7]] = True
-    asked, precisions = model.play(nothing(), truth, 100)
-    assert sorted(asked) == list(range(LABELS))
-    assert len(precisions) == LABELS + 1
-    assert precisions[0] == break_even_precision(truth, model.scores(nothing()))
-    assert precisions[-1] == 1.0
-    assert model.play(nothing(), truth, 2) == (asked[:2], precisions[:3])

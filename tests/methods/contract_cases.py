@@ -38,6 +38,10 @@ class Case:
         quick = {key: value for key, value in QUICK.items() if key in known}
         return make_method(self.name, **{**quick, **settings})
 
+    def torn(self, arrays: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """What of the header and of the arrays of a file may not be changed alone."""
+        yield from ()
+
     @property
     def convex(self) -> bool:
         return bool(getattr(method_class(self.name), "convex", True))
@@ -157,6 +161,14 @@ class RanksLabels(Case):
 
     def refused_starts(self) -> Iterator[Any]:
         yield make_method(self.name).fit(self.problem(1))
+
+    def torn(self, arrays: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Weights of other labels or another core."""
+        yield {"names": ["a"]}, {}
+        yield {"map": {}}, {}
+        yield {}, {"shared": arrays["shared"][1:]}
+        yield {}, {"own": arrays["own"][1:]}
+        yield {}, {"interactions": np.zeros((2, 3))}
 
 
 @dataclass(frozen=True)

@@ -193,17 +193,6 @@ def test_where_no_three_samples_are_similar_cliques_are_pairs() -> None:
     np.testing.assert_allclose(cliques.score(query), pairs.score(query), rtol=1e-2, atol=1e-4)
 
 
-def test_attraction_is_learnt_as_well_where_it_may_be_of_either_sign() -> None:
-    """The optimum over fewer weights is no lower."""
-    query = similar_problem(2)
-    either, attract = (
-        fitted("HOB-SVM", query, name, tolerance=1e-5) for name in (EITHER, AttractivePairs.name)
-    )
-    assert either.certificate.dual <= attract.certificate.primal
-    assert either.weights.pairwise.min() < 0
-    assert attract.weights.pairwise.max() <= 0
-
-
 @BEYOND
 def test_cuts_of_other_potentials_prove_nothing(potentials: str) -> None:
     query = similar_problem(11, n=16)
