@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics import break_even_precision
@@ -83,12 +84,17 @@ def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int 
         return LabelEntropy.fitted(method, training)
     if name == "core first":
         if not len(method.core):
-            raise ValueError(f"{method.name} has no core to ask for first; choose another strategy")
+            raise InputError(
+                "strategy",
+                f"one that needs no core, because {method.name} has none",
+                name,
+                "choose another strategy",
+            )
         return core_first
     if name == "random":
         generator = np.random.default_rng(seed)
         return lambda prediction: generator.random(prediction.unary.shape)
-    raise ValueError(f"no strategy is called {name!r}; choose one of: {', '.join(STRATEGIES)}")
+    raise InputError("strategy", f"one of: {', '.join(STRATEGIES)}", repr(name))
 
 
 def closest_maxima(prediction: LabelPrediction) -> Floats:
@@ -147,7 +153,7 @@ def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions:
     """
     kept = images.part(images.labels.any(axis=1))
     if not len(kept):
-        raise ValueError("no image has a label; break-even precision needs at least one")
+        raise InputError("images", "at least one image with a label, as break-even precision needs")
     prediction = method.prediction(kept, k=kept.labels.sum(axis=1))
     return np.asarray(precisions(prediction, kept.labels, urgency, questions).mean(axis=1))
 

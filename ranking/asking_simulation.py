@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
+from ranking.errors import InputError
 from ranking.features.projection import fit_projection
 from ranking.fold_curves import FoldCurve
 from ranking.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
@@ -118,8 +119,11 @@ def asked_in_blocks(
         total += len(block) * simulate(method, block, urgency, questions)
         count += len(block)
     if not count:
-        raise ValueError(
-            f"none of the {len(images)} images of a fold has a label; choose fewer folds, or fewer images a label"
+        raise InputError(
+            "images of a fold",
+            "at least one image with a label",
+            f"{len(images)} images without labels",
+            "choose fewer folds, or fewer images per label",
         )
     return total / count
 
@@ -128,23 +132,25 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
     """Each method with the strategies that it can follow; ValueError for settings that make no simulation."""
     for name, least in (("questions", 0), ("folds", 2), ("seed", 0)):
         if getattr(settings, name) < least:
-            raise ValueError(f"{name} must be at least {least}, got {getattr(settings, name)}")
-    for what, chosen in (("method", settings.methods), ("strategy", settings.strategies)):
+            raise InputError(name, f"at least {least}", getattr(settings, name))
+    for what, chosen in (("methods", settings.methods), ("strategies", settings.strategies)):
         if not chosen:
-            raise ValueError(f"expected at least one {what}, got none; choose one or more")
+            raise InputError(what, "at least one", "none", "choose one or more")
         if any(one in chosen[:place] for place, one in enumerate(chosen)):
-            raise ValueError(f"every {what} once, got {', '.join(map(str, chosen))}")
+            raise InputError(what, "each of them once", ", ".join(map(str, chosen)))
     for strategy in settings.strategies:
         if strategy not in STRATEGIES:
-            raise ValueError(f"no strategy is called {strategy!r}; choose one of: {', '.join(STRATEGIES)}")
+            raise InputError("strategy", f"one of: {', '.join(STRATEGIES)}", repr(strategy))
     askers = []
     for name, given in settings.methods:
         core = getattr(make_label_ranker(name, given), "core_size", 0)
         able = strategies_for(core)
         askers.append(Asker(name, given, tuple(one for one in settings.strategies if one in able)))
     if not any(asker.strategies for asker in askers):
-        raise ValueError(
-            f"none of the methods has a core, which {settings.strategies[0]!r} asks for; choose another strategy"
+        raise InputError(
+            "methods",
+            f"at least one with a core, which {settings.strategies[0]!r} needs",
+            remedy="choose another strategy",
         )
     return [asker for asker in askers if asker.strategies]
 
@@ -156,7 +162,7 @@ def deal(count: int, folds: int, seed: int) -> list[Ints]:
     [[1, 3, 4], [0, 2]]
     """
     if folds > count:
-        raise ValueError(f"{count} images cannot be dealt into {folds} folds; choose at most {count} folds")
+        raise InputError("folds", f"at most {count}, the number of images", folds)
     order = np.random.default_rng(seed).permutation(count)
     return [np.sort(order[fold::folds]) for fold in range(folds)]
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference.best_permutation import (
     MOST_COMPARED,
     as_good,
@@ -63,12 +64,17 @@ def study_orders(
     after every iteration too, so that what it raises is heard soon. ValueError for settings that make no study.
     """
     if settings.study not in STUDIES:
-        raise ValueError(f"no study is called {settings.study!r}; choose one of: {', '.join(STUDIES)}")
+        raise InputError("study", f"one of: {', '.join(STUDIES)}", repr(settings.study))
     study, drawing = STUDIES[settings.study], make_drawing(settings.drawing)
     if drawing.of == GROUPS:
-        raise ValueError("a study needs sequences of one length; draw any samples, or one of each group")
+        raise InputError(
+            "sequences of a study",
+            "sequences of one length",
+            GROUPS,
+            "draw any samples, or one of each group",
+        )
     if drawing.test < 2:
-        raise ValueError("a study needs two test sequences at least, to tell how sure its means are")
+        raise InputError("test sequences", "at least 2, as confidence intervals of means need", drawing.test)
     make_mid_rank(settings.method_settings)
     image_set.numbers_of(settings.criterion)  # an unknown criterion says so before features take their time
     features, _ = features_to_order(image_set, settings, feature_cache, on_step)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Floats
 
 At = int | str
@@ -74,9 +75,7 @@ class Outcome:
             ]
             return cls(curves, bool(told["proven"]))
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(
-                f"this study has no outcome that can be read ({error!r}); measure it again"
-            ) from error
+            raise InputError("outcome of the study", "curves", repr(error), "measure it again") from error
 
 
 def over_sequences(values: Floats) -> Measured:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ranking import make_method
+from ranking.errors import InputError
 from ranking.inference import most_violated_ranking
 from ranking.run_settings import TIMED, TimingSettings
 from ranking.types import Bools, Floats, ProgressEvent, Query
@@ -85,9 +86,7 @@ class TimingOutcome:
             ]
             return cls(str(told["machine"]), tuple(points))
         except (KeyError, TypeError) as error:
-            raise ValueError(
-                f"this timing has no outcome that can be read ({error!r}); measure it again"
-            ) from error
+            raise InputError("outcome of the timing", "points", repr(error), "measure it again") from error
 
 
 def machine() -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference.best_permutation import (
     MOST_COMPARED,
     SearchTrees,
@@ -58,7 +59,7 @@ def tree_search(method: MidRank, length: int, features: Features, trees: int) ->
     ValueError where there is no ranker of that length, or the samples are fewer.
     """
     if length not in method.lengths or method.start is None:
-        raise ValueError(f"no ranker of length {length} was trained; choose one of {method.lengths}")
+        raise InputError("length", f"one of {method.lengths}, which have rankers", length)
     scores = method.window_scores(length, features)
     first: Ints = np.argsort(-(features @ method.start.direction), kind="stable")
     found = search_trees(scores, first, trees, method.seed)

@@ -1,3 +1,5 @@
+"""Questions that are prepared ahead of the answers, against one prediction after another."""
+
 from __future__ import annotations
 
 from itertools import product
@@ -20,14 +22,8 @@ def asker(seed: int = 0, core: int = 2, labels: int = LABELS, urgency=closest_ma
     interactions = generator.standard_normal((core, labels))
     interactions[:, :core] = (interactions[:, :core] + interactions[:, :core].T) / 2
     interactions[numbers, numbers] = 0.0
-    alone = LabelPrediction(
-        generator.standard_normal((1, labels)),
-        numbers,
-        interactions,
-        np.array([K]),
-        np.zeros((1, labels), np.int8),
-    )
-    return Asker(alone, urgency)
+    unary, answers = generator.standard_normal((1, labels)), np.zeros((1, labels), np.int8)
+    return Asker(LabelPrediction(unary, numbers, interactions, np.array([K]), answers), urgency)
 
 
 def nothing(labels: int = LABELS) -> Position:
@@ -57,29 +53,34 @@ def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[i
 
 
 @pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(seed: int, urgency) -> None:
-    model = asker(seed, urgency=urgency)
-    position = nothing()
-    position.skipped[3] = True
-    position.answers[5] = 1
-    root = model.ahead(position, depth=3)
-    for length in range(4):
-        for branches in product(range(3), repeat=length):
+def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency) -> None:
+    for seed in range(5):
+        model, position = asker(seed, urgency=urgency), nothing()
+        position.skipped[3] = True
+        position.answers[5] = 1
+        root = model.ahead(position, depth=3)
+        for branches in (each for length in range(4) for each in product(range(3), repeat=length)):
             question = root
             for branch in branches:
                 question = question.after[branch]
             label, inside, outside, scores = walk(model, branches, position)
-            assert question.label == label
+            assert question.label == label, (seed, branches)
             np.testing.assert_allclose((question.inside, question.outside), (inside, outside))
             np.testing.assert_allclose(question.scores, scores)
 
 
 def test_without_skips_the_first_question_is_that_of_the_strategy() -> None:
     model = asker(1)
-    asked = next_questions(model.alone, closest_maxima)
+    questions = next_questions(model.alone, closest_maxima)
     root = model.ahead(nothing())
-    assert (root.label, root.inside, root.outside) == tuple(part[0] for part in asked)
+    assert (root.label, root.inside, root.outside) == tuple(part[0] for part in questions)
+    # The order of urgency begins with the question, and holds each open label once.
+    position = nothing()
+    position.answers[[1, 4]] = 1, -1
+    position.skipped[6] = True
+    order = model.in_order_of_urgency(position).tolist()
+    assert order[0] == model.ahead(position).label
+    assert sorted(order) == [0, 2, 3, 5, 7, 8]
 
 
 def test_what_a_person_sees_already_is_asked_first_unless_it_is_answered() -> None:
@@ -112,51 +113,41 @@ def test_more_answers_inside_than_k_raise_k() -> None:
     assert set(model.order(prediction.scores[0], position)[: K + 2]) == set(range(K + 2))
 
 
-@pytest.mark.parametrize(("said", "count"), [(1, K), (-1, LABELS - K)], ids=["full", "only k are left"])
-@pytest.mark.parametrize("seed", range(5))
-def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it(
-    said: int, count: int, seed: int
-) -> None:
-    model, position = asker(seed), nothing()
-    position.answers[:count] = said
-    settled = np.arange(count, LABELS)
-    expected = settled[np.argsort(-said * model.alone.unary[0, settled])].tolist()
-    assert model.in_order_of_urgency(position).tolist() == expected
-    assert model.ahead(position, depth=0).label == expected[0]
+@pytest.mark.parametrize(("answer", "count"), [(1, K), (-1, LABELS - K)], ids=["full", "only k are left"])
+def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it(answer: int, count: int) -> None:
+    for seed in range(5):
+        model, position = asker(seed), nothing()
+        position.answers[:count] = answer
+        settled = np.arange(count, LABELS)
+        expected = settled[np.argsort(-answer * model.alone.unary[0, settled])].tolist()
+        assert model.in_order_of_urgency(position).tolist() == expected, seed
+        assert model.ahead(position, depth=0).label == expected[0], seed
 
 
-@pytest.mark.parametrize("said", [1, -1])
-def test_what_was_said_goes_before_what_only_follows_from_it(said: int) -> None:
-    model, position = asker(1), nothing()
-    position.answers[np.argsort(said * model.alone.unary[0])[:K]] = (
-        1  # yes to the least likely, or the likeliest
-    )
-    position.answers[np.argsort(said * model.alone.unary[0])[-1]] = -1
-    order = model.order(model.scores(position), position)
-    assert (position.answers[order[:K]] == 1).all()
-    assert position.answers[order[-1]] == -1
+def test_answers_go_before_what_only_follows_from_them() -> None:
+    model = asker(1)
+    for sign in (1, -1):  # yes to the least likely, or the likeliest
+        position, labels = nothing(), np.argsort(sign * model.alone.unary[0])
+        position.answers[labels[:K]], position.answers[labels[-1]] = 1, -1
+        order = model.order(model.scores(position), position)
+        assert (position.answers[order[:K]] == 1).all()
+        assert position.answers[order[-1]] == -1
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_play_measures_the_ranking_that_is_shown_though_the_image_has_more_labels_than_k(seed: int) -> None:
-    model, position = asker(seed), nothing()
-    truth = np.random.default_rng(seed).permutation(LABELS) < K + 2
-    asked, precisions = model.play(position, truth, 100)
-    assert sorted(asked) == list(range(LABELS))
-    for label, precision in zip([None, *asked], precisions, strict=True):
-        if label is not None:
-            position.answers[label] = 1 if truth[label] else -1
-        shown = model.order(model.scores(position), position)
-        assert precision == truth[shown[: K + 2]].mean()
-
-
-def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once() -> None:
-    model, position = asker(2), nothing()
-    position.answers[[1, 4]] = 1, -1
-    position.skipped[6] = True
-    order = model.in_order_of_urgency(position).tolist()
-    assert order[0] == model.ahead(position).label
-    assert sorted(order) == [0, 2, 3, 5, 7, 8]
+def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_more_labels_than_k() -> None:
+    for seed, relevant in product(range(5), (3, K + 2)):
+        model, position = asker(seed), nothing()
+        truth = np.random.default_rng(seed).permutation(LABELS) < relevant
+        labels, precisions = model.play(position, truth, 100)
+        assert sorted(labels) == list(range(LABELS))
+        assert model.play(position, truth, 2) == (labels[:2], precisions[:3])
+        assert precisions[0] == break_even_precision(truth, model.scores(position))
+        assert precisions[-1] == 1.0
+        for label, precision in zip([None, *labels], precisions, strict=True):
+            if label is not None:
+                position.answers[label] = 1 if truth[label] else -1
+            shown = model.order(model.scores(position), position)
+            assert precision == truth[shown[:relevant]].mean(), (seed, label)
 
 
 def test_a_large_core_is_looked_ahead_less_deep() -> None:
@@ -166,15 +157,3 @@ def test_a_large_core_is_looked_ahead_less_deep() -> None:
     assert depth(asker(core=2).ahead(nothing())) == lookahead.DEEPEST
     assert depth(asker(core=12, labels=100).ahead(nothing(100))) == 1
     assert asker(core=5, labels=60)._depth() == lookahead.DEEPEST
-
-
-def test_a_play_ends_with_the_truth_on_top() -> None:
-    model = asker(3)
-    truth = np.zeros(LABELS, np.bool_)
-    truth[[0, 4, 7]] = True
-    asked, precisions = model.play(nothing(), truth, 100)
-    assert sorted(asked) == list(range(LABELS))
-    assert len(precisions) == LABELS + 1
-    assert precisions[0] == break_even_precision(truth, model.scores(nothing()))
-    assert precisions[-1] == 1.0
-    assert model.play(nothing(), truth, 2) == (asked[:2], precisions[:3])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dated_pictures import dated
+from refusals import refused
 
 from ranking import order_studies
 from ranking.features import load_features
@@ -32,7 +33,7 @@ from ranking.order_studies import (
 )
 from ranking.order_training import make_drawing, train_orders
 from ranking.run_settings import OrderTrainSettings, StudySettings
-from ranking.sequences import Drawn, draw_sequences
+from ranking.sequences import GROUPS, Drawn, draw_sequences
 from ranking.study_curves import Curve, Outcome, over_sequences
 from ranking.types import Floats, ImageSet
 
@@ -89,27 +90,32 @@ def test_each_ranker_alone_beside_all_and_beside_its_start(images: ImageSet, cac
     assert found[ALONE].at == [3, 4, 5]
     for place, orders in enumerate(rankings.orders):
         own = taus(test, scores_of_orders(orders, test.sequences.starts))
-        told = found[ALONE].measures["Kendall tau"]
-        assert told.mean[place] == pytest.approx(np.mean(own))
-        assert told.error[place] == pytest.approx(1.96 * np.std(own, ddof=1) / np.sqrt(20))
-    trained = train_orders(
-        images,
-        OrderTrainSettings("key", SETTINGS.features, "year", "MidRank", GIVEN, SETTINGS.drawing),
-        cache,
-    )
+        measured = found[ALONE].measures["Kendall tau"]
+        assert measured.mean[place] == pytest.approx(np.mean(own))
+        assert measured.error[place] == pytest.approx(1.96 * np.std(own, ddof=1) / np.sqrt(20))
+    settings = OrderTrainSettings("key", SETTINGS.features, "year", "MidRank", GIVEN, SETTINGS.drawing)
+    trained = train_orders(images, settings, cache)
     assert method.start is not None
     first = np.mean(taus(test, test.sequences.features[test.sequences.members] @ method.start.direction))
     for line, expected in ((FUSED, trained.metrics["test"]["Kendall tau"]), (RANK_SVM, first)):
         assert found[line].measures["Kendall tau"].mean == pytest.approx([expected] * 3)
 
 
-def test_fusions_are_those_of_methods_that_fuse_so(images: ImageSet, cache: Path) -> None:
-    found = study(images, cache, "fusion")["MidRank"]
-    assert found.at == list(FUSIONS)
-    for place, fusion in enumerate(FUSIONS):
-        method, test = fitted(images, cache, fusion=fusion)
-        expected = np.mean(taus(test, method.score_sequences(test.sequences)))
-        assert found.measures["Kendall tau"].mean[place] == pytest.approx(expected)
+@pytest.mark.parametrize(
+    ("name", "setting", "values", "given"),
+    [
+        ("fusion", "fusion", FUSIONS, GIVEN),
+        ("representation", "representation", REPRESENTATIONS, {**GIVEN, "longest": 3}),
+    ],
+)
+def test_every_fusion_and_representation_is_trained_with(
+    images: ImageSet, cache: Path, name: str, setting: str, values: tuple[str, ...], given: dict[str, Any]
+) -> None:
+    curve = study(images, cache, name, method_settings=given)["MidRank"]
+    assert curve.at == list(values)
+    for value, mean in zip(values, curve.measures["Kendall tau"].mean, strict=True):
+        method, test = fitted(images, cache, **{**given, setting: value})
+        assert mean == pytest.approx(np.mean(taus(test, method.score_sequences(test.sequences)))), value
 
 
 def test_test_lengths_leave_out_rankers_that_are_longer(
@@ -124,15 +130,6 @@ def test_test_lengths_leave_out_rankers_that_are_longer(
     method, test = fitted(images, cache, length=9)
     own = taus(test, scores_of_orders(method.rankings(test.sequences).orders[1], test.sequences.starts))
     assert found["test sequences of 9"].measures["Kendall tau"].mean[1] == pytest.approx(np.mean(own))
-
-
-def test_every_representation_is_trained_with(images: ImageSet, cache: Path) -> None:
-    found = study(images, cache, "representation", method_settings={**GIVEN, "longest": 3})["MidRank"]
-    assert found.at == list(REPRESENTATIONS)
-    for place, name in enumerate(REPRESENTATIONS):
-        method, test = fitted(images, cache, longest=3, representation=name)
-        expected = np.mean(taus(test, method.score_sequences(test.sequences)))
-        assert found.measures["Kendall tau"].mean[place] == pytest.approx(expected)
 
 
 def test_trees_agree_with_the_best_of_all_orders_ever_more_often(images: ImageSet, cache: Path) -> None:
@@ -174,50 +171,41 @@ def test_times_are_taken_of_lengths_that_the_pool_has(
 
 
 def test_progress_comes_to_its_end_and_is_heeded_within_a_training(images: ImageSet, cache: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[str, int, int]] = []
     settings = replace(SETTINGS, study="number of trees")
-    study_orders(images, settings, cache, on_step=lambda *step: told.append(step))
-    own = [step for step in told if step[0] != "Colour"]
+    study_orders(images, settings, cache, on_step=lambda *step: steps.append(step))
+    own = [step for step in steps if step[2] == 7]  # not of features
     assert [done for _, done, _ in own] == sorted(done for _, done, _ in own)
     assert own[-1][1:] == (7, 7) == (STUDIES["number of trees"].steps,) * 2
-    assert "Training MidRank, subsequences of 4" in [what for what, *_ in own]
-
-    class Enough(Exception):
-        pass
+    [of_four] = {what for what, *_ in own if what.startswith("Training") and "4" in what}
 
     def stop(what: str, done: int, total: int) -> None:
-        if what.endswith("subsequences of 4"):
-            raise Enough
+        if what == of_four:
+            raise InterruptedError
 
-    with pytest.raises(Enough):
+    with pytest.raises(InterruptedError):
         study_orders(images, settings, cache, on_step=stop)
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"study": "weather"}, "no study is called 'weather'; choose one of: subsequence length, fusion, "),
-        ({"drawing": {"of": "whole groups"}}, "a study needs sequences of one length"),
-        ({"drawing": {"test": 1}}, "a study needs two test sequences at least"),
-        ({"criterion": "age"}, "criterion.*'age'"),
-        ({"method_settings": {"trees": 0}}, "trees"),
-    ],
-)
-def test_settings_that_make_no_study_are_refused(
-    images: ImageSet, tmp_path: Path, changes: dict[str, Any], expected: str
-) -> None:
-    with pytest.raises(ValueError, match=expected):
-        study_orders(images, replace(SETTINGS, **changes), tmp_path)
+def test_settings_that_make_no_study_are_refused(images: ImageSet, tmp_path: Path) -> None:
+    for changes, subject, came in (
+        ({"study": "weather"}, "study", "'weather'"),
+        ({"drawing": {"of": GROUPS}}, "sequences of a study", GROUPS),
+        ({"drawing": {"test": 1}}, "test sequences", 1),
+    ):
+        with refused(subject, came):
+            study_orders(images, replace(SETTINGS, **changes), tmp_path)
+    for changes, name in (({"criterion": "age"}, "age"), ({"method_settings": {"trees": 0}}, "trees")):
+        with pytest.raises(ValueError, match=name):
+            study_orders(images, replace(SETTINGS, **changes), tmp_path)
 
 
 def test_an_interval_by_hand() -> None:
-    assert over_sequences(np.array([0.0, 1.0, 1.0, 0.0])).mean == [0.5]
-    assert over_sequences(np.array([0.0, 1.0, 1.0, 0.0])).error == pytest.approx([1.96 * np.sqrt(1 / 3) / 2])
+    measured = over_sequences(np.array([0.0, 1.0, 1.0, 0.0]))
+    assert (measured.mean, measured.error) == ([0.5], pytest.approx([1.96 * np.sqrt(1 / 3) / 2]))
 
 
-@pytest.mark.parametrize(
-    "told", [{}, {"curves": [{"line": "a"}], "proven": True}, {"curves": 3, "proven": True}]
-)
-def test_another_outcome_is_told(told: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="measure it again"):
-        Outcome.from_json(told)
+def test_outcomes_that_cannot_be_read_are_refused() -> None:
+    for payload in ({}, {"curves": [{"line": "a"}], "proven": True}, {"curves": 3, "proven": True}):
+        with refused("outcome of the study"):
+            Outcome.from_json(payload)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -80,8 +81,7 @@ def test_calls_are_those_of_a_whole_training() -> None:
 
 def test_medians_over_rounds_are_summed_over_calls() -> None:
     times = np.array([[1.0, 2.0], [3.0, 2.0], [1.0, 9.0]])
-    found = timing_studies._summed("select", 10, times)
-    assert found == ("select", 10, 15.0, 1.5, 0.5)
+    assert timing_studies._summed("select", 10, times) == ("select", 10, 15.0, 1.5, 0.5)
 
 
 def test_the_first_round_which_may_have_to_compile_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,17 +123,11 @@ def test_algorithms_that_disagree_are_not_timed(monkeypatch: pytest.MonkeyPatch)
     plain = timing_studies.most_violated_ranking
 
     def worse(scores, relevant, loss, algorithm):
-        found = plain(scores, relevant, loss, algorithm)
-        return (
-            found
-            if algorithm != "select"
-            else type(found)(found.coefficients, 0.0, found.interleaving_ranks, -1.0)
-        )
+        best = plain(scores, relevant, loss, algorithm)
+        return replace(best, objective=-1.0) if algorithm == "select" else best
 
     monkeypatch.setattr(timing_studies, "most_violated_ranking", worse)
-    with pytest.raises(
-        ArithmeticError, match="the algorithms disagree, so their times mean nothing: greedy "
-    ):
+    with pytest.raises(ArithmeticError, match=r"select -1\.0"):
         time_inference(SMALL)
 
 
@@ -147,35 +141,26 @@ def test_what_listens_can_stop_it() -> None:
 
     with pytest.raises(InterruptedError):
         time_inference(SMALL, on_step=stop)
-    assert heard[0][0] == "AP-SVM, 11 relevant and 156 irrelevant samples"
+    assert all(part in heard[0][0] for part in ("AP-SVM", "11", "156"))
     assert heard[-1][1] < 1.5
     assert heard[-1][2] == 2 * len(sizes(1.0))
 
 
-def test_an_outcome_comes_back_from_json(outcome: TimingOutcome) -> None:
+def test_outcomes_and_settings_come_back_from_json(outcome: TimingOutcome) -> None:
     assert TimingOutcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
-    for wrong in ({}, {"machine": "x", "points": [{"loss": "ap"}]}, {"machine": "x", "points": 3}):
-        with pytest.raises(ValueError, match="no outcome that can be read"):
-            TimingOutcome.from_json(wrong)
-
-
-@pytest.mark.parametrize(
-    ("settings", "subject", "came"),
-    [
-        ({"share": 2}, "share", "2"),
-        ({"share": "all"}, "share", "'all'"),
-        ({"rounds": 0}, "rounds", "0"),
-        ({"dimensions": 2.5}, "dimensions", "2.5"),
-        ({"parts": "all"}, "parts", "'all'"),
-        ({"parts": None}, "parts", "None"),
-        ({"seed": "x"}, "seed", "'x'"),
-        ({"size": 3}, "settings of a timing", "an unknown size"),
-    ],
-)
-def test_settings_that_time_nothing_say_so(settings: dict[str, object], subject: str, came: str) -> None:
-    with refused(subject, came):
-        TimingSettings.from_json(settings)
-
-
-def test_settings_come_back_from_json() -> None:
     assert TimingSettings.from_json(json.loads(json.dumps(SMALL.to_json()))) == SMALL
+    for wrong in ({}, {"machine": "x", "points": [{"loss": "ap"}]}, {"machine": "x", "points": 3}):
+        with refused("outcome of the timing"):
+            TimingOutcome.from_json(wrong)
+    for payload in (
+        {"share": 2},
+        {"share": "all"},
+        {"rounds": 0},
+        {"dimensions": 2.5},
+        {"parts": "all"},
+        {"parts": None},
+        {"seed": "x"},
+        {"size": 3},
+    ):
+        with pytest.raises(ValueError, match=next(iter(payload))):
+            TimingSettings.from_json(payload)

@@ -1018,7 +1018,7 @@ def test_a_study_ends_with_its_curves_and_keeps_no_part_of_them(
     told = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
     assert told[-1]["what"] == "Training MidRank"
     refused = here(store, {**settings, "study": "weather"}, "study")
-    assert refused.reason.startswith("no study is called 'weather'; choose one of: ")
+    assert refused.reason.startswith("study: ")
     tell = Report.progress
 
     def tell_and_stop(self: Report, what: str, done: int, total: int) -> None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.methods.forest import Forest
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.optimise.clock import Clock
@@ -110,9 +111,11 @@ class Boosted(OrderMethod):
                     if finished:  # nothing is left to be split
                         break
         except lightgbm.basic.LightGBMError as error:  # it refuses what no tree can be grown of
-            raise ValueError(
-                f"no feature splits the {len(rows):,} training samples into two leaves of {self.least} at least, so no "
-                "tree grows; let leaves have fewer samples, or train on more samples or other features"
+            raise InputError(
+                "training samples",
+                f"a feature that splits them into two leaves of at least {self.least} samples",
+                f"{len(rows):,} samples that no feature splits",
+                "let leaves have fewer samples, or train on more samples or other features",
             ) from error
         self.forest = Forest.of_trees(booster.dump_model()["tree_info"], outputs)
 

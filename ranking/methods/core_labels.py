@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Bools, Floats
 
 
@@ -20,7 +21,7 @@ def core_labels(labels: Bools, size: int) -> list[int]:
     """
     images, count = labels.shape
     if not 0 <= size <= count:
-        raise ValueError(f"a core must have between 0 and {count} labels, as many as there are, got {size}")
+        raise InputError("size of the core", f"0 to {count}, the number of labels", size)
     core: list[int] = []
     configuration = np.zeros(images, np.int64)
     for _ in range(size):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Floats
 
 
@@ -23,7 +24,6 @@ def score_direction(method: Any) -> Floats | None:
         return unary
     if unary.ndim == 2 and len(unary) == 2:
         return np.asarray(unary[0] - unary[1], np.float64)
-    raise ValueError(
-        f"weights of a linear method must have shape (d,) or (2, d), got {unary.shape}; "
-        "only such weights have one direction"
+    raise InputError(
+        "weights of a linear method", "shape (d,) or (2, d), which have one direction", unary.shape
     )

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.types import Floats, Ints
 
 LEAF = -1  # the feature of a node without children
@@ -62,18 +63,22 @@ class Forest:
         inner = self.feature >= 0
         nodewise = {array.shape for array in (self.feature, self.number, self.left, self.right)}
         if nodewise != {nodes.shape} or self.roots.ndim != 1 or self.roots.shape != self.outputs.shape:
-            raise ValueError("a forest needs four rows of one length for its nodes, and two for its trees")
+            raise InputError(
+                "arrays of a forest", "four of one length for its nodes, and two of one length for its trees"
+            )
         if (self.feature >= columns).any():
-            raise ValueError(f"a forest of {columns} features asks for others")
+            raise InputError(
+                "features of a forest", f"numbers below {columns}, the number of features", self.feature.max()
+            )
         within = [self.left[inner], self.right[inner], self.roots]
         if any(((part < 0) | (part >= len(nodes))).any() for part in within):
-            raise ValueError(f"the nodes of a forest are 0 to {len(nodes) - 1}")
+            raise InputError("links of a forest", f"nodes from 0 to {len(nodes) - 1}", "other nodes")
         if (self.left[inner] <= nodes[inner]).any() or (self.right[inner] <= nodes[inner]).any():
-            raise ValueError("a forest's nodes come before their children")
+            raise InputError("order of a forest", "every node before its children")
         if (self.outputs != np.arange(len(self.roots)) % (self.outputs.max(initial=0) + 1)).any():
-            raise ValueError("the trees of a forest add to one output after the other")
+            raise InputError("outputs of a forest", "trees that add to one output after another")
         if not np.isfinite(self.number).all():
-            raise ValueError("the thresholds and values of a forest must be finite")
+            raise InputError("thresholds and values of a forest", "finite numbers")
         return self
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

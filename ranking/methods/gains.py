@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.settings import setting
 from ranking.types import Floats, Ints
 
@@ -34,9 +35,11 @@ def gains_of(grades: Ints, gain: str) -> Floats:
     """
     values = grades.astype(np.float64)
     if gain == "exponential" and values.max(initial=0.0) > HIGHEST:
-        raise ValueError(
-            f"exponential gain tells grades up to {HIGHEST} apart, and the highest is {values.max():g}; "
-            "choose linear gain, or coarser grades"
+        raise InputError(
+            "grades",
+            f"at most {HIGHEST} with exponential gain",
+            f"{values.max():g}",
+            "choose linear gain, or coarser grades",
         )
     if gain == "exponential":
         values = np.exp2(values - values.max()) - np.exp2(-values.max())

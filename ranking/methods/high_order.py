@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference import (
     POTENTIALS,
     AttractivePairs,
@@ -106,9 +107,11 @@ class HighOrderMethod(LinearMethod):
         known = 0 if start.weights is None else len(start.weights) - samples.features.shape[1]
         needed = 0 if samples.graph is None else samples.graph.affinity.shape[1]
         if known != needed:
-            raise ValueError(
-                f"warm_start has weights for affinities of {known} entries, the queries' graphs have {needed}; "
-                "start from a run whose graphs were made from the same features"
+            raise InputError(
+                "warm_start",
+                f"weights for affinities of {needed} entries, as the queries have",
+                known,
+                "start from a run whose graphs were made from the same features",
             )
         if start.weights is None:
             return start
@@ -156,10 +159,11 @@ class HighOrderMethod(LinearMethod):
         if query.graph is None:
             return scores, np.empty(0)
         if query.graph.affinity.shape[1] != len(pairwise):
-            raise ValueError(
-                f"{self.name} was trained with affinities of {len(pairwise)} entries, the query's graph has "
-                f"{query.graph.affinity.shape[1]}; "
-                "make the graphs of training and of this query from the same features"
+            raise InputError(
+                "affinities of the query",
+                f"{len(pairwise)} entries, as {self.name} was trained with",
+                query.graph.affinity.shape[1],
+                "make the graphs of training and of this query from the same features",
             )
         terms = potentials or self.potentials_of(query)
         penalty = Block(terms.features(query.graph.affinity), self.eta).exact_scores(pairwise)

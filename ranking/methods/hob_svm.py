@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference import AttractivePairs
 from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.common_settings import penalty
@@ -62,9 +63,11 @@ class HOBSVM(HighOrderMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.solver == "Frank-Wolfe" and self.potentials != AttractivePairs.name:
-            raise ValueError(
-                f"{self.name}: the solver Frank-Wolfe knows {AttractivePairs.name} alone, got {self.potentials!r}; "
-                "choose the solver auto or cutting plane"
+            raise InputError(
+                f"{self.name}: potentials",
+                f"{AttractivePairs.name} with the solver Frank-Wolfe",
+                self.potentials,
+                "choose the solver auto or cutting plane",
             )
 
     def risk(self, samples: TrainingSet, neighbours: Neighbours | None = None) -> LinearRisk:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from ranking.errors import InputError
 from ranking.types import Features, Floats, LabelSet
 
 FOLDS = 5  # in which the scores of one-vs-all SVMs on their own training images are found
@@ -195,8 +196,11 @@ def chi_square(one: Floats, other: Floats) -> Floats:
     [[2.0, 0.0]]
     """
     if (len(one) and one.min() < 0) or (len(other) and other.min() < 0):
-        raise ValueError(
-            "the chi-square kernel needs features >= 0, these go below; choose histograms or another kernel"
+        raise InputError(
+            "features",
+            "numbers of at least 0 for the chi-square kernel",
+            "numbers below 0",
+            "choose histograms or another kernel",
         )
     distances = np.empty((len(one), len(other)))
     for column, y in enumerate(other):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.label_features import MAPS, LabelFeatures
@@ -166,17 +167,19 @@ class LabelRanker(ABC):
 
     def _check(self, label_set: LabelSet) -> None:
         if not isinstance(label_set, LabelSet):
-            raise ValueError(f"{self.name} ranks labels: give fit a LabelSet, got {type(label_set).__name__}")
+            raise InputError(
+                "label_set", f"a LabelSet, because {self.name} ranks labels", type(label_set).__name__
+            )
         images, labels = label_set.labels.shape
         if not label_set.labels.any() or label_set.labels.all():
             missing = (
                 "label that an image lacks" if images and label_set.labels.any() else "image with a label"
             )
-            raise ValueError(
-                f"the label set has no {missing}; training needs images with some of their labels"
+            raise InputError(
+                "label_set", f"at least one {missing}", remedy="train on images with some of the labels"
             )
         if self.k > labels:
-            raise ValueError(f"k must be at most {labels}, the number of labels, got {self.k}")
+            raise InputError(f"{self.name}: k", f"at most {labels}, the number of labels", self.k)
 
     def _identify(self, label_set: LabelSet, core: Ints) -> int:
         """Equal numbers: weights of one training are weights of the other."""
@@ -188,11 +191,12 @@ class LabelRanker(ABC):
 
     def _start(self, other: Self, fingerprint: int) -> TopKWeights:
         if type(other) is not type(self) or other.weights is None:
-            raise ValueError(f"warm_start must be a fitted {self.name}, got {other!r}")
+            raise InputError("warm_start", f"a fitted {self.name}", repr(other))
         if other.fingerprint != fingerprint:
-            raise ValueError(
-                "warm_start was trained on other images, labels, core or scores of single labels; "
-                "start from a run that differs in C, k or solver alone"
+            raise InputError(
+                "warm_start",
+                "a run on the same images, labels, core and scores of single labels",
+                remedy="start from a run that differs only in C, k or solver",
             )
         return other.weights
 
@@ -211,17 +215,19 @@ class LabelRanker(ABC):
         """
         weights = self._fitted()
         if label_set.names != self.names:
-            raise ValueError(f"{self.name} was trained on {len(self.names)} labels, these are not the same")
+            raise InputError(
+                "labels of the images", f"the {len(self.names)} labels that {self.name} was trained on"
+            )
         if label_set.features.shape[1] != self.columns:
-            raise ValueError(
-                f"{self.name} was trained on {self.columns} features, the images have {label_set.features.shape[1]}"
+            raise InputError(
+                "features of the images",
+                f"{self.columns} per image, as {self.name} was trained on",
+                label_set.features.shape[1],
             )
         unary = weights.unary(*self.features(label_set.features))
         given = np.zeros(unary.shape, np.int8) if answers is None else np.asarray(answers, np.int8)
         if given.shape != unary.shape:
-            raise ValueError(
-                f"answers must be {unary.shape}, one for each image and label, got shape {given.shape}"
-            )
+            raise InputError("answers", f"shape {unary.shape}, one per image and label", given.shape)
         places = np.broadcast_to(np.asarray(self.usual_k if k is None else k), (len(unary),))
         places = np.clip(places, (given > 0).sum(axis=1), unary.shape[1] - (given < 0).sum(axis=1))
         return LabelPrediction(unary, self.core, weights.interactions, places, given)
@@ -232,7 +238,7 @@ class LabelRanker(ABC):
 
     def _fitted(self) -> TopKWeights:
         if self.weights is None:
-            raise ValueError(f"{self.name} is not trained; call fit first")
+            raise InputError(self.name, "a trained method", remedy="call fit first")
         return self.weights
 
     # -----------------------------------------------------------------------------------------------------
@@ -282,6 +288,6 @@ class LabelRanker(ABC):
         weights, labels = self._fitted(), len(self.names)
         shapes = len(weights.shared), weights.own.shape, weights.interactions.shape
         if shapes != (labels, (labels,), (len(self.core), labels)):
-            raise ValueError(
-                f"weights of shapes {shapes} for {labels} labels and {len(self.core)} in the core"
+            raise InputError(
+                "shapes of the weights", f"those of {labels} labels and {len(self.core)} in the core", shapes
             )

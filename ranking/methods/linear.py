@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
+from ranking.errors import InputError
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.oracles import by_query
@@ -94,11 +95,13 @@ class LinearMethod(ABC):
 
     def _starting_point(self, other: Self, samples: TrainingSet) -> Start:
         if type(other) is not type(self) or other.solution is None:
-            raise ValueError(f"warm_start must be a fitted {self.name}, got {other!r}")
+            raise InputError("warm_start", f"a fitted {self.name}", repr(other))
         if other.columns != samples.features.shape[1]:
-            raise ValueError(
-                f"warm_start has weights for {other.columns} features, the queries have "
-                f"{samples.features.shape[1]}; start from a run on the same features"
+            raise InputError(
+                "warm_start",
+                f"weights for {samples.features.shape[1]} features, as the queries have",
+                other.columns,
+                "start from a run on the same features",
             )
         same = other.fingerprint == self.identify(samples)
         return Start(other.solution.weights, other.solution if same else None, other.C)
@@ -115,13 +118,15 @@ class LinearMethod(ABC):
 
     def _check_columns(self, query: Query) -> None:
         if query.features.shape[1] != self.columns:
-            raise ValueError(
-                f"{self.name} was trained on {self.columns} features, the query has {query.features.shape[1]}"
+            raise InputError(
+                "features of the query",
+                f"{self.columns} per sample, as {self.name} was trained on",
+                query.features.shape[1],
             )
 
     def _fitted(self) -> Solution:
         if self.solution is None:
-            raise ValueError(f"{self.name} is not trained; call fit first")
+            raise InputError(self.name, "a trained method", remedy="call fit first")
         return self.solution
 
     def save(self, path: Path | str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.methods.order_method import Arrays, OrderMethod
 from ranking.types import Floats
 
@@ -31,5 +32,5 @@ class LinearOrder(OrderMethod):
     def restore(self, arrays: Arrays) -> None:
         direction = np.asarray(arrays["direction"], np.float64)
         if direction.shape != (self.columns,):
-            raise ValueError(f"expected {self.columns} weights, got {direction.shape}")
+            raise InputError("weights", f"shape ({self.columns},)", direction.shape)
         self.direction = direction

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.methods.score_network import ScoreNetwork
@@ -90,5 +91,5 @@ class ListWise(OrderMethod):
     def restore(self, arrays: Arrays) -> None:
         parameters, size = np.asarray(arrays["parameters"], np.float64), self.network(self.columns).size
         if parameters.shape != (size,):
-            raise ValueError(f"expected {size} parameters, got {parameters.shape}")
+            raise InputError("parameters", f"shape ({size},)", parameters.shape)
         self.parameters = parameters

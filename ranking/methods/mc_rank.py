@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.methods.boosted import Boosted, BoostedLoss
 from ranking.methods.order_method import Arrays
 from ranking.methods.registry import METHODS
@@ -35,9 +36,11 @@ class McRank(Boosted):
     def loss(self, sequences: SequenceSet, rows: Ints) -> tuple[int, BoostedLoss]:
         levels, classes = np.unique(sequences.grades[rows], return_inverse=True)
         if len(levels) > MOST_GRADES:
-            raise ValueError(
-                f"McRank holds grades for classes, and {len(levels)} of them are too many: at most {MOST_GRADES}; "
-                "use coarser grades, or another method"
+            raise InputError(
+                "grades",
+                f"at most {MOST_GRADES} different grades, because McRank holds them for classes",
+                len(levels),
+                "use coarser grades, or another method",
             )
         self.grades = levels.astype(np.float64)
         counts = np.bincount(sequences.members, minlength=len(sequences.features))[rows]
@@ -64,7 +67,7 @@ class McRank(Boosted):
         super().restore(arrays)
         self.grades = np.asarray(arrays["grades"], np.float64)
         if self.grades.ndim != 1 or self.forest.outputs.max(initial=0) >= len(self.grades):
-            raise ValueError("the trees need a grade for every output")
+            raise InputError("grades", "one per output of the trees", len(np.atleast_1d(self.grades)))
 
 
 def _softmax(sums: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
@@ -159,9 +160,7 @@ class MidRank(OrderMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.shortest > self.longest:
-            raise ValueError(
-                f"MidRank: shortest must be at most longest, got {self.shortest} and {self.longest}"
-            )
+            raise InputError("MidRank: shortest", f"at most longest, {self.longest}", self.shortest)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -334,15 +333,17 @@ class MidRank(OrderMethod):
         self.start.restore({"direction": arrays["start"]})
         lengths, levels = np.asarray(arrays["lengths"]), np.asarray(arrays["levels"], np.float64)
         if not len(lengths) or levels.shape != lengths.shape or (np.diff(lengths) < 1).any():
-            raise ValueError(f"expected one level for each length, got {levels.shape} for {lengths}")
+            raise InputError("levels", f"one for each of the rising lengths {lengths}", levels.shape)
         self.rankers = {}
         for length, level in zip(lengths.tolist(), levels.tolist(), strict=True):
             theta = np.asarray(arrays[f"theta_{length}"], np.float64)
             pooled = self.representation == MAX_POOLED
             shape = (1 if pooled else len(blocks(self.representation, length)), self.columns)
             if theta.shape != shape:
-                raise ValueError(f"expected theta of {shape} for length {length}, got {theta.shape}")
+                raise InputError(f"theta of length {length}", f"shape {shape}", theta.shape)
             self.rankers[length] = LengthRanker(theta, level)
         self.best_length = int(arrays["best_length"])
         if self.fusion == "best length" and self.best_length not in self.rankers:
-            raise ValueError(f"the best length {self.best_length} was not trained")
+            raise InputError(
+                "best length", f"one of {list(self.rankers)}, which were trained", self.best_length
+            )

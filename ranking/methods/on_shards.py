@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.methods.linear import UnaryMethod
 from ranking.methods.svm import SVM
 from ranking.optimise import LinearRisk, cutting_plane
@@ -24,17 +25,20 @@ def fit_on_shards(
     method or a solver that reads samples one by one, or relevance without both kinds.
     """
     if not isinstance(method, UnaryMethod):
-        raise ValueError(
-            f"sharded features train SVM, AP-SVM or NDCG-SVM, got {getattr(method, 'name', method)!r}"
+        raise InputError(
+            "method", "SVM, AP-SVM or NDCG-SVM for sharded features", getattr(method, "name", method)
         )
     if isinstance(method, SVM) and method.solver == "coordinate descent":
-        raise ValueError(
-            "coordinate descent reads samples one by one; choose the solver 'cutting plane' or 'auto'"
+        raise InputError(
+            "solver",
+            "one that does not read samples one by one",
+            method.solver,
+            "choose the solver 'cutting plane' or 'auto'",
         )
     relevant = check_relevance(relevance, len(features)) > 0
     if relevant.all() or not relevant.any():
-        raise ValueError(
-            f"training needs relevant and irrelevant samples, got {relevant.sum()} of {len(relevant)} relevant"
+        raise InputError(
+            "relevance", "relevant and irrelevant samples", f"{relevant.sum()} of {len(relevant)} relevant"
         )
     risk = LinearRisk(features, method.C, lambda scores: method.cut(scores, relevant), method.scale)
     method.solution = cutting_plane(risk, method.tolerance, method.max_iterations, on_progress)
@@ -44,8 +48,10 @@ def fit_on_shards(
 def score_on_shards(method: UnaryMethod, features: ShardedFeatures) -> Floats:
     """(n,) the score of every row, as `method.score` gives it; ValueError unless they are as many features."""
     if features.shape[1] != method.columns:
-        raise ValueError(
-            f"{method.name} was trained on {method.columns} features, the shards have {features.shape[1]}"
+        raise InputError(
+            "features of the shards",
+            f"{method.columns} per sample, as {method.name} was trained on",
+            features.shape[1],
         )
     assert method.solution is not None
     return ShardedBlock(features, method.scale).exact_scores(method.solution.weights)

@@ -11,6 +11,7 @@ from typing import IO, Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from ranking.errors import InputError
 from ranking.methods import saved
 from ranking.methods.registry import METHODS
 from ranking.settings import check_settings, settings_dict
@@ -72,12 +73,15 @@ class OrderMethod(ABC):
         different grades, or for a warm start, which these methods have not.
         """
         if warm_start is not None:
-            raise ValueError(f"{self.name} cannot start from another run; leave warm_start out")
+            raise InputError(
+                "warm_start", f"None, because {self.name} has no warm start", remedy="leave warm_start out"
+            )
         sequences = SequenceSet.of(queries)
         if not has_order(sequences):
-            raise ValueError(
-                "no sequence holds two samples of different grades, so that nothing can be learnt of their order; "
-                "choose another criterion, or longer sequences"
+            raise InputError(
+                "sequences",
+                "at least one with two samples of different grades",
+                remedy="choose another criterion, or longer sequences",
             )
         self.certificate = self.learn(sequences, on_progress)
         self.columns = sequences.features.shape[1]
@@ -86,10 +90,12 @@ class OrderMethod(ABC):
     def score(self, query: Query) -> Floats:
         """(n,) by which the samples of one sequence rank; `rank` of them is the prediction."""
         if not self.columns:
-            raise ValueError(f"{self.name} is not trained; call fit first")
+            raise InputError(self.name, "a trained method", remedy="call fit first")
         if query.features.shape[1] != self.columns:
-            raise ValueError(
-                f"{self.name} was trained on {self.columns} features, the query has {query.features.shape[1]}"
+            raise InputError(
+                "features of the query",
+                f"{self.columns} per sample, as {self.name} was trained on",
+                query.features.shape[1],
             )
         return self.scores_of(query.features.astype(np.float64, copy=False))
 
@@ -104,7 +110,7 @@ class OrderMethod(ABC):
     def save(self, path: Path | str) -> None:
         """Write settings, certificate and what was learnt as one .npz file without code."""
         if not self.columns:
-            raise ValueError(f"{self.name} is not trained; call fit first")
+            raise InputError(self.name, "a trained method", remedy="call fit first")
         header = {
             "method": self.name,
             "settings": settings_dict(self),

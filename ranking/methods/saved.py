@@ -10,6 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from ranking.errors import InputError
+
 VERSION = 1
 UNREADABLE = (
     ValueError,
@@ -37,12 +39,13 @@ def read(path: Path | str | IO[bytes], method: str) -> tuple[dict[str, Any], dic
     except (*UNREADABLE, KeyError, TypeError, AttributeError) as error:
         raise not_one(path, error) from error
     if found != (method, VERSION):
-        raise ValueError(
-            f"{path} holds {found[0]} (file version {found[1]}), expected {method} (version {VERSION})"
-        )
+        came = f"{found[0]} (file version {found[1]})"
+        raise InputError(str(path), f"{method} (file version {VERSION})", came)
     return header, arrays
 
 
-def not_one(path: Path | str | IO[bytes], error: Exception) -> ValueError:
+def not_one(path: Path | str | IO[bytes], error: Exception) -> InputError:
     """What to say of a file that is none, or not a whole one."""
-    return ValueError(f"{path} is not a saved method ({error}); train and save it again")
+    return InputError(
+        str(path), "a saved method", f"a file that cannot be read ({error})", "train and save it again"
+    )

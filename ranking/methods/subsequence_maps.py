@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Features, Floats, Ints
 
 MAX_POOLED = "max-pooled difference"
@@ -50,7 +51,9 @@ def blocks(representation: str, length: int) -> Floats:
            [ 0.,  1., -1.]])
     """
     if representation not in LINEAR:
-        raise ValueError(f"{representation!r} is not linear; expected one of {', '.join(map(repr, LINEAR))}")
+        raise InputError(
+            "representation", f"a linear one: {', '.join(map(repr, LINEAR))}", repr(representation)
+        )
     return LINEAR[representation](length)
 
 

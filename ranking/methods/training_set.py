@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ranking.errors import InputError
 from ranking.types import Bools, Features, Query, SimilarityGraph
 
 
@@ -29,14 +30,15 @@ class TrainingSet:
     def of(cls, queries: Sequence[Query]) -> TrainingSet:
         """The training set of `queries`; ValueError unless each has both kinds of samples and as many features."""
         if not queries:
-            raise ValueError("fit needs at least one query, got an empty list")
+            raise InputError("queries", "at least one query", "an empty list")
         relevant = np.concatenate([_relevant(number, query) for number, query in enumerate(queries)])
         size = queries[0].features.shape[1]
         for number, query in enumerate(queries):
             if query.features.shape[1] != size:
-                raise ValueError(
-                    f"query {number} has {query.features.shape[1]} features, the first has {size}; "
-                    "all queries need the same"
+                raise InputError(
+                    f"features of query {number}",
+                    f"{size} per sample, as the first query has",
+                    query.features.shape[1],
                 )
         one = len(queries) == 1
         features = queries[0].features if one else np.concatenate([query.features for query in queries])
@@ -65,7 +67,7 @@ def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) ->
         return None
     sizes = {graph.affinity.shape[1] for graph, _ in known}
     if len(sizes) > 1:
-        raise ValueError(f"the graphs of all queries need affinities of one size, got {sorted(sizes)}")
+        raise InputError("graphs of the queries", "affinities of one size", sorted(sizes))
     if len(known) == 1 and known[0][1] == 0:
         return known[0][0]
     return SimilarityGraph(
@@ -77,11 +79,13 @@ def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) ->
 def _relevant(number: int, query: Query) -> Bools:
     """(n,) which samples of a query are relevant: those of a grade above 0."""
     if query.relevance is None:
-        raise ValueError(f"query {number} has no relevance; training needs Query(features, relevance)")
+        raise InputError(
+            f"query {number}", "the relevance of its samples", remedy="train on Query(features, relevance)"
+        )
     relevant: Bools = query.relevance > 0
     if relevant.all() or not relevant.any():
         missing = "irrelevant" if len(relevant) and relevant.all() else "relevant"
-        raise ValueError(
-            f"query {number} has no {missing} sample; training needs both kinds: choose another query or split"
+        raise InputError(
+            f"query {number}", f"at least one {missing} sample", remedy="choose another query or split"
         )
     return relevant

@@ -8,19 +8,11 @@ from typing import Any
 import numpy as np
 import reference
 
-from ranking import Query, SimilarityGraph, method_class, method_names
+from ranking import Query, SimilarityGraph
+from ranking.optimise import LinearRisk
 
 LOSS_OF = {"AP-SVM": "ap", "NDCG-SVM": "ndcg"}
 TWO_ROWS = ("SVM", "HOB-SVM", "HOAP-SVM")
-
-
-# Coordinate descent moves a variable by at most cost/(2 |x|^2) at a time: where classes overlap in few
-# dimensions and C is large, variables at the bound C are reached in C times as many steps.
-SLOW_ABOVE = {"coordinate descent": 1.0}
-
-
-def can_close_the_gap(settings: dict[str, Any], C: float) -> bool:
-    return SLOW_ABOVE.get(settings.get("solver", ""), np.inf) >= C
 
 
 def problem(seed: int = 0, n: int = 40, d: int = 6, positives: int = 10, dtype: Any = np.float64) -> Query:
@@ -53,35 +45,6 @@ def similar(query: Query, seed: int = 0) -> SimilarityGraph:
 
 
 Problem = Callable[..., Query]
-KINDS: dict[str, Problem] = {"alone": problem, "similar": similar_problem}
-
-
-def kinds_of(name: str) -> list[Problem]:
-    """The problems that a method is tried on: with a graph too where it leans on one."""
-    return [problem, similar_problem] if getattr(method_class(name), "uses_graph", False) else [problem]
-
-
-Case = tuple[str, dict[str, Any], Problem]
-ALL: list[Case] = [
-    ("SVM", {"solver": solver}, problem) for solver in ("auto", "coordinate descent", "cutting plane")
-]
-ALL += [(name, {}, make) for name in (*LOSS_OF, "HOB-SVM", "HOAP-SVM") for make in kinds_of(name)]
-CONVEX = [case for case in ALL if case[0] != "HOAP-SVM"]  # whose certificate is of the global optimum
-
-
-def convex(name: str, make: Problem) -> bool:
-    """Whether training has one optimum, wherever it begins: HOAP-SVM has without similar samples."""
-    return name != "HOAP-SVM" or make is problem
-
-
-def name_of(name: str, settings: dict[str, Any], make: Problem) -> str:
-    return " ".join(
-        filter(None, [name, settings.get("solver"), "similar" if make is similar_problem else ""])
-    )
-
-
-NAMES = [name_of(*case) for case in ALL]
-CONVEX_NAMES = [name_of(*case) for case in CONVEX]
 
 
 def flat(weights: Any) -> np.ndarray:
@@ -106,6 +69,12 @@ def primal_of(name: str, weights: Any, query: Query, C: float, eta: float = 1.0)
     return square / 2 + C * reference.ranking_slack(scores, relevant, "ap")
 
 
+def value_of(risk: LinearRisk, weights: np.ndarray) -> float:
+    """What a risk says of weights, in float64."""
+    scores = risk.exact_scores(weights)
+    return risk.objective(weights, scores, risk.oracle(scores))
+
+
 def pairs_of(query: Query) -> reference.Pairs:
     """The edges of a query and their affinities, in float64; none where it has no graph."""
     if query.graph is None:
@@ -127,8 +96,3 @@ def outputs_of(name: str, query: Query, eta: float = 1.0) -> list[reference.Outp
 def bound_of(name: str, query: Query) -> int:
     """How many weights, the last ones, are bound to be <= 0."""
     return pairs_of(query)[1].shape[1] if name == "HOB-SVM" else 0
-
-
-assert set(method_names(ranks="samples")) == {name for name, _, _ in ALL}, (
-    "a new method needs its objective here"
-)

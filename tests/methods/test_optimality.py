@@ -4,97 +4,67 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
 import reference
-from problems import (
-    ALL,
-    CONVEX,
-    CONVEX_NAMES,
-    LOSS_OF,
-    NAMES,
-    Problem,
-    bound_of,
-    can_close_the_gap,
-    flat,
-    outputs_of,
-    pairs_of,
-    primal_of,
-    problem,
-    similar,
-    similar_problem,
-)
+from contract_cases import CONVEX, EVERY_SOLVER, RanksSamples
+from problems import LOSS_OF, bound_of, flat, outputs_of, pairs_of, primal_of, problem, similar
 
 from ranking import ProgressEvent, Query, SimilarityGraph, make_method
 
-Settings = dict[str, Any]
-METHODS = pytest.mark.parametrize(("name", "settings", "problem"), ALL, ids=NAMES)
-CONVEX_ONES = pytest.mark.parametrize(("name", "settings", "problem"), CONVEX, ids=CONVEX_NAMES)
-CUTTING_PLANES: dict[str, Settings] = {"SVM": {"solver": "cutting plane"}}
-LABELLINGS = {"n": 8, "d": 2, "positives": 3}  # 2^8; 6! rankings else
-TINY = {"SVM": LABELLINGS, "HOB-SVM": LABELLINGS}
+
+def connected(query: Query, case: RanksSamples) -> Query:
+    """The query, with similar samples where the problems of the case have such."""
+    return dataclasses.replace(query, graph=similar(query)) if case.graph else query
 
 
-def tiny(name: str, seed: int = 0, make: Problem = problem) -> Query:
-    return make(seed, **TINY.get(name, {"n": 6, "d": 2, "positives": 2}))
-
-
-def connected(query: Query, make: Problem) -> Query:
-    """The query, with similar samples where the problem has such."""
-    return dataclasses.replace(query, graph=similar(query)) if make is similar_problem else query
-
-
-@CONVEX_ONES
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
-def test_bounds_enclose_the_optimum_over_all_outputs(
-    name: str, settings: Settings, problem: Problem, C: float
-) -> None:
-    query = tiny(name, make=problem)
-    events: list[ProgressEvent] = []
-    method = make_method(name, C=C, tolerance=1e-6, **settings).fit([query], events.append)
+@CONVEX
+def test_bounds_enclose_the_optimum_over_all_outputs(case: RanksSamples) -> None:
+    query, name = case.tiny(), case.name
     outputs = outputs_of(name, query)
-    optimum = reference.one_slack_optimum([outputs], C, bound_of(name, query))
-    certificate = method.certificate
-    recomputed = reference.one_slack_primal(flat(method.weights), [outputs], C)
-    assert certificate.primal == pytest.approx(recomputed, rel=1e-12)
-    assert certificate.converged == (certificate.relative_gap <= 1e-6)
-    if can_close_the_gap(settings, C):
-        assert certificate.converged
-        assert certificate.primal == pytest.approx(optimum, rel=2e-6)
-    for bounds in (certificate, *events):
-        assert bounds.dual <= optimum * (1 + 1e-7)
-        assert bounds.primal >= optimum * (1 - 1e-7)
+    for C in (0.01, 1.0, 100.0, 1e4):
+        events: list[ProgressEvent] = []
+        method = case.make(C=C, tolerance=1e-6).fit([query], events.append)
+        optimum = reference.one_slack_optimum([outputs], C, bound_of(name, query))
+        certificate = method.certificate
+        recomputed = reference.one_slack_primal(flat(method.weights), [outputs], C)
+        assert certificate.primal == pytest.approx(recomputed, rel=1e-12), C
+        assert certificate.converged == (certificate.relative_gap <= 1e-6)
+        if case.closes_the_gap(C):
+            assert certificate.converged, C
+            assert certificate.primal == pytest.approx(optimum, rel=2e-6), C
+        for bounds in (certificate, *events):
+            assert bounds.dual <= optimum * (1 + 1e-7), C
+            assert bounds.primal >= optimum * (1 - 1e-7), C
 
 
-@CONVEX_ONES
-def test_several_queries_share_C(name: str, settings: Settings, problem: Problem) -> None:
+@CONVEX
+def test_several_queries_share_C(case: RanksSamples) -> None:
     """High-order, eq. 1: the mean over queries."""
-    queries = [tiny(name, seed, problem) for seed in (1, 2, 3)]
-    method = make_method(name, C=20.0, max_iterations=20_000, tolerance=1e-6, **settings).fit(queries)
-    outputs = [outputs_of(name, query) for query in queries]
+    queries = [case.tiny(seed) for seed in (1, 2, 3)]
+    method = case.make(C=20.0, max_iterations=20_000, tolerance=1e-6).fit(queries)
+    outputs = [outputs_of(case.name, query) for query in queries]
     recomputed = reference.one_slack_primal(flat(method.weights), outputs, 20.0)
     assert method.certificate.primal == pytest.approx(recomputed, rel=1e-12)
-    optimum = reference.one_slack_optimum(outputs, 20.0, bound_of(name, queries[0]))
+    optimum = reference.one_slack_optimum(outputs, 20.0, bound_of(case.name, queries[0]))
     assert method.certificate.primal == pytest.approx(optimum, rel=2e-6)
 
 
 @pytest.mark.parametrize("name", ["SVM", "AP-SVM", "NDCG-SVM"])
 def test_shortcuts_of_the_reference_are_its_enumerations(name: str) -> None:
-    query, rng = tiny(name), np.random.default_rng(0)
+    query, rng = RanksSamples(name).tiny(), np.random.default_rng(0)
     for scale in (0.1, 1.0, 10.0):
         weights = scale * rng.normal(size=(2, 2) if name == "SVM" else 2)
         enumerated = reference.one_slack_primal(weights, [outputs_of(name, query)], 3.0)
         assert primal_of(name, weights, query, 3.0) == pytest.approx(enumerated, rel=1e-12)
 
 
-@pytest.mark.parametrize("make", [problem, similar_problem])
 @pytest.mark.parametrize("name", ["HOB-SVM", "HOAP-SVM"])
-def test_shortcuts_with_similar_samples_are_enumerations_too(name: str, make: Problem) -> None:
+def test_shortcuts_with_similar_samples_are_enumerations_too(name: str) -> None:
     """All labellings of a component are enough, and interleavings of the rankings; eta scales affinities."""
-    for seed, scale in enumerate((0.1, 1.0, 10.0)):
-        query, rng = tiny(name, seed, make), np.random.default_rng(seed)
+    for graph, (seed, scale) in itertools.product((False, True), enumerate((0.1, 1.0, 10.0))):
+        query, rng = RanksSamples(name, graph).tiny(seed), np.random.default_rng(seed)
         pairs = pairs_of(query)
         weights = scale * rng.normal(size=(2, 2)), -scale * rng.uniform(size=pairs[1].shape[1])
         if name == "HOB-SVM":
@@ -103,67 +73,45 @@ def test_shortcuts_with_similar_samples_are_enumerations_too(name: str, make: Pr
         else:
             relevant = query.relevance > 0
             enumerated = reference.hoap_primal(weights, query.features, relevant, pairs, 3.0, eta=0.7)
-        assert primal_of(name, weights, query, 3.0, eta=0.7) == pytest.approx(enumerated, rel=1e-12)
+        assert primal_of(name, weights, query, 3.0, eta=0.7) == pytest.approx(enumerated, rel=1e-12), graph
 
 
-@CONVEX_ONES
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_certificates_are_recomputed_from_the_definition(
-    name: str, settings: Settings, problem: Problem, dtype: Any
-) -> None:
-    query = problem(4, dtype=dtype)
-    graph = None if query.graph is None else SimilarityGraph(*pairs_of(query))
-    exact = dataclasses.replace(query, features=query.features.astype(float), graph=graph)
-    for C in 10.0 ** np.arange(-3, 5):
-        method = make_method(name, C=float(C), max_iterations=1000, **settings).fit([query])
-        certificate = method.certificate
-        recomputed = primal_of(name, method.weights, query, C)
-        assert certificate.primal == pytest.approx(recomputed, rel=1e-12), C
-        assert certificate.gap == certificate.primal - certificate.dual
-        assert certificate.converged == (certificate.gap <= 1e-3 * certificate.primal)
-        assert certificate.converged or not can_close_the_gap(settings, C), C
-        better = make_method(name, C=float(C), tolerance=1e-6, **CUTTING_PLANES.get(name, settings)).fit(
-            [exact]
-        )
-        assert better.certificate.converged
-        assert certificate.dual <= primal_of(name, better.weights, exact, C) * (1 + 1e-12), C
+@CONVEX
+def test_certificates_are_recomputed_from_the_definition(case: RanksSamples) -> None:
+    for dtype in (np.float32, np.float64):
+        query = case.query(4, dtype=dtype)
+        graph = None if query.graph is None else SimilarityGraph(*pairs_of(query))
+        exact = dataclasses.replace(query, features=query.features.astype(float), graph=graph)
+        for C in (1e-3, 0.1, 1.0, 100.0, 1e4):
+            method = case.make(C=C, max_iterations=1000).fit([query])
+            certificate = method.certificate
+            assert certificate.primal == pytest.approx(case.primal(method, query), rel=1e-12), (C, dtype)
+            assert certificate.gap == certificate.primal - certificate.dual
+            assert certificate.converged == (certificate.gap <= 1e-3 * certificate.primal)
+            assert certificate.converged or not case.closes_the_gap(C), (C, dtype)
+            solver = {"solver": "cutting plane"} if case.name == "SVM" else {}
+            better = make_method(case.name, C=C, tolerance=1e-6, **solver).fit([exact])
+            assert better.certificate.converged
+            assert certificate.dual <= case.primal(better, exact) * (1 + 1e-12), (C, dtype)
 
 
-@CONVEX_ONES
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_progress_falls_from_above_and_stays_below(
-    name: str, settings: Settings, problem: Problem, dtype: Any
-) -> None:
-    query = problem(5, dtype=dtype)
-    events: list[ProgressEvent] = []
-    C = 300.0 if name in LOSS_OF else 1.0
-    method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query], events.append)
-    primals = [event.primal for event in events]
-    assert len(events) > 2
-    assert (np.diff(primals) <= 0).all()
-    assert max(event.dual for event in events) <= method.certificate.primal * (1 + 1e-6)
-    assert (np.diff([event.passes for event in events]) >= 0).all()
-    assert (np.diff([event.seconds for event in events]) >= 0).all()
-    steps = np.diff(
-        [event.iteration for event in events]
-    )  # an iteration more, or the hand-over to another solver
-    assert set(steps) <= {0, 1}
-    assert (steps == 0).sum() <= 1
-    assert events[-1].relative_gap <= 1e-5
-    assert all(event.gap == event.primal - event.dual for event in events)
-
-
-def test_both_solvers_of_the_svm_end_at_one_optimum() -> None:
-    query = problem(6, n=120, d=10)
-    for C in (0.01, 0.1, 1.0):
-        found = [
-            make_method("SVM", C=C, tolerance=1e-6, solver=s).fit([query])
-            for s in ("coordinate descent", "cutting plane")
-        ]
-        assert found[0].certificate.primal == pytest.approx(found[1].certificate.primal, rel=3e-6)
-        np.testing.assert_allclose(
-            found[0].weights, found[1].weights, atol=5e-3 * np.abs(found[0].weights).max()
-        )
+@CONVEX
+def test_progress_falls_from_above_and_stays_below(case: RanksSamples) -> None:
+    for dtype in (np.float32, np.float64):
+        events: list[ProgressEvent] = []
+        C = 300.0 if case.name in LOSS_OF else 1.0
+        method = case.make(C=C, tolerance=1e-5).fit([case.query(5, dtype=dtype)], events.append)
+        assert len(events) > 2
+        assert (np.diff([event.primal for event in events]) <= 0).all()
+        assert max(event.dual for event in events) <= method.certificate.primal * (1 + 1e-6)
+        assert (np.diff([event.passes for event in events]) >= 0).all()
+        assert (np.diff([event.seconds for event in events]) >= 0).all()
+        # An iteration more, or the hand-over to another solver.
+        steps = np.diff([event.iteration for event in events])
+        assert set(steps) <= {0, 1}
+        assert (steps == 0).sum() <= 1
+        assert events[-1].relative_gap <= 1e-5
+        assert all(event.gap == event.primal - event.dual for event in events)
 
 
 @pytest.mark.parametrize("name", ["AP-SVM", "NDCG-SVM"])
@@ -177,36 +125,22 @@ def test_every_algorithm_trains_to_the_same_optimum(name: str) -> None:
     assert primals == pytest.approx([primals[0]] * len(primals), rel=2e-6)
 
 
-@CONVEX_ONES
-def test_single_precision_finds_the_optimum_of_double(
-    name: str, settings: Settings, problem: Problem
-) -> None:
-    query = problem(8)
-    primals = []
-    for dtype in (np.float32, np.float64):
-        same = dataclasses.replace(query, features=query.features.astype(dtype))
-        primals.append(make_method(name, C=1.0, tolerance=1e-4, **settings).fit([same]).certificate.primal)
-    assert primals[0] == pytest.approx(primals[1], rel=2e-4)
-
-
-@METHODS
-def test_the_tightest_tolerance_is_reached_in_double(name: str, settings: Settings, problem: Problem) -> None:
-    C = 1000.0 if name in LOSS_OF else 1.0
-    method = make_method(name, C=C, tolerance=1e-7, **settings).fit([problem(9)])
+@EVERY_SOLVER
+def test_the_tightest_tolerance_is_reached_in_double(case: RanksSamples) -> None:
+    C = 1000.0 if case.name in LOSS_OF else 1.0
+    method = case.make(C=C, tolerance=1e-7).fit([case.query(9)])
     assert method.certificate.converged
     assert method.certificate.relative_gap <= 1e-7
 
 
-@METHODS
-def test_features_without_information_leave_weights_at_zero(
-    name: str, settings: Settings, problem: Problem
-) -> None:
+@EVERY_SOLVER
+def test_features_without_information_leave_weights_at_zero(case: RanksSamples) -> None:
     """All zero: the objective is C times the loss of the worst output."""
-    query = connected(Query(features=np.zeros((7, 3)), relevance=[1, 0, 1, 0, 0, 0, 0]), problem)
-    method = make_method(name, C=10.0, **settings).fit([query])
+    query = connected(Query(features=np.zeros((7, 3)), relevance=[1, 0, 1, 0, 0, 0, 0]), case)
+    method = case.make(C=10.0).fit([query])
     assert not flat(method.weights).any()
-    labels = name in ("SVM", "HOB-SVM")
-    worst = 1.0 if labels else reference.LOSSES[LOSS_OF.get(name, "ap")]([6, 7])
+    labels = case.name in ("SVM", "HOB-SVM")
+    worst = 1.0 if labels else reference.LOSSES[LOSS_OF.get(case.name, "ap")]([6, 7])
     assert method.certificate.primal == pytest.approx(10 * worst)
     assert method.certificate.dual == pytest.approx(10 * worst)
     assert method.certificate.converged
@@ -229,16 +163,13 @@ DEGENERATE = {
 }
 
 
-@METHODS
-@pytest.mark.parametrize("kind", DEGENERATE)
-def test_degenerate_samples_are_trained_on_as_exactly(
-    name: str, settings: Settings, problem: Problem, kind: str
-) -> None:
-    query = connected(DEGENERATE[kind], problem)
-    C = 1e-3 if kind == "large" else 1.0
-    method = make_method(name, C=C, tolerance=1e-5, **settings).fit([query])
-    assert method.certificate.converged
-    assert method.certificate.primal == pytest.approx(primal_of(name, method.weights, query, C), rel=1e-10)
+@EVERY_SOLVER
+def test_degenerate_samples_are_trained_on_as_exactly(case: RanksSamples) -> None:
+    for kind, alone in DEGENERATE.items():
+        query = connected(alone, case)
+        method = case.make(C=1e-3 if kind == "large" else 1.0, tolerance=1e-5).fit([query])
+        assert method.certificate.converged, kind
+        assert method.certificate.primal == pytest.approx(case.primal(method, query), rel=1e-10), kind
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
@@ -258,25 +189,19 @@ def test_where_coordinate_descent_is_slow_cutting_planes_go_on(C: float) -> None
         assert later.dual >= earlier.dual
 
 
-@METHODS
-def test_grades_above_one_count_as_relevant(name: str, settings: Settings, problem: Problem) -> None:
-    query = problem(10)
+@EVERY_SOLVER
+def test_equal_problems_in_other_guises_have_one_solution(case: RanksSamples) -> None:
+    """Grades above one count as relevant, and rows of features may lie anywhere in memory."""
+    query = case.query(10)
     graded = dataclasses.replace(query, relevance=query.relevance * np.arange(1, 41))
     assert graded.relevance.max() > 2
-    weights = [flat(make_method(name, **settings).fit([each]).weights) for each in (query, graded)]
-    np.testing.assert_array_equal(*weights)
-
-
-@METHODS
-def test_the_rows_of_features_may_lie_anywhere_in_memory(
-    name: str, settings: Settings, problem: Problem
-) -> None:
-    query = problem(11)
-    strided = dataclasses.replace(
-        query, features=np.asfortranarray(np.repeat(query.features, 2, axis=0))[::2]
+    features = np.asfortranarray(np.repeat(query.features, 2, axis=0))[::2]
+    strided = dataclasses.replace(query, features=features)
+    plain, of_grades, of_strides = (
+        flat(case.make().fit([each]).weights) for each in (query, graded, strided)
     )
-    weights = [flat(make_method(name, **settings).fit([each]).weights) for each in (query, strided)]
-    np.testing.assert_allclose(*weights, rtol=1e-9)
+    np.testing.assert_array_equal(plain, of_grades)
+    np.testing.assert_allclose(plain, of_strides, rtol=1e-9)
 
 
 def test_the_second_row_of_the_svm_is_the_first_turned_round() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import pkgutil
+from types import SimpleNamespace
 from typing import Any
 
+import cvxpy
 import numpy as np
 import pytest
 import reference
+from contract_cases import ORDER_OBJECTIVES, RanksOrders
 from order_problems import rows_of, sequences
 from scipy.optimize import check_grad
 from sklearn.svm import LinearSVR
@@ -47,22 +50,37 @@ def test_svr_is_that_of_liblinear(C: float) -> None:
     np.testing.assert_allclose(method.weights, theirs.coef_, atol=0.01 * np.abs(theirs.coef_).max())
 
 
-@pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_relative_attributes_certificate_is_of_the_objective_with_all_pairs(C: float, dtype: Any) -> None:
-    given = sequences(2, levels=3, dtype=dtype)
-    certificate = (method := make_method("Relative Attributes", C=C).fit(given)).certificate
+@pytest.mark.parametrize("name", ORDER_OBJECTIVES)
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
+def test_the_certificate_is_of_the_objective_with_all_pairs_or_lists(name: str, C: float) -> None:
+    for dtype in (np.float32, np.float64):
+        given, case = sequences(2, levels=3, dtype=dtype), RanksOrders(name)
+        method = make_method(name, C=C).fit(given)
+        certificate = method.certificate
+        assert certificate.primal == pytest.approx(case.objective(method, given), rel=1e-9)
+        assert certificate.converged
+        assert 0 <= certificate.relative_gap <= 1e-3
+        exact = make_method(name, C=C, tolerance=1e-6).fit(given)
+        optimum = case.objective(exact, given)
+        assert optimum is not None
+        assert certificate.dual <= optimum <= certificate.primal * (1 + 1e-9)
+        rng = np.random.default_rng(0)
+        for size in (1e-3, 1e-2, 0.1):  # nothing near is below what the certificate proves
+            near = SimpleNamespace(weights=exact.weights + size * rng.normal(size=5), C=C)
+            assert case.objective(near, given) >= exact.certificate.dual
 
-    def primal(w: np.ndarray) -> float:
-        features = given.features.astype(float)
-        return reference.relative_attributes_primal(w, features, given.grades.tolist(), rows_of(given), C)
 
-    assert certificate.primal == pytest.approx(primal(method.weights), rel=1e-9)
-    assert certificate.converged
-    rng = np.random.default_rng(0)
-    for size in (1e-3, 1e-2, 0.1):  # nothing about is below what the certificate proves
-        moved = [method.weights + size * rng.normal(size=5) for _ in range(3)]
-        assert min(primal(w) for w in moved) >= certificate.dual
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_the_optimum_of_rank_svm_is_that_of_a_quadratic_program(C: float) -> None:
+    given = sequences(2, pool=20, count=8)
+    pairs = np.array(reference.graded_pairs(given.grades.tolist(), rows_of(given)))
+    w = cvxpy.Variable(given.features.shape[1])
+    losses = cvxpy.pos(1 - (given.features[pairs[:, 0]] - given.features[pairs[:, 1]]) @ w)
+    objective = cvxpy.sum_squares(w) / 2 + C * cvxpy.sum(losses) / len(pairs)
+    best = cvxpy.Problem(cvxpy.Minimize(objective)).solve()
+    certificate = make_method("RankSVM", C=C, tolerance=1e-6).fit(given).certificate
+    assert certificate.primal == pytest.approx(best, rel=2e-6)
+    assert certificate.dual <= best * (1 + 1e-7)
 
 
 def test_the_pairs_of_relative_attributes_are_summed_up() -> None:
@@ -151,19 +169,6 @@ def test_losses_of_lists_and_their_slopes(name: str) -> None:
     assert np.isfinite(far[1]).all()
 
 
-@pytest.mark.parametrize("name", LISTS)
-@pytest.mark.parametrize("C", [1.0, 1e4])
-def test_the_certificate_of_lists_is_of_the_objective(name: str, C: float) -> None:
-    given = sequences(5)
-    method = make_method(name, C=C).fit(given)
-    w, certificate = method.weights, method.certificate
-    loss = LISTS[name](given.features @ w, given.grades.tolist(), rows_of(given))
-    assert certificate.primal == pytest.approx(w @ w / 2 + C * loss, rel=1e-12)
-    assert certificate.converged
-    exact = make_method(name, C=C, tolerance=1e-7).fit(given).certificate
-    assert certificate.dual <= exact.primal <= certificate.primal
-
-
 @pytest.mark.parametrize("hidden", [0, 3])
 def test_the_network_tells_its_gradient(hidden: int) -> None:
     rng, network = np.random.default_rng(0), ScoreNetwork(4, hidden)
@@ -193,30 +198,27 @@ def test_hidden_units_learn_what_no_line_can(name: str) -> None:
     assert not np.array_equal(other.score(Query(features)), scores)
 
 
-KERNELS = {
-    "CRR": ("crr", ("_descend",)),
-    "AdaRank": ("ada_rank", ("_qualities",)),
-    "ListNet": ("list_net", ("_cross_entropy",)),
-    "ListMLE": ("list_mle", ("_likelihood",)),
-    "LambdaMART": ("lambda_mart", ("_lambdas", "_pull", "_dcg", "_from_top")),
-    "Relative Attributes": ("graded_pairs", ("_laplacian",)),
+# Modules and their kernels, and settings that make the uncompiled ones quick.
+KERNELS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
+    "CRR": ("methods.crr", ("_descend",), {"steps": 40}),
+    "AdaRank": ("methods.ada_rank", ("_qualities",), {"rounds": 3}),
+    "ListNet": ("methods.list_net", ("_cross_entropy",), {}),
+    "ListMLE": ("methods.list_mle", ("_likelihood",), {}),
+    "LambdaMART": (
+        "methods.lambda_mart",
+        ("_lambdas", "_pull", "_dcg", "_from_top"),
+        {"rounds": 3, "least": 1},
+    ),
+    "Relative Attributes": ("inference.graded_pairs", ("_laplacian",), {}),
 }
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_run_uncompiled_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    given, few = (
-        uneven(1),
-        {"CRR": {"steps": 40}, "AdaRank": {"rounds": 3}, "LambdaMART": {"rounds": 3, "least": 1}},
-    )
-    compiled = make_method(name, **few.get(name, {})).fit(given).score(Query(given.features))
-    module, kernels = KERNELS[name]
-    home = next(
-        found
-        for key, found in sys.modules.items()
-        if key.startswith("ranking.") and key.endswith(f".{module}")
-    )
+    given, (module, kernels, settings) = uneven(1), KERNELS[name]
+    compiled = make_method(name, **settings).fit(given).score(Query(given.features))
     for kernel in kernels:
-        monkeypatch.setattr(home, kernel, getattr(home, kernel).py_func)
-    again = make_method(name, **few.get(name, {})).fit(given).score(Query(given.features))
+        path = f"ranking.{module}.{kernel}"
+        monkeypatch.setattr(path, pkgutil.resolve_name(path).py_func)
+    again = make_method(name, **settings).fit(given).score(Query(given.features))
     np.testing.assert_allclose(again, compiled, rtol=1e-6, atol=1e-9)

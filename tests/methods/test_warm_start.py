@@ -3,42 +3,70 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from problems import ALL, CONVEX, CONVEX_NAMES, NAMES, Problem, convex, primal_of, problem
+from contract_cases import CONVEX, EVERY_SOLVER, RanksSamples
+from problems import primal_of
 
-from ranking import ProgressEvent, Query, StopTraining, make_method, method_names
+from ranking import ProgressEvent, Query, StopTraining, make_method
 from ranking.methods.training_set import TrainingSet
 
-METHODS = pytest.mark.parametrize(("name", "settings", "problem"), ALL, ids=NAMES)
-CONVEX_ONES = pytest.mark.parametrize(("name", "settings", "problem"), CONVEX, ids=CONVEX_NAMES)
 
-
-@CONVEX_ONES
-def test_cuts_of_another_C_lead_to_the_same_optimum(
-    name: str, settings: dict[str, Any], problem: Problem
+def same_optimum(
+    case: RanksSamples, before: Sequence[Query], after: Sequence[Query], C: tuple[float, float] = (1.0, 1.0)
 ) -> None:
-    query = problem(0)
-    for before, after in ((0.1, 1.0), (1.0, 0.1)):
-        first = make_method(name, C=before, tolerance=1e-5, **settings).fit([query])
-        warm = make_method(name, C=after, tolerance=1e-5, **settings).fit([query], warm_start=first)
-        cold = make_method(name, C=after, tolerance=1e-5, **settings).fit([query])
-        assert warm.certificate.converged
+    """What begins with a run on `before` ends at the optimum on `after`, as what begins with nothing does."""
+    first = case.make(C=C[0], tolerance=1e-5).fit(before)
+    warm = case.make(C=C[1], tolerance=1e-5).fit(after, warm_start=first)
+    cold = case.make(C=C[1], tolerance=1e-5).fit(after)
+    assert warm.certificate.converged
+    if len(after) == 1:
+        assert warm.certificate.primal == pytest.approx(case.primal(warm, after[0]), rel=1e-12)
+    if case.one_optimum:
         assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
-        assert warm.certificate.primal == pytest.approx(
-            primal_of(name, warm.weights, query, after), rel=1e-12
-        )
+        assert warm.certificate.dual <= cold.certificate.primal
 
 
-@METHODS
-def test_continuing_a_finished_run_takes_next_to_nothing(
-    name: str, settings: dict[str, Any], problem: Problem
-) -> None:
-    query = problem(1)
-    first = make_method(name, C=1.0, tolerance=1e-4, **settings).fit([query])
-    again = make_method(name, C=1.0, tolerance=1e-4, **settings).fit([query], warm_start=first)
+@CONVEX
+def test_cuts_of_another_C_lead_to_the_same_optimum(case: RanksSamples) -> None:
+    query = case.query(0)
+    for penalties in ((0.1, 1.0), (1.0, 0.1)):
+        same_optimum(case, [query], [query], penalties)
+
+
+@CONVEX
+def test_cuts_of_the_same_samples_in_other_queries_prove_nothing(case: RanksSamples) -> None:
+    """The samples of two queries under each other are not one query: its outputs are others."""
+    parts = [case.query(seed, n=20, positives=positives) for seed, positives in ((6, 3), (7, 12))]
+    features = np.concatenate([part.features for part in parts])
+    relevance = np.concatenate([part.relevance for part in parts])
+    whole = Query(features, relevance, TrainingSet.of(parts).graph)
+    same_optimum(case, [whole], parts)
+    same_optimum(case, parts, [whole])
+
+
+@EVERY_SOLVER
+def test_other_labels_on_the_same_features_are_other_samples(case: RanksSamples) -> None:
+    query = case.query(8)
+    same_optimum(case, [query], [dataclasses.replace(query, relevance=1 - query.relevance)])
+
+
+def test_solvers_of_the_svm_start_from_each_other() -> None:
+    query, solvers = RanksSamples("SVM").query(5), ("coordinate descent", "cutting plane")
+    for before, after in (solvers, solvers[::-1]):
+        first = make_method("SVM", C=1.0, tolerance=1e-5, solver=before).fit([query])
+        second = make_method("SVM", C=1.0, tolerance=1e-5, solver=after).fit([query], warm_start=first)
+        assert second.certificate.converged
+        assert second.certificate.primal == pytest.approx(first.certificate.primal, rel=2e-5)
+
+
+@EVERY_SOLVER
+def test_continuing_a_finished_run_takes_next_to_nothing(case: RanksSamples) -> None:
+    query = case.query(1)
+    first = case.make(C=1.0, tolerance=1e-4).fit([query])
+    again = case.make(C=1.0, tolerance=1e-4).fit([query], warm_start=first)
     assert again.certificate.converged
     assert again.certificate.primal <= first.certificate.primal * (1 + 1e-12)
     if first.solution.working_set is None:  # Frank-Wolfe and coordinate descent keep none
@@ -47,95 +75,32 @@ def test_continuing_a_finished_run_takes_next_to_nothing(
         assert again.certificate.iterations <= 1 < first.certificate.iterations
 
 
-@CONVEX_ONES
-def test_continuing_a_stopped_run_keeps_what_it_had(
-    name: str, settings: dict[str, Any], problem: Problem
-) -> None:
-    query = problem(2)
-
+@CONVEX
+def test_continuing_a_stopped_run_keeps_what_it_had(case: RanksSamples) -> None:
     def stop(event: ProgressEvent) -> None:
         if event.iteration == 3:
             raise StopTraining
 
-    stopped = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([query], stop)
-    events: list[ProgressEvent] = []
-    make_method(name, C=1.0, tolerance=1e-5, **settings).fit([query], events.append, warm_start=stopped)
+    query, events = case.query(2), list[ProgressEvent]()
+    stopped = case.make(C=1.0, tolerance=1e-5).fit([query], stop)
+    case.make(C=1.0, tolerance=1e-5).fit([query], events.append, warm_start=stopped)
     assert events[0].dual >= stopped.certificate.dual * (1 - 1e-6)
     assert events[-1].relative_gap <= 1e-5
 
 
-@pytest.mark.parametrize(("name", "settings", "problem"), ALL[2:], ids=NAMES[2:])
-def test_weights_of_other_samples_are_a_start(name: str, settings: dict[str, Any], problem: Problem) -> None:
-    other, query = problem(3), problem(4)
-    first = make_method(name, C=10.0, **settings).fit([other])
-    events: list[ProgressEvent] = []
-    warm = make_method(name, C=10.0, tolerance=1e-5, **settings).fit([query], events.append, warm_start=first)
-    cold = make_method(name, C=10.0, tolerance=1e-5, **settings).fit([query])
-    at_first = min(primal_of(name, first.weights, query, 10.0), 10.0)  # that of weights 0
+@EVERY_SOLVER
+def test_weights_of_other_samples_are_a_start(case: RanksSamples) -> None:
+    query, events = case.query(4), list[ProgressEvent]()
+    first = case.make(C=10.0).fit([case.query(3)])
+    if case.name == "SVM" and case.solver != "cutting plane":
+        # Its start is its dual, which other samples do not have: it trains as from nothing.
+        warm, cold = case.make().fit([query], warm_start=first), case.make().fit([query])
+        np.testing.assert_array_equal(warm.weights, cold.weights)
+        return
+    warm = case.make(C=10.0, tolerance=1e-5).fit([query], events.append, warm_start=first)
+    cold = case.make(C=10.0, tolerance=1e-5).fit([query])
+    at_first = min(primal_of(case.name, first.weights, query, 10.0), 10.0)  # that of weights 0
     assert events[0].primal <= at_first * (1 + 1e-9)
     assert warm.certificate.converged
-    if convex(name, problem):
+    if case.one_optimum:
         assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
-
-
-def test_coordinate_descent_trains_on_other_samples_as_from_nothing() -> None:
-    """Its start is its dual, which other samples do not have."""
-    first = make_method("SVM").fit([problem(3)])
-    warm = make_method("SVM").fit([problem(4)], warm_start=first)
-    assert warm.certificate.converged
-    np.testing.assert_array_equal(warm.weights, make_method("SVM").fit([problem(4)]).weights)
-
-
-def test_solvers_of_the_svm_start_from_each_other() -> None:
-    query = problem(5)
-    solvers = ("coordinate descent", "cutting plane")
-    for one, other in (solvers, solvers[::-1]):
-        first = make_method("SVM", C=1.0, tolerance=1e-5, solver=one).fit([query])
-        second = make_method("SVM", C=1.0, tolerance=1e-5, solver=other).fit([query], warm_start=first)
-        assert second.certificate.converged
-        assert second.certificate.primal == pytest.approx(first.certificate.primal, rel=2e-5)
-
-
-@CONVEX_ONES
-def test_cuts_of_the_same_samples_in_other_queries_prove_nothing(
-    name: str, settings: dict[str, Any], problem: Problem
-) -> None:
-    """The samples of two queries under each other are not one query: its outputs are others."""
-    parts = [problem(seed, n=20, positives=positives) for seed, positives in ((6, 3), (7, 12))]
-    features = np.concatenate([part.features for part in parts])
-    graph = TrainingSet.of(parts).graph
-    whole = Query(features, np.concatenate([part.relevance for part in parts]), graph)
-    for before, after in (([whole], parts), (parts, [whole])):
-        first = make_method(name, C=1.0, tolerance=1e-5, **settings).fit(before)
-        warm = make_method(name, C=1.0, tolerance=1e-5, **settings).fit(after, warm_start=first)
-        cold = make_method(name, C=1.0, tolerance=1e-5, **settings).fit(after)
-        assert warm.certificate.dual <= cold.certificate.primal
-        assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
-
-
-@METHODS
-def test_other_labels_on_the_same_features_are_other_samples(
-    name: str, settings: dict[str, Any], problem: Problem
-) -> None:
-    query = problem(8)
-    turned = dataclasses.replace(query, relevance=1 - query.relevance)
-    first = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([query])
-    warm = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([turned], warm_start=first)
-    cold = make_method(name, C=1.0, tolerance=1e-5, **settings).fit([turned])
-    assert warm.certificate.primal == pytest.approx(primal_of(name, warm.weights, turned, 1.0), rel=1e-12)
-    if convex(name, problem):
-        assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
-
-
-@pytest.mark.parametrize("name", method_names(ranks="samples"))
-def test_what_is_no_start_is_refused(name: str) -> None:
-    query = problem(9)
-    others = [make_method(other).fit([query]) for other in method_names(ranks="samples") if other != name]
-    for wrong in (*others, make_method(name), "model.npz"):
-        with pytest.raises(ValueError, match=f"warm_start must be a fitted {name}, got "):
-            make_method(name).fit([query], warm_start=wrong)
-    narrow = make_method(name).fit([Query(features=np.eye(3), relevance=[1, 0, 0])])
-    with pytest.raises(
-        ValueError, match="warm_start has weights for 3 features, the queries have 6; start from"
-    ):
-        make_method(name).fit([query], warm_start=narrow)

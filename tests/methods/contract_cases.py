@@ -1,0 +1,242 @@
+"""What the contract of all methods has to know of each kind: a small problem, scores, a slow objective, bad input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import label_problems
+import numpy as np
+import problems
+import pytest
+import reference
+from order_problems import rows_of, sequences
+
+from ranking import LabelSet, Query, SequenceSet, make_method, method_class, method_names
+from ranking.settings import settings_of
+
+Refused = tuple[Any, str]  # training data, and the subject of the error
+QUICK = {"rounds": 30, "steps": 20_000}  # for methods that have such a setting
+
+
+@dataclass(frozen=True)
+class Case:
+    """A registered method and small problems for it: what a kind of methods takes and gives."""
+
+    name: str
+    optional: ClassVar[set[str]] = set()  # what may be missing in a file
+    stops: ClassVar[tuple[int, ...]] = (1, 3)  # after how many events a test ends training
+    starts: ClassVar[bool] = True  # whether another run may be its start
+
+    def __str__(self) -> str:
+        return self.name
+
+    def make(self, **settings: Any) -> Any:
+        """The method, with settings that let it train in a moment."""
+        known = {item.name for item in settings_of(method_class(self.name))}
+        quick = {key: value for key, value in QUICK.items() if key in known}
+        return make_method(self.name, **{**quick, **settings})
+
+    def torn(self, arrays: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """What of the header and of the arrays of a file may not be changed alone."""
+        yield from ()
+
+    @property
+    def convex(self) -> bool:
+        return bool(getattr(method_class(self.name), "convex", True))
+
+
+@dataclass(frozen=True)
+class RanksSamples(Case):
+    """Learns from queries, and scores the samples of one."""
+
+    graph: bool = False  # whether some samples are similar to each other
+    solver: str = ""
+    optional: ClassVar[set[str]] = {"pairs", "cut_losses"}  # the first files had no pairs; not all keep cuts
+    needs: ClassVar[set[str]] = {"C", "tolerance", "max_iterations"}
+    wrong_features: ClassVar[str] = "features of the query"
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.name, self.solver, "with a graph" * self.graph]))
+
+    def make(self, **settings: Any) -> Any:
+        return super().make(**({"solver": self.solver} if self.solver else {}), **settings)
+
+    @property
+    def one_optimum(self) -> bool:
+        """Whether training ends at one objective, wherever it begins."""
+        return self.convex or not self.graph
+
+    def closes_the_gap(self, C: float) -> bool:
+        """Whether it does so in the iterations of a test. Coordinate descent moves a variable by at most
+        cost/(2 |x|^2) at a time: where classes overlap in few dimensions and C is large, variables at the bound C are
+        reached in C times as many steps."""
+        return C <= 1.0 or self.solver != "coordinate descent"
+
+    def query(self, seed: int = 0, **sizes: Any) -> Query:
+        return (problems.similar_problem if self.graph else problems.problem)(seed, **sizes)
+
+    def tiny(self, seed: int = 0) -> Query:
+        """A query whose 2^8 labellings or 6! rankings can be enumerated."""
+        labels = self.name in ("SVM", "HOB-SVM")
+        return self.query(
+            seed, **({"n": 8, "d": 2, "positives": 3} if labels else {"n": 6, "d": 2, "positives": 2})
+        )
+
+    def primal(self, method: Any, query: Query) -> float:
+        return problems.primal_of(self.name, method.weights, query, method.C)
+
+    def problem(self, seed: int = 0, dtype: Any = np.float64) -> list[Query]:
+        return [self.query(seed, dtype=dtype)]
+
+    def arrays(self, data: list[Query]) -> list[np.ndarray]:
+        return [array for query in data for array in (query.features, query.relevance)]
+
+    def blind(self, data: list[Query]) -> list[Query]:
+        return [replace(query, relevance=None) for query in data]
+
+    def weights(self, method: Any) -> np.ndarray:
+        return problems.flat(method.weights)
+
+    def scores(self, method: Any, data: list[Query]) -> np.ndarray:
+        return np.concatenate([method.score(query) for query in data])
+
+    def scores_of_features(self, method: Any, features: np.ndarray) -> np.ndarray:
+        scores: np.ndarray = method.score(Query(features))
+        return scores
+
+    def objective(self, method: Any, data: list[Query]) -> float | None:
+        return self.primal(method, data[0])
+
+    def refused(self) -> Iterator[Refused]:
+        features = np.eye(3)
+        good = Query(features, [1, 0, 0])
+        yield [], "queries"
+        yield [good, Query(features)], "query 1"
+        yield [Query(features, [0, 0, 0])], "query 0"
+        yield [good, Query(features, [1, 2, 1])], "query 1"
+        yield [Query(features[:0], [])], "query 0"
+        yield [good, Query(features[:, :2], [1, 0, 0])], "features of query 1"
+
+    def refused_starts(self) -> Iterator[Any]:
+        yield make_method(self.name).fit([Query(np.eye(3), [1, 0, 0])])
+
+
+@dataclass(frozen=True)
+class RanksLabels(Case):
+    """Learns from images with labels, and scores the labels of each."""
+
+    needs: ClassVar[set[str]] = {"C", "k", "unary", "tolerance", "max_iterations"}
+    wrong_features: ClassVar[str] = "features of the images"
+
+    def problem(self, seed: int = 0, dtype: Any = np.float64) -> LabelSet:
+        return label_problems.images(seed, dtype=dtype)
+
+    def arrays(self, data: LabelSet) -> list[np.ndarray]:
+        return [data.features, data.labels]
+
+    def blind(self, data: LabelSet) -> LabelSet:
+        return LabelSet(data.features, np.zeros_like(data.labels), data.names)
+
+    def weights(self, method: Any) -> np.ndarray:
+        return label_problems.flat(method)
+
+    def scores(self, method: Any, data: LabelSet) -> np.ndarray:
+        scores: np.ndarray = method.scores(data)
+        return scores
+
+    def scores_of_features(self, method: Any, features: np.ndarray) -> np.ndarray:
+        return self.scores(method, LabelSet(features, np.zeros((len(features), 5), bool), method.names))
+
+    def objective(self, method: Any, data: LabelSet) -> float | None:
+        outputs = label_problems.outputs_of(method, data)
+        return reference.one_slack_primal(self.weights(method), outputs, method.C)
+
+    def refused(self) -> Iterator[Refused]:
+        good = self.problem()
+        yield [Query(np.eye(3), [1, 0, 1])], "label_set"
+        for marks in (np.zeros((14, 5), bool), np.ones((14, 5), bool)):
+            yield LabelSet(good.features, marks, good.names), "label_set"
+
+    def refused_starts(self) -> Iterator[Any]:
+        yield make_method(self.name).fit(self.problem(1))
+
+    def torn(self, arrays: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Weights of other labels or another core."""
+        yield {"names": ["a"]}, {}
+        yield {"map": {}}, {}
+        yield {}, {"shared": arrays["shared"][1:]}
+        yield {}, {"own": arrays["own"][1:]}
+        yield {}, {"interactions": np.zeros((2, 3))}
+
+
+@dataclass(frozen=True)
+class RanksOrders(Case):
+    """Learns from sequences of graded samples, and scores the samples of one."""
+
+    stops: ClassVar[tuple[int, ...]] = (2,)
+    starts: ClassVar[bool] = False
+    needs: ClassVar[set[str]] = set()
+    wrong_features: ClassVar[str] = "features of the query"
+
+    def problem(self, seed: int = 0, dtype: Any = np.float64) -> SequenceSet:
+        return sequences(seed, dtype=dtype)
+
+    def arrays(self, data: SequenceSet) -> list[np.ndarray]:
+        return [data.features, data.grades, data.members, data.starts]
+
+    def blind(self, data: SequenceSet) -> SequenceSet:
+        return replace(data, grades=np.zeros_like(data.grades))
+
+    def weights(self, method: Any) -> np.ndarray:
+        """What the file keeps: some methods have no weights."""
+        return np.concatenate([np.ravel(array) for array in method.arrays().values()])
+
+    def scores(self, method: Any, data: SequenceSet) -> np.ndarray:
+        return np.concatenate([method.score(data.query(number)) for number in range(min(10, len(data)))])
+
+    def scores_of_features(self, method: Any, features: np.ndarray) -> np.ndarray:
+        scores: np.ndarray = method.score(Query(features))
+        return scores
+
+    def objective(self, method: Any, data: SequenceSet) -> float | None:
+        if self.name not in ORDER_OBJECTIVES:
+            return None
+        features = data.features.astype(np.float64)
+        return ORDER_OBJECTIVES[self.name](
+            method.weights, features, data.grades.tolist(), rows_of(data), method.C
+        )
+
+    def refused(self) -> Iterator[Refused]:
+        good = self.problem()
+        yield replace(good, grades=np.ones_like(good.grades)), "sequences"
+        yield SequenceSet(good.features, good.grades, good.members[:3], np.arange(4)), "sequences"
+
+    def refused_starts(self) -> Iterator[Any]:
+        yield self.make().fit(self.problem())
+
+
+def _of_lists(loss: Callable[..., float]) -> Callable[..., float]:
+    return lambda w, features, grades, rows, C: w @ w / 2 + C * loss(features @ w, grades, rows)
+
+
+# Of the others, test_order_objectives and test_mid_rank compare the optimum or the steps.
+ORDER_OBJECTIVES: dict[str, Callable[..., float]] = {
+    "RankSVM": reference.pair_svm_primal,
+    "Relative Attributes": reference.relative_attributes_primal,
+    "ListNet": _of_lists(reference.list_net_loss),
+    "ListMLE": _of_lists(reference.list_mle_loss),
+}
+
+SAMPLES = [
+    RanksSamples(name, graph)
+    for name in method_names(ranks="samples")
+    for graph in ([False, True] if getattr(method_class(name), "uses_graph", False) else [False])
+]
+SOLVERS = [RanksSamples("SVM", solver=solver) for solver in ("coordinate descent", "cutting plane")]
+LABELS = [RanksLabels(name) for name in method_names(ranks="labels")]
+ORDERS = [RanksOrders(name) for name in method_names(ranks="orders")]
+CASES: list[Any] = [*SAMPLES, *LABELS, *ORDERS]
+EVERY_SOLVER = pytest.mark.parametrize("case", [*SAMPLES, *SOLVERS], ids=str)
+CONVEX = pytest.mark.parametrize("case", [case for case in [*SAMPLES, *SOLVERS] if case.convex], ids=str)
