@@ -107,11 +107,13 @@ def files_at(commit: str) -> list[str]:
 
 
 def lines_of_no_effect(code: str) -> set[int]:
-    """The lines (from 1) of annotations, which are never evaluated, and of imports."""
+    """The lines (from 1) of annotations, which are never evaluated, of imports, and of decorators, whose arguments say
+    how something is compiled and not what it does."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse(code)):
         annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
-        for part in (annotation, node if isinstance(node, ast.Import | ast.ImportFrom) else None):
+        imports = [node] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        for part in (annotation, *imports, *getattr(node, "decorator_list", ())):
             if part is not None:
                 lines |= set(range(part.lineno, (part.end_lineno or part.lineno) + 1))
     return lines
@@ -325,7 +327,7 @@ def main() -> None:
     parser.add_argument("--at", default=FIRST, help="the commit whose files the mutants are drawn from")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of tests that a mutant meets")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of tests that a mutant meets")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--durations", type=Path, default=Path("durations.txt"))
     parser.add_argument("--out", type=Path, default=Path("mutants.json"))
