@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_run_archive import npy, packed, refused, unpacked
+from refusals import refused
+from test_run_archive import npy, packed, unpacked
+from working import not_imported
 
 from ranking import method_class, run_archive, worker
 from ranking.datasets import ready_made_folder
@@ -34,8 +36,8 @@ def drawn(samples: int, seed: int = 0) -> np.ndarray:
 def trained(store: Store, key: str, graph: str, warm_start: str | None = None) -> Run:
     few = {"max_iterations": 20, "solver": "cutting plane"}
     features = (("Colour", {}),)
-    asked = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, warm_start, graph).to_json()
-    run = store.create_run("train", json.loads(json.dumps(asked)))
+    settings = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, warm_start, graph).to_json()
+    run = store.create_run("train", json.loads(json.dumps(settings)))
     report = Report(run.events_file)
     store.end_run(run.id, "finished", result=worker.train(store, run, report))
     report.flush()
@@ -87,16 +89,19 @@ def test_scores_lean_on_the_pairs_that_the_settings_name(origin: Store, run: Run
 
 def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin: Store, run: Run) -> None:
     forget(origin, run)
-    with pytest.raises(ValueError, match=r"the pairs of CSV .* bring the CSV once more on the page Train"):
+    with pytest.raises(ValueError, match="CSV"):
         trained(origin, run.settings["set"], run.settings["graph"])
 
 
 def test_a_training_begins_with_the_weights_of_one_on_the_same_pairs_only(origin: Store, run: Run) -> None:
     key, graph = run.settings["set"], run.settings["graph"]
     assert trained(origin, key, graph, run.id).has_scores
-    other = origin.keep_edges(key, drawn(len(origin.image_set(key)), seed=1))
-    with pytest.raises(ValueError, match=f"neighbours: {graph}, expected .* neighbours: {other}"):
-        trained(origin, key, other, run.id)
+    others = origin.keep_edges(key, drawn(len(origin.image_set(key)), seed=1))
+    with refused("warm_start") as caught:
+        trained(origin, key, others, run.id)
+    assert run.id in str(caught.value.came)
+    assert graph in str(caught.value.came)
+    assert others in caught.value.expected
 
 
 def test_pairs_go_along_and_are_kept_where_they_come(origin: Store, run: Run, elsewhere: Store) -> None:
@@ -121,8 +126,7 @@ def test_an_export_without_its_pairs_says_so_and_comes_back_unchecked(origin: St
     files = unpacked(data)
     assert set(unpacked(whole)) - set(files) == {EDGES}
     [(name, why)] = json.loads(files[RUN])["left_out"].items()
-    assert name == EDGES
-    assert "are not in" in why
+    assert (name, bool(why)) == (EDGES, True)
     back = import_run(origin, data)
     assert (back.imported or {})["checked"] == {"metrics": True, "scores": False}
     import_run(origin, whole)
@@ -135,21 +139,22 @@ def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run,
     edges = drawn(samples)
 
     def naming(graph: str, file: bytes) -> bytes:
-        told = json.loads(files[RUN])
-        told["settings"]["graph"] = graph
-        return packed({**files, RUN: json.dumps(told).encode(), EDGES: file})
+        record = json.loads(files[RUN])
+        record["settings"]["graph"] = graph
+        return packed({**files, RUN: json.dumps(record).encode(), EDGES: file})
 
     graph, last = edges_name(edges), np.array([[0, samples]])
-    refused(elsewhere, naming(graph, npy(edges[1:])), "edges.npy holds other pairs than its settings name")
     turned = np.ascontiguousarray(edges[:, ::-1])
-    refused(elsewhere, naming(edges_name(turned), npy(turned)), "edges.npy: row 0: expected each pair once")
-    refused(
-        elsewhere, naming(graph, npy(edges.astype(float))), r"edges.npy: expected pairs as \(m, 2\) integers"
-    )
-    refused(elsewhere, naming(edges_name(last), npy(last)), f"edges.npy names sample {samples}, scores.npy")
-    refused(elsewhere, naming(graph, npy(edges)[:-8]), "edges.npy claims .* bytes, it holds")
-    refused(elsewhere, naming("same image", npy(edges)), "it holds edges.npy, its settings name no pairs")
-    refused(elsewhere, naming("csv-../../x", npy(edges)), "graph must be one of .*, or the name of pairs")
+    for name, file, names in (
+        (graph, npy(edges[1:]), [EDGES]),
+        (edges_name(turned), npy(turned), [EDGES, "row 0"]),
+        (graph, npy(edges.astype(float)), [EDGES, "(m, 2)"]),
+        (edges_name(last), npy(last), [EDGES, str(samples), "scores.npy"]),
+        (graph, npy(edges)[:-8], [EDGES, "bytes"]),
+        ("same image", npy(edges), [EDGES]),
+        ("csv-../../x", npy(edges), ["graph"]),
+    ):
+        not_imported(elsewhere, naming(name, file), *names)
     assert not list(elsewhere.edges.rglob("*.npy"))
     assert import_run(elsewhere, naming(graph, npy(edges.astype(np.int32)))).has_scores
 
@@ -158,13 +163,10 @@ def test_pairs_of_a_training_that_is_refused_are_not_kept(origin: Store, run: Ru
     """Else the page Train would offer what nobody here has brought."""
     files, kept = unpacked(export_run(origin, run.id)), sorted(origin.edges.glob("*/*"))
     others = drawn(len(origin.image_set(run.settings["set"])), seed=1)
-    told = json.loads(files[RUN])
-    told["settings"]["graph"] = edges_name(others)
-    refused(
-        origin,
-        packed({**files, RUN: json.dumps(told).encode(), EDGES: npy(others)}),
-        "scores.npy gives sample",
-    )
+    record = json.loads(files[RUN])
+    record["settings"]["graph"] = edges_name(others)
+    archive = {**files, RUN: json.dumps(record).encode(), EDGES: npy(others)}
+    not_imported(origin, packed(archive), "scores.npy")
     assert sorted(origin.edges.glob("*/*")) == kept
 
 
@@ -175,9 +177,9 @@ def test_nobody_waits_while_scores_are_checked(
     data, check = export_run(origin, run.id), run_archive._check_scores
 
     def meanwhile(*given: Any) -> None:
-        with sqlite3.connect(origin.home / "ranking.sqlite", timeout=0.0) as other:
-            other.execute("begin immediate")
-        other.close()
+        with sqlite3.connect(origin.home / "ranking.sqlite", timeout=0.0) as others:
+            others.execute("begin immediate")
+        others.close()
         check(*given)
 
     monkeypatch.setattr(run_archive, "_check_scores", meanwhile)

@@ -17,6 +17,7 @@ import pytest
 
 from ranking import jobs, worker
 from ranking.run import ENDED, Kind, Run
+from ranking.run_archive import import_run
 from ranking.store import Store
 
 # A worker whose work is the list of steps in its settings.
@@ -110,8 +111,19 @@ def kill_all(store: Store) -> None:
 def contents(store: Store) -> dict[str, bytes]:
     """All files and folders of a home but the databases, once the trash is empty."""
     wait(lambda: not any((store.home / "trash").iterdir()))
-    return {
-        str(path.relative_to(store.home)): path.read_bytes() if path.is_file() else b""
-        for path in sorted(store.home.rglob("*"))
-        if not path.name.startswith(DATABASES)
-    }
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in files_of(store)}
+
+
+def files_of(store: Store) -> list[Path]:
+    """The same without what they hold."""
+    return sorted(path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
+
+
+def not_imported(store: Store, data: bytes, *names: str) -> None:
+    """An archive of a run is refused for a reason that names these, and leaves nothing behind."""
+    before = store.runs(), files_of(store)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        import_run(store, data)
+    for name in names:
+        assert name in str(caught.value)
+    assert (store.runs(), files_of(store)) == before
