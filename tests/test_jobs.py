@@ -328,9 +328,8 @@ def fill(run: Run) -> None:
     run.brought_file.write_bytes(b"zip")
 
 
-@pytest.fixture
-def full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No row is read or written while an import fills the disk: SQLite needs some kilobytes even to read."""
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read and write no row while an import fills the disk: SQLite needs some kilobytes even to read."""
 
     def guarded(original: Any) -> Any:
         def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
@@ -345,42 +344,32 @@ def full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "poll", guarded(jobs.poll))
 
 
-def test_an_import_that_is_killed_leaves_not_one_byte(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("server", ["watches", "has gone", "has a full disk"])
+def test_an_import_that_is_killed_leaves_not_one_byte(
+    store: Store, monkeypatch: pytest.MonkeyPatch, server: str
+) -> None:
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    if server == "has gone":
+        monkeypatch.setattr(jobs, "_await_end", lambda store, run, child: child.wait())
+    if server == "has a full disk":
+        fill_the_disk(monkeypatch)
     before = contents(store)
     run = jobs.start(store, "import", {}, fill)
     assert contents(store) != before
     kill(run)
+    wait(lambda: not run.alive)
+    if server == "has gone":
+        assert run.folder.exists()
+        jobs.recover(store)
     wait(lambda: not run.folder.exists())
     assert (store.run(run.id).state, contents(store)) == ("failed", before)
 
 
-def test_an_import_that_is_killed_while_no_server_runs_is_cleared_by_the_next(
+def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
-    monkeypatch.setattr(jobs, "_await_end", lambda store, run, child: child.wait())
-    before = contents(store)
-    run = jobs.start(store, "import", {}, fill)
-    kill(run)
-    wait(lambda: not run.alive)
-    assert run.folder.exists()
-    jobs.recover(store)
-    assert (store.run(run.id).state, contents(store)) == ("failed", before)
+    fill_the_disk(monkeypatch)
 
-
-def test_an_import_that_dies_on_a_disk_that_it_has_filled_leaves_nothing(
-    store: Store, full_disk: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
-    before = contents(store)
-    run = jobs.start(store, "import", {}, fill)
-    kill(run)
-    wait(lambda: not run.folder.exists())
-    assert (store.run(run.id).state, contents(store)) == ("failed", before)
-
-
-def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(store: Store, full_disk: None) -> None:
     def fill_up(run: Run) -> None:
         fill(run)
         raise OSError(28, "No space left on device")

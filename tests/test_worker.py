@@ -405,30 +405,6 @@ def test_a_warm_start_begins_where_a_training_of_the_same_ended(
         assert ("AP-SVM of Colour {" in error.expected) == (first is trained), "other features"
 
 
-def test_settings_that_make_no_training_are_a_plain_reason(
-    store: Store, digits: ImageSet, failures: list[Exception], capfd: pytest.CaptureFixture[str]
-) -> None:
-    for changes, name in (
-        ({"set": "f" * 64}, "ffff"),
-        ({"query": "7 of 9"}, "7 of 9"),
-        ({"method": "TOP-SVM"}, "TOP-SVM"),
-        ({"method_settings": {"Q": 1.0}}, "Q"),
-        ({"features": [["SIFT", {}]]}, "SIFT"),
-        ({"warm_start": "../../../x"}, "../../../x"),
-        ({"warm_start": "aaaaaaaaaa"}, "aaaaaaaaaa"),
-    ):
-        run = here(store, training(digits, **changes))
-        assert run.state == "failed", changes
-        assert isinstance(failures[-1], ValueError), changes
-        assert run.reason == reason_of(failures[-1])
-        assert name in run.reason
-        assert "Traceback" not in run.reason
-        assert "Traceback" in capfd.readouterr().err
-        assert not run.model_file.exists()
-    for settings, kind, missing in (({"set": "x"}, "train", "method"), ({}, "import", "source")):
-        assert missing in here(store, settings, kind).reason  # type: ignore[arg-type]
-
-
 @dataclass
 class Mean:
     """A method with no setting, no bound and no certificate: the direction from the mean to the relevant."""
@@ -464,20 +440,6 @@ def test_a_method_need_not_have_a_certificate(
         scores = np.load(run.scores_file)
         assert run.result["test"] == evaluate(digits.relevance("3")[digits.test], scores[digits.test])
         assert run.model_file.exists()
-
-
-def test_an_image_that_is_gone_is_named_by_the_training_that_needs_it(
-    empty: Store, failures: list[Exception]
-) -> None:
-    dated(empty.home / "there")
-    images = empty.image_set(empty.adopt(empty.home / "there", "Dated"))
-    lost = images.folder / str(images.image_files[7])
-    lost.unlink()
-    run = here(empty, order_training(images), "order")
-    assert run.state == "failed"
-    assert isinstance(failures[-1], ValueError)
-    assert images.image_names[7] in run.reason
-    assert str(lost) in run.reason
 
 
 def test_files_are_whole_or_not_there(
@@ -858,22 +820,13 @@ def test_a_simulation_ends_with_a_curve_for_each_method_and_strategy(
     assert {"Fold 2 of 3: training Independent p@k", "Fold 3 of 3: asking C-star p@k, core first"} <= set(
         steps_of(run)
     )
-    stop("progress", lambda what, done, total: what.startswith("Fold 3 of 3: asking"))
-    run = here(store, simulation(images), "asking")
-    assert (run.state, run.reason, run.folds_done) == ("cancelled", said_of_cancelled(run), 2)
-    last = events_of(run, "progress")[-1]["what"]
-    assert last.startswith("Fold 3 of 3: asking"), "it stopped within that step"
-    assert [curve["folds"] for curve in run.result["curves"]] == [curve.folds[:2].tolist() for curve in whole]
-
-
-def test_a_simulation_that_is_stopped_in_its_first_fold_keeps_nothing(
-    store: Store, images: ImageSet, stop: Stop
-) -> None:
-    stop("progress", lambda what, done, total: what.startswith("Fold 1 of 3: training"))
-    run = here(store, simulation(images), "asking")
-    assert (run.state, run.reason, run.folds_done) == ("cancelled", NOTHING_TO_KEEP, 0)
-    last = events_of(run, "progress")[-1]["what"]
-    assert last.startswith("Fold 1 of 3: training"), "it stopped within that step"
+    for step, folds in (("Fold 3 of 3: asking", 2), ("Fold 1 of 3: training", 0)):
+        stop("progress", lambda what, done, total, step=step: what.startswith(step))
+        run = here(store, simulation(images), "asking")
+        assert (run.state, run.reason, run.folds_done) == ("cancelled", said_of_cancelled(run), folds)
+        assert events_of(run, "progress")[-1]["what"].startswith(step), "it stopped within that step"
+        kept = [curve["folds"] for curve in run.result.get("curves", [])]
+        assert kept == [curve.folds[:folds].tolist() for curve in whole if folds]
 
 
 def test_a_simulation_that_fails_keeps_its_finished_folds_too(
@@ -891,31 +844,45 @@ def test_a_simulation_that_fails_keeps_its_finished_folds_too(
     assert (run.state, run.reason, run.folds_done) == ("failed", reason_of(MemoryError()), 1)
 
 
-def test_settings_of_other_kinds_that_make_no_sense_are_a_plain_reason(
-    store: Store, images: ImageSet, dated_images: ImageSet, failures: list[Exception]
+def test_settings_that_make_no_sense_are_a_plain_reason(
+    store: Store,
+    digits: ImageSet,
+    images: ImageSet,
+    dated_images: ImageSet,
+    failures: list[Exception],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    makers: dict[Kind, dict[str, Any]] = {
+    settings: dict[Kind, dict[str, Any]] = {
+        "train": training(digits),
         "label": label_training(images),
         "order": order_training(dated_images),
         "asking": simulation(images),
         "study": study(dated_images, "number of trees"),
         "timing": {"share": 0.05},
+        "import": {"source": "Digits", "source_settings": {}},
     }
     changes: tuple[tuple[Kind, dict[str, Any], str], ...] = (
+        ("train", {"set": "f" * 64}, "ffff"),
+        ("train", {"query": "7 of 9"}, "7 of 9"),
+        ("train", {"method_settings": {"Q": 1.0}}, "Q"),
+        ("train", {"features": [["SIFT", {}]]}, "SIFT"),
+        ("train", {"warm_start": "../../../x"}, "../../../x"),
+        ("train", {"warm_start": "aaaaaaaaaa"}, "aaaaaaaaaa"),
         ("label", {"method": "AP-SVM"}, "AP-SVM"),
-        ("label", {"min_images": 1000}, "1,000"),
-        ("order", {"method": "AP-SVM"}, "AP-SVM"),
-        ("order", {"criterion": "age"}, "age"),
         ("order", {"drawing": 3}, "drawing"),
         ("asking", {"strategies": ["guess"]}, "guess"),
         ("asking", {"folds": 100}, "100"),
         ("asking", {"sets": 1}, "sets"),
         ("study", {"study": "weather"}, "weather"),
         ("timing", {"share": 7}, "share"),
+        ("import", {"source": "Postcards"}, "Postcards"),
     )
     for kind, change, name in changes:
-        run = here(store, {**makers[kind], **change}, kind)
+        run = here(store, {**settings[kind], **change}, kind)
         assert run.state == "failed", change
         assert isinstance(failures[-1], ValueError), change
         assert run.reason == reason_of(failures[-1])
         assert name in run.reason
+        assert "Traceback" not in run.reason
+        assert "Traceback" in capfd.readouterr().err
+        assert not run.model_file.exists()

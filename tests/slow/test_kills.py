@@ -258,52 +258,6 @@ def test_a_full_disk_is_said_and_nothing_else_is_lost(filled: Path, tmp_path: Pa
     assert "'model.npz', 'scores.npy'" in again
 
 
-LIMITED = """
-import resource, signal, sys
-from ranking import worker
-train = worker.train
-def limited(*arguments):
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails as it does on a full disk
-    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, most))
-    try:
-        return train(*arguments)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-worker.train = limited
-sys.exit(worker.main(sys.argv[1:]))
-"""
-
-
-def test_a_limit_on_files_is_a_full_disk_too(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody may mount: RLIMIT_FSIZE, which the matrix of features (some 450 kB) exceeds."""
-    monkeypatch.setattr(jobs, "WORKER", (sys.executable, "-c", LIMITED))
-    run = ended(store, jobs.start(store, "train", training(store)))
-    assert run.state == "failed"
-    assert run.reason.startswith(NO_SPACE)
-    assert not list(store.features.iterdir()), "no half matrix is left"
-    check_whole(run)
-
-
-READ_ONLY = """
-import sys
-from ranking.store import Store
-try:
-    Store(sys.argv[1]).runs()
-    print("opened")
-except OSError as error:
-    print(type(error).__name__, error)
-"""
-
-
-def test_a_home_that_is_read_only_says_what_to_do(filled: Path) -> None:
-    mount = f"mount --bind {filled} {filled} && mount -o remount,bind,ro {filled}"
-    [line] = with_mount(mount, READ_ONLY, str(filled))
-    assert line.startswith("HomeError ")
-    for name in (str(filled), "Read-only file system", "RANKING_HOME"):
-        assert name in line
-
-
 def test_a_home_that_moves_during_a_training_loses_no_run(
     store: Store, scripted: None, tmp_path: Path
 ) -> None:
