@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,18 @@ def given(monkeypatch: pytest.MonkeyPatch, module: Any, features: Features) -> N
     monkeypatch.setattr(module, "load_features", lambda *_: features)
 
 
-def with_other_test(features: Features, test: Any) -> Features:
-    return np.where(np.asarray(test)[:, None], drawn(*features.shape, seed=8), features)
+def learned_twice(
+    monkeypatch: pytest.MonkeyPatch, module: Any, features: Features, test: Any, learn: Callable[[], Any]
+) -> tuple[Any, Any]:
+    """What is learned, and what from different test samples: through the same projection, for the same training
+    samples."""
+    given(monkeypatch, module, features)
+    usual = learn()
+    given(monkeypatch, module, np.where(test[:, None], drawn(*features.shape, seed=8), features))
+    changed = learn()
+    np.testing.assert_array_equal(usual.projection.axes, changed.projection.axes)
+    assert usual.metrics["train"] == changed.metrics["train"]
+    return usual, changed
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -105,14 +116,14 @@ def test_what_test_samples_are_changes_nothing_that_is_learned(
 ) -> None:
     features, settings = drawn(len(labelled)), replace(SETTINGS, projection=projection)
     steps: list[str] = []
-    given(monkeypatch, training, features)
-    usual = train(labelled, settings, tmp_path, on_step=lambda what, done, total: steps.append(what))
-    assert steps == ["Fitting PCA", "Training"]
-    given(monkeypatch, training, with_other_test(features, labelled.test))
-    changed = train(labelled, settings, tmp_path)
-    assert usual.projection is not None
-    assert changed.projection is not None
-    np.testing.assert_array_equal(usual.projection.axes, changed.projection.axes)
+    usual, changed = learned_twice(
+        monkeypatch,
+        training,
+        features,
+        labelled.test,
+        lambda: train(labelled, settings, tmp_path, on_step=lambda what, *_: steps.append(what)),
+    )
+    assert steps == ["Fitting PCA", "Training"] * 2
     np.testing.assert_array_equal(usual.method.weights, changed.method.weights)
     np.testing.assert_array_equal(usual.scores[~labelled.test], changed.scores[~labelled.test])
     assert (usual.scores[labelled.test] != changed.scores[labelled.test]).any()
@@ -132,15 +143,6 @@ def test_neighbours_are_those_of_the_features_as_they_are(labelled: ImageSet) ->
     np.testing.assert_array_equal(query.features, fitted(features[~labelled.test]))
 
 
-def test_no_projection_is_what_it_was(
-    labelled: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given(monkeypatch, training, drawn(len(labelled)))
-    trained = train(labelled, replace(SETTINGS, projection=None), tmp_path)
-    assert trained.projection is None
-    assert trained.method.weights.shape == (27,)
-
-
 # ---------------------------------------------------------------------------------------------------------
 # Labels
 # ---------------------------------------------------------------------------------------------------------
@@ -155,15 +157,11 @@ def test_a_ranker_of_labels_learns_through_its_training_images(
 ) -> None:
     features = drawn(len(labelled), 8)
     given(monkeypatch, label_training, features)
-    usual = train_labels(labelled, LABELS, tmp_path)
     test = label_set_of(labelled, LABELS, tmp_path).test
-    given(monkeypatch, label_training, with_other_test(features, test))
-    changed = train_labels(labelled, LABELS, tmp_path)
-    assert usual.projection is not None
+    usual, changed = learned_twice(
+        monkeypatch, label_training, features, test, lambda: train_labels(labelled, LABELS, tmp_path)
+    )
     assert usual.method.columns == 4
-    assert changed.projection is not None
-    np.testing.assert_array_equal(usual.projection.axes, changed.projection.axes)
-    assert usual.metrics["train"] == changed.metrics["train"]
     assert usual.metrics["test"] != changed.metrics["test"]
 
 
@@ -204,16 +202,15 @@ def test_orders_are_learnt_through_the_training_images(
 ) -> None:
     images = dated(tmp_path / "set")
     features = drawn(len(images))
-    given(monkeypatch, order_training, features)
     fitted_with: list[Any] = []
-    usual = train_orders(images, ORDERS, tmp_path, on_fitted=lambda method, seen: fitted_with.append(seen))
-    given(monkeypatch, order_training, with_other_test(features, images.test))
-    changed = train_orders(images, ORDERS, tmp_path)
-    assert usual.projection is not None
-    assert fitted_with == [usual.projection]
-    assert changed.projection is not None
-    np.testing.assert_array_equal(usual.projection.axes, changed.projection.axes)
-    assert usual.metrics["train"] == changed.metrics["train"]
+    usual, changed = learned_twice(
+        monkeypatch,
+        order_training,
+        features,
+        images.test,
+        lambda: train_orders(images, ORDERS, tmp_path, on_fitted=lambda _, seen: fitted_with.append(seen)),
+    )
+    assert fitted_with == [usual.projection, changed.projection]
     given(monkeypatch, order_training, features)
     seen, fitted = features_to_order(images, ORDERS, tmp_path)
     assert fitted is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import json
 import os
 import queue
@@ -56,7 +55,7 @@ from ranking.run_settings import (
 from ranking.store import Store
 from ranking.study_curves import Outcome
 from ranking.timing_studies import TimingOutcome
-from ranking.types import ImageSet, Problem, SourceBox, SourceImage
+from ranking.types import ImageSet
 from ranking.worker_limits import MEMORY_VARIABLE, reason_of
 
 COLOUR = [["Colour", {}]]
@@ -146,41 +145,6 @@ def test_an_import_ends_as_a_draft_with_its_report(imported: Run, digits: ImageS
     assert last == {"event": "progress", "what": "Importing images", "done": 1797, "total": 1797}
 
 
-class Halves:
-    """Two images, one of which cannot be used."""
-
-    def title(self) -> str:
-        return "Halves"
-
-    def __len__(self) -> int:
-        return 2
-
-    def records(self) -> Iterator[SourceImage | Problem]:
-        file = io.BytesIO()
-        Image.new("RGB", (9, 9)).save(file, "PNG")
-        yield SourceImage("whole", file.getvalue(), (SourceBox((0, 0, 9, 9), ("dark",)),))
-        yield Problem("half.xml", "an annotation", "half of one", "image left out")
-
-
-def test_problems_are_kept_for_the_person_who_decides(
-    empty: Store, monkeypatch: pytest.MonkeyPatch, stop: Stop
-) -> None:
-    monkeypatch.setattr("ranking.datasets.make_source", lambda name, **settings: Halves())
-    settings = {"source": "Halves", "source_settings": {}}
-    run = here(empty, settings, "import")
-    assert run.state == "finished"
-    assert (run.result["samples"], run.result["classes"]) == (1, {"dark": 1})
-    problems = json.loads(run.problems_file.read_text())
-    assert len(problems) == run.result["problems"] == 2
-    expected = ("half.xml", "an annotation", "half of one", "image left out")
-    assert problems[0] == dict(zip(("file", "expected", "came", "done"), expected, strict=True))
-    assert empty.image_set(empty.keep(run.id)).title == "Halves"
-    stop("progress", lambda what, done, total: True)
-    run = here(empty, settings, "import")
-    assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
-    assert not run.draft.exists()
-
-
 def test_a_cancelled_import_leaves_no_byte_and_no_process(empty: Store) -> None:
     before = contents(empty)
     settings = {"source": "Action figures", "source_settings": {"images": 100_000}}
@@ -203,12 +167,13 @@ def test_a_cancelled_import_leaves_no_byte_and_no_process(empty: Store) -> None:
 
 @pytest.fixture
 def zoo(tmp_path: Path) -> Path:
-    """A ZIP file of two folders of images, of 800 kB."""
+    """A ZIP file of two folders of images, of 800 kB, and one file that is no image."""
     for number in range(14):
         folder = tmp_path / "zoo" / ("cat" if number % 2 else "dog")
         folder.mkdir(parents=True, exist_ok=True)
         noise = np.random.default_rng(number).integers(0, 255, (120, 160, 3), np.uint8)
         Image.fromarray(noise).save(folder / f"{number}.png")
+    (tmp_path / "zoo" / "cat" / "broken.png").write_bytes(b"no image")
     return zip_of(tmp_path / "zoo", tmp_path / "zoo.zip")
 
 
@@ -216,30 +181,35 @@ LOOK = LookSettings("", brought="My zoo.zip").to_json()
 CLASS_FOLDERS = ImportSettings("Class folders", brought="My zoo.zip").to_json()
 
 
-def test_an_import_looks_at_an_upload_and_stores_nothing_of_it(empty: Store, zoo: Path) -> None:
+def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goes(
+    empty: Store, zoo: Path, stop: Stop
+) -> None:
     before = contents(empty)
     run = here(empty, LOOK, "import", zoo)
     assert (run.state, run.result) == ("finished", {"source": "Class folders"})
     look = Look.from_json(json.loads(run.look_file.read_text()))
     assert look.seen is not None
-    assert (look.seen.title, look.seen.images, len(look.seen.crops)) == ("My zoo", 14, 12)
+    assert (look.seen.title, look.seen.images, len(look.seen.crops)) == ("My zoo", 15, 12)
     names = ["brought.zip", "events.jsonl", "lock", "look.json"]
     assert sorted(path.name for path in run.folder.iterdir()) == names
     empty.discard(run.id)
-    assert contents(empty) == before
-
-
-def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty: Store, zoo: Path) -> None:
-    before = contents(empty)
-    run = here(empty, CLASS_FOLDERS, "import", zoo)
-    empty.discard(run.id)
+    empty.discard(here(empty, CLASS_FOLDERS, "import", zoo).id)
     assert contents(empty) == before
     run = here(empty, CLASS_FOLDERS, "import", zoo)
     assert (run.state, run.result["title"], run.result["images"]) == ("finished", "My zoo", 14)
+    assert run.result["classes"] == {"cat": 7, "dog": 7}
+    problems = json.loads(run.problems_file.read_text())
+    assert run.result["problems"] == len(problems)
+    assert set(problems[0]) == {"file", "expected", "came", "done"}
+    assert any("broken.png" in problem["file"] for problem in problems)
     assert empty.image_set(empty.keep(run.id)).classes == ("cat", "dog")
     names = ["events.jsonl", "lock", "problems.json"]
     assert sorted(path.name for path in run.folder.iterdir()) == names
     assert list(empty.home.rglob("*.zip")) == []
+    stop("progress", lambda what, done, total: what == "Importing images")
+    run = here(empty, CLASS_FOLDERS, "import", zoo)
+    assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
+    assert not run.folder.exists()
 
 
 def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(

@@ -90,29 +90,24 @@ sys.exit(code)
 """
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
 def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(
-    store: Store, monkeypatch: pytest.MonkeyPatch, step: int
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Steps: the renaming of the features, the model's fsync and renaming, those of the scores."""
-    with monkeypatch.context() as patch:
-        patch.setattr(jobs, "WORKER", (sys.executable, "-c", DYING, str(step)))
-        run = ended(store, jobs.start(store, "train", training(store)))
-    assert run.state == "failed"
-    assert "SIGKILL" in run.reason
-    assert run.model_file.exists() == (step > 3)
-    check_whole(run)
-    jobs.recover(store)
-    again = ended(store, jobs.start(store, "train", training(store)))
-    assert again.state == "finished"
-    check_whole(again)
-
-
-def test_the_steps_of_writing_are_as_many_as_the_kills(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "WORKER", (sys.executable, "-c", DYING, "6"))
-    run = ended(store, jobs.start(store, "train", training(store)))
-    assert run.state == "finished"
-    wait(lambda: not run.alive)
+    """Steps: the renaming of the features, the model's fsync and renaming, those of the scores; there is no sixth."""
+    for step in range(1, 7):
+        shutil.rmtree(store.features)
+        with monkeypatch.context() as patch:
+            patch.setattr(jobs, "WORKER", (sys.executable, "-c", DYING, str(step)))
+            run = ended(store, jobs.start(store, "train", training(store)))
+        wait(lambda run=run: not run.alive)
+        assert run.state == ("finished" if step == 6 else "failed"), step
+        assert ("SIGKILL" in run.reason) == (step < 6)
+        assert run.model_file.exists() == (step > 3), step
+        check_whole(run)
+        jobs.recover(store)
+        again = ended(store, jobs.start(store, "train", training(store)))
+        assert again.state == "finished"
+        check_whole(again)
     assert run.stderr_file.read_text() == ""
 
 
