@@ -365,6 +365,21 @@ def test_an_import_that_is_killed_leaves_not_one_byte(
     assert (store.run(run.id).state, contents(store)) == ("failed", before)
 
 
+def test_what_a_worker_leaves_waits_where_the_home_is_away(
+    store: Store, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise HomeError("no such folder")
+
+    monkeypatch.setattr(jobs, "poll", away)
+    for kind, code in (("train", 1), ("import", 0)):
+        run = hold(kind)
+        fill(run)
+        jobs._await_end(store, run, SimpleNamespace(wait=lambda code=code: code))  # type: ignore[arg-type]
+        assert run.draft.exists(), kind
+        assert store.run(run.id).state == "queued"
+
+
 def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
