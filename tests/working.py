@@ -25,7 +25,7 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 # One that holds its lock and does nothing until it is killed; it costs no start of Python.
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
-LONGEST = 180.0  # seconds; far more than anything takes where the processors are busy with other things
+LONGEST = 90.0  # seconds; far more than anything takes where the processors are busy with other things
 DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
 
 
