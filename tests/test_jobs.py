@@ -304,20 +304,6 @@ def test_weights_outlive_the_death_of_who_measures_them(store: Store) -> None:
         assert run.model_file.read_text() == "the weights"
 
 
-def test_what_its_worker_settled_in_the_last_moment_stays(
-    store: Store, hold: Hold, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = hold()
-
-    def dies(run: Run) -> bool:
-        store.end_run(run.id, "finished", "", {"certificate": None})
-        return False
-
-    monkeypatch.setattr(Run, "alive", property(dies))
-    assert (run := jobs.poll(store, run.id)).state == "finished"
-    assert run.reason == ""
-
-
 # --------------------------------------------------------------------------- of an import nothing is left
 
 
@@ -329,7 +315,7 @@ def fill(run: Run) -> None:
 
 
 def fill_the_disk(monkeypatch: pytest.MonkeyPatch, read: bool = False) -> None:
-    """Write no row while an import fills the disk, nor, unless they can be `read`, read one: SQLite needs some kilobytes."""
+    """Write no row while an import fills the disk, and read one only with `read`: SQLite needs some kilobytes."""
 
     def guarded(original: Any) -> Any:
         def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
@@ -378,6 +364,31 @@ def test_what_a_worker_leaves_waits_where_the_home_is_away(
         jobs._await_end(store, run, SimpleNamespace(wait=lambda code=code: code))  # type: ignore[arg-type]
         assert run.draft.exists(), kind
         assert store.run(run.id).state == "queued"
+
+
+def test_what_its_worker_settled_in_the_last_moment_stays(
+    store: Store, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = hold("import")
+    fill(run)
+
+    def dies(run: Run) -> bool:
+        store.end_run(run.id, "finished", "", {})
+        return False
+
+    monkeypatch.setattr(Run, "alive", property(dies))
+    assert (jobs.poll(store, run.id).state, run.draft.exists()) == ("finished", True)
+
+
+def test_an_import_whose_worker_told_its_end_and_died_before_it_cleared_up_is_cleared(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    run = jobs.start(store, "import", {}, fill)
+    store.end_run(run.id, "failed", "no image")
+    kill(run)
+    wait(lambda: not run.folder.exists())
+    assert store.run(run.id).reason == "no image"
 
 
 def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(
