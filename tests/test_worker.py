@@ -9,6 +9,7 @@ import queue
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -203,6 +204,9 @@ def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goe
     assert set(problems[0]) == {"file", "expected", "came", "done"}
     assert any("broken.png" in problem["file"] for problem in problems)
     assert empty.image_set(empty.keep(run.id)).classes == ("cat", "dog")
+    wait(
+        lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate())
+    )  # of its time limit
     names = ["events.jsonl", "lock", "problems.json"]
     assert sorted(path.name for path in run.folder.iterdir()) == names
     assert list(empty.home.rglob("*.zip")) == []
@@ -241,7 +245,7 @@ def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(
 def test_an_import_that_fills_the_disk_gives_it_back_before_it_is_told(
     empty: Store, zoo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own standard error lies on that disk too, and no row can be written there."""
+    """Its standard error and its events lie on that disk too, and no row can be written there."""
     full = OSError(errno.ENOSPC, "No space left on device")
 
     def fail(*_: object) -> None:
@@ -256,6 +260,7 @@ def test_an_import_that_fills_the_disk_gives_it_back_before_it_is_told(
     monkeypatch.setattr(Store, "end_run", guarded)
     monkeypatch.setattr("ranking.datasets.folder.ImageSetWriter.finish", fail)
     monkeypatch.setattr(worker.traceback, "print_exc", fail)
+    monkeypatch.setattr(Report, "state", lambda self, state, reason="": fail() if reason else None)
     before = contents(empty)
     run = here(empty, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
     assert (run.state, run.reason) == ("failed", reason_of(full))
