@@ -27,6 +27,11 @@ TAIL_BYTES = 1 << 16
 SAVING = "Saving the weights"  # what a worker reports when training has ended and its files are to be written
 MEASURING = "Measuring the orders"  # the same of sequences, whose weights are written by then
 
+# Why a run is "cancelled", by what is left of it.
+BEST_KEPT = "cancelled; the best weights so far were kept"
+NO_WEIGHTS = "cancelled before any weights were saved"
+NOTHING_TO_KEEP = "cancelled before there was anything to keep"
+
 
 # ---------------------------------------------------------------------------------------------------------
 # Reading
@@ -115,12 +120,12 @@ def said_of_cancelled(run: Run) -> str:
     """What is left of a run that was cancelled without weights: the finished folds of a simulation, the finished
     trainings of an experiment, or nothing."""
     if run.learns:
-        return "cancelled before any weights were saved"
+        return NO_WEIGHTS
     if run.folds_done:
         return f"cancelled; the finished folds were kept: {run.folds_done} of {run.settings.get('folds')}"
     if run.trainings_done:
         return "cancelled; the finished trainings were kept"  # how many, the page counts: some end meanwhile
-    return "cancelled before there was anything to keep"
+    return NOTHING_TO_KEEP
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -273,17 +273,20 @@ def _signal(run: Run, number: signal.Signals) -> None:
 def _cause_of_death(run: Run) -> str:
     """What is known of a worker's end: its exit, if it was a child of this process, and its last words."""
     child = _children.get(run.id)
-    code = None if child is None else child.wait()
-    if code is None:
-        cause = "the worker died without saying why"
-    elif code == -signal.SIGKILL:
-        cause = "the worker was killed by SIGKILL, which is also what the system does when memory runs out"
-    elif code < 0:
-        cause = f"the worker was killed by {signal.Signals(-code).name}"
-    else:
-        cause = f"the worker ended with exit code {code}"
+    cause = cause_of_exit(None if child is None else child.wait())
     words = _last_words(run.stderr_file)
     return f"{cause}; its last words: {words}" if words else cause
+
+
+def cause_of_exit(code: int | None) -> str:
+    """How a worker ended, by its exit code; None where nobody knows it."""
+    if code is None:
+        return "the worker died without saying why"
+    if code == -signal.SIGKILL:
+        return "the worker was killed by SIGKILL, which is also what the system does when memory runs out"
+    if code < 0:
+        return f"the worker was killed by {signal.Signals(-code).name}"
+    return f"the worker ended with exit code {code}"
 
 
 def _last_words(file: Path) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ranking import check_ranks, make_method
+from ranking.errors import InputError
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.order_method import OrderMethod
@@ -24,6 +25,7 @@ from ranking.metrics import kendall_tau, ndcg, ranking_order
 from ranking.run_settings import OrderTrainSettings, StudySettings
 from ranking.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
 from ranking.settings import settings_of
+from ranking.text import readable
 from ranking.types import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
 
 
@@ -115,7 +117,8 @@ def make_drawing(settings: Mapping[str, Any]) -> Drawing:
     known = [item.name for item in settings_of(Drawing)]
     unknown = [name for name in settings if name not in known]
     if unknown:
-        raise ValueError(f"sequences have no setting {unknown[0]!r}; their settings are: {', '.join(known)}")
+        expected = f"settings of sequences, which are {', '.join(known)}"
+        raise InputError("drawing", expected, readable(unknown[0]))
     return Drawing(**settings)
 
 
@@ -145,10 +148,8 @@ class Ordered:
     def of(cls, drawn: Drawn, scores: Floats, drawing: Drawing) -> Ordered:
         """ValueError for scores that are not those of the members."""
         if scores.shape != drawn.sequences.members.shape:
-            raise ValueError(
-                f"expected {len(drawn.sequences.members)} scores, one a member of the test sequences, "
-                f"got {scores.shape}"
-            )
+            expected = f"{len(drawn.sequences.members):,}, one per member of the test sequences"
+            raise InputError("scores", expected, f"shape {scores.shape}")
         return cls(drawn, scores, tuple(relevances(drawn, drawing)), measures(drawn, scores, drawing))
 
     def __len__(self) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ranking import check_ranks, make_method, method_class
+from ranking.errors import InputError
 from ranking.features import load_features, make_feature, rows_of
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
 from ranking.image_graph import FIRST_GRAPH, check_graph_name, image_graph
@@ -21,6 +22,7 @@ from ranking.metrics import evaluate_or_count
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
 from ranking.settings import settings_dict
+from ranking.text import readable
 from ranking.types import (
     Bools,
     Bounds,
@@ -81,10 +83,8 @@ def train(
     relevance = image_set.relevance(settings.query)
     learn = ~image_set.test
     if not relevance[learn].any():
-        raise ValueError(
-            f"none of the {learn.sum()} training samples of {image_set.title} shows {settings.query!r}; "
-            "choose another class"
-        )
+        expected = f"a class of at least one of the {learn.sum():,} training samples of {image_set.title}"
+        raise InputError("query", expected, readable(settings.query), "choose another class")
     method: Method = make_method(settings.method, **settings.method_settings)
     features = load_features(image_set, settings.features, feature_cache, on_step)
     projection = fit_projection(settings.projection, features, learn, on_step)
@@ -159,7 +159,8 @@ def projection_of(run: Run) -> Projection | None:
     if run.settings.get("projection") is None:
         return None
     if not run.projection_file.exists():
-        raise ValueError(f"the projection of training {run.id} is gone from its folder; train again")
+        folder = f"the projection of training run {run.id} in its folder"
+        raise InputError(run.projection_file.name, folder, remedy="train again")
     return Projection.load(run.projection_file)
 
 

@@ -22,7 +22,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.events import Cancelled, Report, certificate_numbers, said_of_cancelled, with_last_gap
+from ranking.errors import InputError
+from ranking.events import (
+    BEST_KEPT,
+    Cancelled,
+    Report,
+    certificate_numbers,
+    said_of_cancelled,
+    with_last_gap,
+)
 from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
 from ranking.room_layout import check_source, unnamed
 from ranking.room_quotas import DiskWatch, check_disk
@@ -40,6 +48,7 @@ from ranking.run_settings import (
     TrainSettings,
 )
 from ranking.store import Store
+from ranking.text import readable
 from ranking.types import Floats, Method, StopTraining
 from ranking.worker_limits import (
     INTAKE_MEMORY,
@@ -141,7 +150,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
             reason = WEIGHTS_ALONE.format(reason)
         return "failed", with_last_gap(run, reason), None
     if report.stopped and run.learns and not _converged(result):
-        return "cancelled", with_last_gap(run, "cancelled; the best weights so far were kept"), result
+        return "cancelled", with_last_gap(run, BEST_KEPT), result
     return "finished", "", result
 
 
@@ -309,7 +318,7 @@ def _uploaded(run: Run, called: str) -> str:
     from ranking.intake import Upload
 
     if not run.brought_file.is_file():
-        raise ValueError(f"the uploaded copy of {called} is gone; drop it on the page again")
+        raise InputError(readable(called), "its uploaded copy", remedy="drop it on the page again")
     return Upload(run.brought_file, called)
 
 
@@ -350,12 +359,12 @@ def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
         return None
     other = store.run(settings.warm_start)
     if other.kind != "train" or not other.model_file.exists():
-        raise ValueError(
-            f"run {other.id} ({other.called}, {other.state}) has no weights to start from; choose another"
-        )
+        came = f"run {other.id} ({other.called}, {other.state})"
+        raise InputError("warm_start", "a training run with weights to start from", came, "choose another")
     theirs, ours = what_is_learnt(TrainSettings.from_json(other.settings)), what_is_learnt(settings)
     if theirs != ours:
-        raise ValueError(f"run {other.id} cannot be started from: it learnt {theirs}, expected {ours}")
+        came = f"run {other.id}, which learned {theirs}"
+        raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
     method: Method = method_class(settings.method).load(other.model_file)
     return method
 

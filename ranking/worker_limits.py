@@ -9,6 +9,7 @@ import resource
 import time
 from pathlib import Path
 
+from ranking.errors import InputError
 from ranking.home import HomeError
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
@@ -50,7 +51,7 @@ def limit_memory(default: int | None = None) -> None:
     MEMORY_VARIABLE says, else than `default`; None: as many as there are."""
     text = os.environ.get(MEMORY_VARIABLE)
     if text and (not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY):
-        raise ValueError(f"{MEMORY_VARIABLE} must be a number of bytes, 1 to {MOST_MEMORY}, got {text!r:.80}")
+        raise InputError(MEMORY_VARIABLE, f"a number of bytes, 1 to {MOST_MEMORY}", f"{text!r:.80}")
     wanted = int(text) if text else default
     if wanted is not None:
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)

@@ -1,4 +1,4 @@
-"""What a worker writes; how it is read is tested with the jobs."""
+"""What a worker writes, and what is read of it at any time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from ranking import events
-from ranking.events import Cancelled, Report, json_numbers
-from ranking.run import Run
+from ranking.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, json_numbers, said_of_cancelled
+from ranking.run import Kind, Run
 from ranking.types import ProgressEvent, StopTraining
 
 
@@ -58,18 +58,6 @@ def test_an_iteration_is_written_whole(file: Path) -> None:
     ]
 
 
-def test_the_first_iterations_are_all_written_so_that_a_short_training_has_a_curve(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Clock(monkeypatch)
-    report = Report(file)
-    for number in range(60):
-        report.iteration(event(number))
-    assert [line["iteration"] for line in lines(file)] == list(range(50))
-    report.flush()
-    assert lines(file)[-1]["iteration"] == 59
-
-
 def test_the_first_iterations_and_the_last_one_of_a_round_are_written(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,46 +91,10 @@ def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(
     assert numbers[:written] == list(range(written))
     assert 57 <= len(numbers) - written <= 61
     assert numbers == sorted(set(numbers))
-
-
-ITERATION = {
-    "event": "iteration",
-    "iteration": 1,
-    "primal": 2.0,
-    "dual": None,
-    "gap": None,
-    "relative_gap": None,
-}
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "[" * 100_000,
-        json.dumps({"what": "no kind"}),
-        json.dumps({"event": "progress", "what": "Half"}),
-        json.dumps({"event": "progress", "what": "Text", "done": "1", "total": 2}),
-        json.dumps({name: value for name, value in ITERATION.items() if name != "dual"}),
-        json.dumps({**ITERATION, "primal": None}),
-        json.dumps({**ITERATION, "primal": "2.0"}),
-        json.dumps({**ITERATION, "dual": math.nan}),
-        json.dumps({**ITERATION, "iteration": 10**400}),
-    ],
-    ids=lambda line: line[:60],
-)
-def test_what_lacks_what_its_kind_says_is_unreadable(file: Path, line: str) -> None:
-    file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")
-    run = Run("a" * 10, "train", "running", {}, {}, "", 0.0, None, None, folder=file.parent)
-    found, _ = events.events(run)
-    assert found == [{"event": "unreadable", "line": line}, ITERATION]
-
-
-def test_slow_iterations_are_all_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, report = Clock(monkeypatch), Report(file)
-    for number in range(10):
-        report.iteration(event(number))
+    for number in range(3001, 3010):
         clock.now += 0.06
-    assert [line["iteration"] for line in lines(file)] == list(range(10))
+        report.iteration(event(number))
+        assert lines(file)[-1]["iteration"] == number, "a slow one is written at once"
 
 
 def test_the_last_of_one_kind_comes_before_the_first_of_the_next(
@@ -198,7 +150,104 @@ def test_a_line_that_does_not_fit_on_the_disk_is_taken_back(
 
     with monkeypatch.context() as patch:
         patch.setattr(events.os, "write", write)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(OSError) as caught:  # noqa: PT011
             report.iteration(event(1))
+    assert caught.value.errno == errno.ENOSPC
     report.state("failed", "No space left")
     assert [line["state"] for line in lines(file)] == ["running", "failed"]
+
+
+# ------------------------------------------------------------------------------------------------- reading
+
+ITERATION = {
+    "event": "iteration",
+    "iteration": 1,
+    "primal": 2.0,
+    "dual": None,
+    "gap": None,
+    "relative_gap": None,
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run("a" * 10, "train", "running", {}, {}, "", 0.0, None, None, folder=tmp_path)
+
+
+def test_events_come_once_each_from_offset_to_offset(run: Run) -> None:
+    assert events.events(run) == ([], 0)
+    run.events_file.write_text('{"event": "state"}\n')
+    assert events.events(run) == ([{"event": "state"}], 19)
+    assert events.events(run, 19) == ([], 19)
+    assert events.events(run, 10**9) == ([], 10**9)
+
+
+def test_a_half_written_line_or_character_waits_for_its_end(run: Run) -> None:
+    run.events_file.write_text('{"event": "a"}\n{"event": "é')
+    assert events.events(run) == ([{"event": "a"}], 15)
+    with run.events_file.open("a") as stream:
+        stream.write('"}\n{"ev')
+    assert events.events(run, 15)[0] == [{"event": "é"}]
+    run.events_file.write_bytes('{"event": "é'.encode()[:-1])
+    assert events.events(run) == ([], 0)
+
+
+def test_what_is_no_event_or_lacks_what_its_kind_says_is_unreadable(run: Run) -> None:
+    for line in (
+        "17",
+        "[" * 100_000,
+        json.dumps({"what": "no kind"}),
+        json.dumps({"event": "progress", "what": "Half"}),
+        json.dumps({"event": "progress", "what": "Text", "done": "1", "total": 2}),
+        json.dumps({name: value for name, value in ITERATION.items() if name != "dual"}),
+        json.dumps({**ITERATION, "primal": None}),
+        json.dumps({**ITERATION, "primal": "2.0"}),
+        json.dumps({**ITERATION, "dual": math.nan}),
+        json.dumps({**ITERATION, "iteration": 10**400}),
+        json.dumps({**ITERATION, "round": -1}),
+        json.dumps({**ITERATION, "round": True}),
+    ):
+        run.events_file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")
+        assert events.events(run)[0] == [{"event": "unreadable", "line": line}, ITERATION], line[:60]
+    run.events_file.write_bytes(b'\0\0\xff\n{"event": "a"}\n')
+    assert [each["event"] for each in events.events(run)[0]] == ["unreadable", "a"]
+    assert events.last_gap(run) == ""
+
+
+def test_the_last_gap_is_at_the_end_of_a_file_however_long(run: Run) -> None:
+    last = {**ITERATION, "iteration": 10_000, "gap": 0.125, "relative_gap": 0.0625}
+    many = (json.dumps(ITERATION) + "\n") * 10_000
+    for text, parts in (
+        (many + json.dumps(last) + '\n{"event": "iter', ["10000", "0.125", "6.25%"]),
+        (json.dumps({**last, "relative_gap": None}) + "\n", ["10000", "0.125"]),
+        (json.dumps({**last, "round": 3}) + "\n", ["round 3", "10000", "0.125", "6.25%"]),
+        (many, ["iteration 1", "2"]),
+    ):
+        run.events_file.write_text(text)
+        gap = events.last_gap(run)
+        assert all(part in gap for part in parts), gap
+        assert ("round" in gap, "%" in gap) == ("round 3" in parts, "6.25%" in parts)
+        assert events.with_last_gap(run, "cancelled").startswith("cancelled")
+        assert events.with_last_gap(run, "cancelled").endswith(gap)
+    end = events.last_events(run)
+    assert len(end) < 1000
+    assert {each["event"] for each in end} == {"iteration"}
+    run.events_file.unlink()
+    assert events.last_events(run) == []
+    assert events.with_last_gap(run, "cancelled") == "cancelled"
+
+
+def test_what_a_cancelled_run_has_kept_is_told_by_its_kind(run: Run) -> None:
+    curves = {"curves": [{"folds": [[0.5], [0.6]]}]}
+    kinds: tuple[Kind, ...] = ("train", "label", "order", "asking", "study", "timing", "experiment", "import")
+    for kind in kinds:
+        without = replace(run, kind=kind)
+        assert said_of_cancelled(without) == (NO_WEIGHTS if without.learns else NOTHING_TO_KEEP)
+    folds = said_of_cancelled(replace(run, kind="asking", result=curves, settings={"folds": 3}))
+    assert "2" in folds
+    assert "3" in folds
+    assert said_of_cancelled(replace(run, kind="experiment", result={"done": 4})) not in (
+        NO_WEIGHTS,
+        NOTHING_TO_KEEP,
+        folds,
+    )

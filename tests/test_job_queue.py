@@ -4,6 +4,7 @@ import os
 import random
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +19,29 @@ from ranking.run import Kind, Run
 from ranking.store import Store
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_the_order_is_that_of_serving_one_by_one(seed: int) -> None:
-    draw = random.Random(seed)
-    rooms = "abcde"[: draw.randint(1, 5)]
-    tickets = [
-        Ticket(number, draw.choice(rooms), f"run {number}", draw.random() < 0.3)
-        for number in range(draw.randint(0, 14))
-    ]
-    turns = draw.sample(range(1, 9), len(rooms))
-    served = {room: turn for room, turn in zip(rooms, turns, strict=True) if draw.random() < 0.6}
-    found = in_order(draw.sample(tickets, len(tickets)), served)
-    assert [one.ticket.run for one in found] == serve_one_by_one(tickets, served)
+def order(tickets: list[Ticket], served: dict[str, int]) -> list[str]:
+    return [waiting.ticket.run for waiting in in_order(tickets, served)]
 
 
-def test_first_trainings_of_all_rooms_come_before_second_ones() -> None:
-    asked = [Ticket(number, room, f"{room}{number}", False) for number, room in enumerate("aaabbc")]
-    assert [one.ticket.run for one in in_order(asked, {})] == ["a0", "b3", "c5", "a1", "b4", "a2"]
+def test_the_order_is_that_of_serving_one_by_one() -> None:
+    for seed in range(300):
+        draw = random.Random(seed)
+        rooms = "abcde"[: draw.randint(1, 5)]
+        tickets = [
+            Ticket(number, draw.choice(rooms), f"run {number}", draw.random() < 0.3)
+            for number in range(draw.randint(0, 14))
+        ]
+        turns = draw.sample(range(1, 9), len(rooms))
+        served = {room: turn for room, turn in zip(rooms, turns, strict=True) if draw.random() < 0.6}
+        mixed = draw.sample(tickets, len(tickets))
+        assert order(mixed, served) == serve_one_by_one(tickets, served), seed
 
 
-def test_who_was_served_lately_waits_for_the_others() -> None:
-    asked = [Ticket(1, "a", "a1", False), Ticket(2, "b", "b2", False)]
-    assert [one.ticket.run for one in in_order(asked, {"a": 2, "b": 1})] == ["b2", "a1"]
-    assert [one.ticket.run for one in in_order(asked, {"a": 2})] == ["b2", "a1"]
+def test_first_trainings_of_all_rooms_come_before_second_ones_and_who_was_served_lately_waits() -> None:
+    tickets = [Ticket(number, room, f"{room}{number}", False) for number, room in enumerate("aaabbc")]
+    assert order(tickets, {}) == ["a0", "b3", "c5", "a1", "b4", "a2"]
+    tickets = [Ticket(1, "a", "a1", False), Ticket(2, "b", "b2", False)]
+    assert order(tickets, {"a": 2, "b": 1}) == order(tickets, {"a": 2}) == ["b2", "a1"]
 
 
 # ------------------------------------------------------------------------------------------ on disk
@@ -84,12 +85,12 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
 def test_rooms_stand_in_one_queue_and_a_dead_place_is_free_at_once(hall: Hall) -> None:
     first, second, third = (hall.ask("a") for _ in range(3))
     assert [hall.claim("a", run) for run in (first, second, third)] == [0, 0, 1]
-    other = hall.ask("b")
-    assert (hall.waits("b", other), hall.waits("a", third)) == (1, 2), "the first of b before the third of a"
+    fourth = hall.ask("b")
+    assert (hall.waits("b", fourth), hall.waits("a", third)) == (1, 2), "the first of b before the third of a"
     hall.die(second)
     assert hall.claim("a", third) == 1, "b goes before"
-    assert hall.claim("b", other) == 0
-    assert hall.waits("b", other) == 0, "what works goes on"
+    assert hall.claim("b", fourth) == 0
+    assert hall.waits("b", fourth) == 0, "what works goes on"
     hall.die(first)
     assert hall.claim("a", third) == 0
 
@@ -141,24 +142,19 @@ def test_the_home_of_the_server_stands_in_the_queue_of_its_rooms(hall: Hall, tmp
 
 
 def test_of_many_that_claim_at_once_as_many_work_as_there_are_places(hall: Hall) -> None:
-    asked = [(name, hall.ask(name)) for name in "abcdefgh"]
-    start, ahead = threading.Barrier(len(asked)), dict[str, int]()
+    runs = [(name, hall.ask(name)) for name in "abcdefgh"]
+    together = threading.Barrier(len(runs))
 
-    def claim(name: str, run: Run) -> None:
-        start.wait()
-        ahead[run.id] = hall.claim(name, run)
+    def claim(name: str, run: Run) -> int:
+        together.wait()
+        return hall.claim(name, run)
 
-    threads = [threading.Thread(target=claim, args=one) for one in asked]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    working = [run.id for _, run in asked if ahead[run.id] == 0]
-    assert len(asked) == len(ahead)
-    assert set(working) <= {asked[0][1].id, asked[1][1].id}, "in the order of asking"
-    for name, run in asked:
+    with ThreadPoolExecutor(len(runs)) as pool:
+        ahead = list(pool.map(claim, *zip(*runs, strict=True)))
+    assert all(ahead[2:]), "in the order of asking"
+    for name, run in runs:
         hall.claim(name, run)
-    assert sum(hall.claim(name, run) == 0 for name, run in asked) == 2
+    assert sum(hall.claim(name, run) == 0 for name, run in runs) == 2
 
 
 def test_a_run_that_has_ended_gives_its_place_up_though_its_worker_lives_on(hall: Hall) -> None:
@@ -173,13 +169,12 @@ def test_a_run_without_ticket_takes_one_when_it_claims(tmp_path: Path) -> None:
     store = Store(tmp_path)
     run = store.create_run("train", {})
     lock = jobs.take_lock(run.folder)
-    other = JobQueue(tmp_path)
-    with other.change() as database:
+    tickets = JobQueue(tmp_path)
+    with tickets.change() as database:
         database.execute("delete from ticket")
     assert jobs.waits_for(store, run) == 0
     assert jobs.claim_turn(store, run) == 0
-    with other.read() as database:
-        assert [tuple(row) for row in database.execute("select room, run, works from ticket")] == [
-            (".", run.id, 1)
-        ]
+    with tickets.read() as database:
+        [row] = database.execute("select room, run, works from ticket")
+        assert tuple(row) == (".", run.id, 1)
     os.close(lock)

@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 from dated_pictures import dated
+from refusals import refused
 
 from ranking import method_class, order_training
 from ranking.features import load_features
 from ranking.methods.order_method import OrderMethod
-from ranking.order_training import NAMES, drawn_for_test, make_drawing, measures, relevances, train_orders
+from ranking.order_training import (
+    NAMES,
+    Ordered,
+    drawn_for_test,
+    make_drawing,
+    measures,
+    relevances,
+    train_orders,
+)
 from ranking.run_settings import OrderTrainSettings
 from ranking.sequences import Drawn, draw_sequences
 from ranking.types import ImageSet, ProgressEvent, SequenceSet, StopTraining
@@ -36,7 +45,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
 
 def slow_measures(method: OrderMethod, sequences: SequenceSet) -> dict[str, float]:
     """The means from the definitions of section 5.1, sequence by sequence; no two samples score alike."""
-    found = []
+    rows = []
     for number in range(len(sequences)):
         query = sequences.query(number)
         assert query.relevance is not None
@@ -51,8 +60,8 @@ def slow_measures(method: OrderMethod, sequences: SequenceSet) -> dict[str, floa
         ]
         pairs = [(a, b) for a in range(len(grades)) for b in range(len(grades)) if grades[a] > grades[b]]
         share = np.mean([scores[a] > scores[b] for a, b in pairs])
-        found.append([*dcgs, 2 * share - 1, share])
-    return {**dict(zip(NAMES, np.mean(found, axis=0), strict=True)), "sequences": float(len(sequences))}
+        rows.append([*dcgs, 2 * share - 1, share])
+    return {**dict(zip(NAMES, np.mean(rows, axis=0), strict=True)), "sequences": float(len(sequences))}
 
 
 @pytest.mark.parametrize("name", ["MidRank", "RankSVM"])
@@ -103,26 +112,35 @@ def drawn_by_hand() -> Drawn:
     return Drawn(sequences, np.arange(4))
 
 
-@pytest.mark.parametrize(
-    ("of", "expected"), [("any samples", [[2, 0, 1], [0, 1]]), ("whole groups", [[70, 3, 9], [3, 9]])]
-)
-def test_relevance_is_the_place_in_a_drawn_sequence_and_the_grade_in_a_group(
-    of: str, expected: list[list[int]]
-) -> None:
-    found = [one.tolist() for one in relevances(drawn_by_hand(), make_drawing({"of": of}))]
-    assert found == expected
+def test_relevance_is_the_position_in_a_drawn_sequence_and_the_grade_in_a_group() -> None:
+    expected = {"any samples": [[2, 0, 1], [0, 1]], "whole groups": [[70, 3, 9], [3, 9]]}
+    for of, grades in expected.items():
+        assert [each.tolist() for each in relevances(drawn_by_hand(), make_drawing({"of": of}))] == grades
 
 
 def test_measures_by_hand() -> None:
     scores = np.array([3.0, 2.0, 1.0, 1.0, 2.0])  # relevance 2 0 1, then 0 1: one pair wrong, then none
-    found = measures(drawn_by_hand(), scores, make_drawing({}))
-    np.testing.assert_allclose(found.tau, [1 / 3, 1.0])
-    np.testing.assert_allclose(found.pairs, [2 / 3, 1.0])
+    means = measures(drawn_by_hand(), scores, make_drawing({}))
+    np.testing.assert_allclose(means.tau, [1 / 3, 1.0])
+    np.testing.assert_allclose(means.pairs, [2 / 3, 1.0])
     third = 1 / math.log2(4)
     linear = (2 + third) / (2 + 1 / math.log2(3))
     exponential = (3 + third) / (3 + 1 / math.log2(3))
-    np.testing.assert_allclose(found.ndcg_linear, [linear, 1.0])
-    np.testing.assert_allclose(found.ndcg_exponential, [exponential, 1.0])
+    np.testing.assert_allclose(means.ndcg_linear, [linear, 1.0])
+    np.testing.assert_allclose(means.ndcg_exponential, [exponential, 1.0])
+
+
+def test_sequences_as_a_method_orders_them() -> None:
+    scores = np.array([3.0, 2.0, 1.0, 1.0, 2.0])
+    ordered = Ordered.of(drawn_by_hand(), scores, make_drawing({}))
+    assert len(ordered) == 2
+    assert [ordered.samples(number).tolist() for number in range(2)] == [[0, 1, 3], [2, 3]]
+    assert [ordered.order(number).tolist() for number in range(2)] == [[0, 1, 2], [1, 0]]
+    assert [ordered.true_order(number).tolist() for number in range(2)] == [[0, 2, 1], [1, 0]]
+    with refused("scores") as caught:
+        Ordered.of(drawn_by_hand(), scores[:4], make_drawing({}))
+    assert "5" in caught.value.expected
+    assert "4" in str(caught.value.came)
 
 
 def test_who_stops_a_training_gets_the_lengths_so_far(images: ImageSet, tmp_path: Path) -> None:
@@ -155,15 +173,25 @@ def test_who_stops_a_training_gets_the_lengths_so_far(images: ImageSet, tmp_path
     ],
 )
 def test_settings_that_make_no_training_are_refused(
-    images: ImageSet, tmp_path: Path, changes: dict[str, Any], expected: str
-) -> None:
-    with pytest.raises(ValueError, match=expected):
-        train_orders(images, replace(SETTINGS, **changes), tmp_path)
-
-
-def test_an_unknown_criterion_is_told_before_features_are_computed(
     images: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    changes: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"method": "AP-SVM"}, "AP-SVM"),
+        ({"method": "MidRang"}, "MidRang"),
+        ({"method_settings": {"trees": 0}}, "trees"),
+        ({"criterion": "age"}, "age"),
+        ({"drawing": {"lenght": 3}}, "lenght"),
+        ({"drawing": {"length": 1}}, "length"),
+        ({"drawing": {"length": 50}}, "50"),
+        ({"features": ()}, "feature"),
+    )
+    for change, name in changes:
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            train_orders(images, replace(SETTINGS, **change), tmp_path)
+        assert name in str(caught.value), change
+    with refused("drawing", "lenght") as unknown:
+        make_drawing({"lenght": 3})
+    assert "length" in unknown.value.expected
     monkeypatch.setattr(order_training, "load_features", lambda *rest: pytest.fail("features were computed"))
     with pytest.raises(ValueError, match=r"criterion.*'age'"):
         train_orders(images, replace(SETTINGS, criterion="age"), tmp_path)

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_run_archive import PICKLED, changed, npy, packed, refused, unpacked
+from refusals import refused
+from test_run_archive import PICKLED, changed, npy, packed, unpacked
+from working import not_imported
 
 from ranking import Query, method_class, worker
 from ranking.__main__ import main
@@ -28,8 +30,8 @@ PARTS = [["HOG", {"side": 32}]]
 
 
 def trained(store: Store, key: str, **changes: Any) -> Run:
-    asked = {"set": key, "features": PARTS, "query": "3", "method": "AP-SVM", "projection": SEVEN, **changes}
-    run = store.create_run("train", {"method_settings": {"C": 10.0}, **asked})
+    settings = {"set": key, "features": PARTS, "query": "3", "method": "AP-SVM", "projection": SEVEN}
+    run = store.create_run("train", {"method_settings": {"C": 10.0}, **settings, **changes})
     report = Report(run.events_file)
     store.end_run(run.id, "finished", result=worker.train(store, run, report))
     report.flush()
@@ -40,9 +42,9 @@ def trained(store: Store, key: str, **changes: Any) -> Run:
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A home with the digits and one training."""
     store = Store(tmp_path_factory.mktemp("origin"))
-    asked = store.create_run("import", {"source": "Digits", "source_settings": {}})
-    store.end_run(asked.id, "finished", result=worker.import_images(store, asked, Report(asked.events_file)))
-    trained(store, store.keep(asked.id))
+    draft = store.create_run("import", {"source": "Digits", "source_settings": {}})
+    store.end_run(draft.id, "finished", result=worker.import_images(store, draft, Report(draft.events_file)))
+    trained(store, store.keep(draft.id))
     return store
 
 
@@ -62,12 +64,12 @@ def elsewhere(tmp_path: Path) -> Store:
 
 
 def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin: Store, run: Run) -> None:
-    images, found = origin.image_set(run.settings["set"]), projection_of(run)
+    images, projection = origin.image_set(run.settings["set"]), projection_of(run)
     features = load_features(images, PARTS, origin.features)
-    assert found is not None
-    np.testing.assert_array_equal(found.axes, PCA(7, True).fitted(features, ~images.test).axes)
+    assert projection is not None
+    np.testing.assert_array_equal(projection.axes, PCA(7, True).fitted(features, ~images.test).axes)
     method = method_class("AP-SVM").load(run.model_file)
-    np.testing.assert_array_equal(np.load(run.scores_file), method.score(Query(found(features))))
+    np.testing.assert_array_equal(np.load(run.scores_file), method.score(Query(projection(features))))
 
 
 def test_the_command_line_ranks_through_it(
@@ -75,17 +77,15 @@ def test_the_command_line_ranks_through_it(
 ) -> None:
     assert main(["rank", run.id, "--home", str(origin.home), "--part", "all"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    told = dict(zip(origin.image_set(run.settings["set"]).ids, np.load(run.scores_file), strict=True))
-    assert len(rows) == len(told)
-    assert all(float(row["score"]) == told[row["sample"]] for row in rows)
+    scores = dict(zip(origin.image_set(run.settings["set"]).ids, np.load(run.scores_file), strict=True))
+    assert len(rows) == len(scores)
+    assert all(float(row["score"]) == scores[row["sample"]] for row in rows)
 
 
 def test_without_its_projection_a_method_says_so(origin: Store, run: Run, tmp_path: Path) -> None:
     aside = run.projection_file.rename(tmp_path / "aside.npz")
     try:
-        with pytest.raises(
-            ValueError, match=r"the projection of training .* is gone from its folder; train again"
-        ):
+        with refused(PROJECTION) as caught:
             projection_of(run)
         with pytest.raises(ValueError, match=r"projection\.npz of training"):
             export_run(origin, run.id)
@@ -95,8 +95,9 @@ def test_without_its_projection_a_method_says_so(origin: Store, run: Run, tmp_pa
 
 def test_a_training_begins_with_no_weights_of_another_projection(origin: Store, run: Run) -> None:
     for projection in (None, {**SEVEN, "components": 8}, {**SEVEN, "whiten": False}):
-        with pytest.raises(ValueError, match=r"cannot be started from: it learnt AP-SVM of .*'PCA'"):
+        with refused("warm_start") as caught:
             worker._warm_start(origin, like(run, projection=projection))
+        assert "'PCA'" in str(caught.value.came)
     assert worker._warm_start(origin, like(run)) is not None
 
 
@@ -151,20 +152,19 @@ FOREIGN: list[tuple[dict[str, Callable[[Any], Any]], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "why"), FOREIGN, ids=[str(number) for number in range(len(FOREIGN))])
-def test_a_projection_is_one_that_the_settings_ask_for(
-    exported: bytes, elsewhere: Store, changes: dict[str, Callable[[Any], Any]], why: str
+def test_a_projection_is_one_that_the_settings_ask_for(exported: bytes, elsewhere: Store) -> None:
+    for changes, names in FOREIGN:
+        not_imported(elsewhere, with_arrays(exported, **changes), *names)
+
+
+def test_where_the_features_are_here_it_is_one_of_the_training_samples(
+    origin: Store, exported: bytes, elsewhere: Store
 ) -> None:
-    refused(elsewhere, with_arrays(exported, **changes), why)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
+    for changes in (
         {"mean": lambda mean: mean + 0.01},
         {"directions": lambda rows: np.roll(rows, 1, axis=1)},
         {"directions": lambda rows: rows[[0, 0, 2, 3, 4, 5, 6]]},
-        {"variances": lambda found: found * 0.9},
+        {"variances": lambda values: values * 0.9},
         {"total": lambda total: total * 2},
         {"mean": lambda mean: mean * 1e300},
     ],
@@ -198,10 +198,10 @@ def test_a_projection_stands_exactly_where_settings_tell_of_one(exported: bytes,
         ({**SEVEN, "components": 6}, "7 directions"),
         ([SEVEN], "projection must be a kind and its settings"),
     ):
-        other = changed(
-            exported, lambda told, settings=settings: told["settings"].update(projection=settings)
+        archive = changed(
+            exported, lambda record, settings=settings: record["settings"].update(projection=settings)
         )
-        refused(elsewhere, other, said)
+        not_imported(elsewhere, archive, name)
 
 
 def test_a_projection_holds_numbers_and_nothing_else(exported: bytes, elsewhere: Store) -> None:
@@ -215,4 +215,4 @@ def test_a_projection_holds_numbers_and_nothing_else(exported: bytes, elsewhere:
         (packed({**arrays, "../x.npy": b""}), "which is not expected"),
         (packed({"mean.npy": arrays["mean.npy"]}), "projection.npz: .*saved projection"),
     ):
-        refused(elsewhere, packed({**files, PROJECTION: content}), why)
+        not_imported(elsewhere, packed({**files, PROJECTION: content}), name)

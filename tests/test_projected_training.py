@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from refusals import refused
 
 from ranking import Query, label_training, order_training, training
 from ranking.asking_simulation import askers_of, asking_curves, deal
-from ranking.datasets import build_image_set, make_source
 from ranking.features.projection import PCA
 from ranking.image_graph import image_graph
 from ranking.label_training import label_set_of, seen_through, train_labels
@@ -35,12 +35,12 @@ from ranking.types import Features, ImageSet, LabelSet
 FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
 WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}
 PARTS = (("Colour", {"bins": 3}),)
-SETTINGS = TrainSettings("key", PARTS, "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05}, projection=FOUR)
+SETTINGS = TrainSettings("key", PARTS, "red", "AP-SVM", {"C": 10.0, "tolerance": 0.05}, projection=FOUR)
 
 
 @pytest.fixture(scope="module")
-def digits(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
-    return build_image_set(make_source("Digits"), tmp_path_factory.mktemp("digits") / "set")[0]
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    return patches(tmp_path_factory.mktemp("patches") / "set", 40)
 
 
 def drawn(rows: int, columns: int = 27, seed: int = 0) -> Features:
@@ -53,16 +53,26 @@ def given(monkeypatch: pytest.MonkeyPatch, module: Any, features: Features) -> N
     monkeypatch.setattr(module, "load_features", lambda *_: features)
 
 
-def with_other_test(features: Features, test: Any) -> Features:
-    return np.where(np.asarray(test)[:, None], drawn(*features.shape, seed=8), features)
+def learned_twice(
+    monkeypatch: pytest.MonkeyPatch, module: Any, features: Features, test: Any, learn: Callable[[], Any]
+) -> tuple[Any, Any]:
+    """What is learned, and what from different test samples: through the same projection, for the same training
+    samples."""
+    given(monkeypatch, module, features)
+    usual = learn()
+    given(monkeypatch, module, np.where(test[:, None], drawn(*features.shape, seed=8), features))
+    changed = learn()
+    np.testing.assert_array_equal(usual.projection.axes, changed.projection.axes)
+    assert usual.metrics["train"] == changed.metrics["train"]
+    return usual, changed
 
 
 # ---------------------------------------------------------------------------------------------------------
 # Settings
 # ---------------------------------------------------------------------------------------------------------
 
-PLAIN = [
-    TrainSettings("key", PARTS, "3", "AP-SVM"),
+PLAIN: list[Any] = [
+    TrainSettings("key", PARTS, "red", "AP-SVM"),
     LabelTrainSettings("key", PARTS, "C-star p@k"),
     AskingSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
     OrderTrainSettings("key", PARTS, "year", "MidRank"),
@@ -101,32 +111,32 @@ def test_weights_mean_what_the_projection_and_its_set_make_of_them() -> None:
 
 
 @pytest.mark.parametrize("projection", [FOUR, WHITE])
-def test_what_test_samples_are_changes_nothing_that_is_learnt(
-    digits: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, projection: dict[str, Any]
+def test_what_test_samples_are_changes_nothing_that_is_learned(
+    labelled: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, projection: dict[str, Any]
 ) -> None:
-    features, settings = drawn(len(digits)), replace(SETTINGS, projection=projection)
+    features, settings = drawn(len(labelled)), replace(SETTINGS, projection=projection)
     steps: list[str] = []
-    given(monkeypatch, training, features)
-    one = train(digits, settings, tmp_path, on_step=lambda what, done, total: steps.append(what))
-    assert steps == ["Fitting PCA", "Training"]
-    given(monkeypatch, training, with_other_test(features, digits.test))
-    other = train(digits, settings, tmp_path)
-    assert one.projection is not None
-    assert other.projection is not None
-    np.testing.assert_array_equal(one.projection.axes, other.projection.axes)
-    np.testing.assert_array_equal(one.method.weights, other.method.weights)
-    np.testing.assert_array_equal(one.scores[~digits.test], other.scores[~digits.test])
-    assert (one.scores[digits.test] != other.scores[digits.test]).any()
-    assert one.method.weights.shape == (4,)
-    np.testing.assert_array_equal(one.scores, one.method.score(Query(one.projection(features))))
+    usual, changed = learned_twice(
+        monkeypatch,
+        training,
+        features,
+        labelled.test,
+        lambda: train(labelled, settings, tmp_path, on_step=lambda what, *_: steps.append(what)),
+    )
+    assert steps == ["Fitting PCA", "Training"] * 2
+    np.testing.assert_array_equal(usual.method.weights, changed.method.weights)
+    np.testing.assert_array_equal(usual.scores[~labelled.test], changed.scores[~labelled.test])
+    assert (usual.scores[labelled.test] != changed.scores[labelled.test]).any()
+    assert usual.method.weights.shape == (4,)
+    np.testing.assert_array_equal(usual.scores, usual.method.score(Query(usual.projection(features))))
 
 
-def test_neighbours_are_those_of_the_features_as_they_are(digits: ImageSet) -> None:
-    features = drawn(len(digits))
+def test_neighbours_are_those_of_the_features_as_they_are(labelled: ImageSet) -> None:
+    features = drawn(len(labelled))
     settings = replace(SETTINGS, method="HOB-SVM", method_settings={}, graph="nearest")
-    fitted = PCA(4).fitted(features, ~digits.test)
-    query = query_of(digits, settings, features, rows=~digits.test, projection=fitted)
-    expected = image_graph(digits, "nearest", PARTS, features, ~digits.test)
+    fitted = PCA(4).fitted(features, ~labelled.test)
+    query = query_of(labelled, settings, features, rows=~labelled.test, projection=fitted)
+    expected = image_graph(labelled, "nearest", PARTS, features, ~labelled.test)
     assert query.graph is not None
     np.testing.assert_array_equal(query.graph.edges, expected.edges)
     np.testing.assert_array_equal(query.graph.affinity, expected.affinity)
@@ -153,26 +163,17 @@ LABELS = LabelTrainSettings(
 )
 
 
-@pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
-    return patches(tmp_path_factory.mktemp("patches") / "set", 40)
-
-
 def test_a_ranker_of_labels_learns_through_its_training_images(
     labelled: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     features = drawn(len(labelled), 8)
     given(monkeypatch, label_training, features)
-    one = train_labels(labelled, LABELS, tmp_path)
     test = label_set_of(labelled, LABELS, tmp_path).test
-    given(monkeypatch, label_training, with_other_test(features, test))
-    other = train_labels(labelled, LABELS, tmp_path)
-    assert one.projection is not None
-    assert one.method.columns == 4
-    assert other.projection is not None
-    np.testing.assert_array_equal(one.projection.axes, other.projection.axes)
-    assert one.metrics["train"] == other.metrics["train"]
-    assert one.metrics["test"] != other.metrics["test"]
+    usual, changed = learned_twice(
+        monkeypatch, label_training, features, test, lambda: train_labels(labelled, LABELS, tmp_path)
+    )
+    assert usual.method.columns == 4
+    assert usual.metrics["test"] != changed.metrics["test"]
 
 
 def test_a_simulation_fits_in_each_fold_on_what_is_not_asked_about(
@@ -212,16 +213,15 @@ def test_orders_are_learnt_through_the_training_images(
 ) -> None:
     images = dated(tmp_path / "set")
     features = drawn(len(images))
-    given(monkeypatch, order_training, features)
-    said: list[Any] = []
-    one = train_orders(images, ORDERS, tmp_path, on_fitted=lambda method, seen: said.append(seen))
-    given(monkeypatch, order_training, with_other_test(features, images.test))
-    other = train_orders(images, ORDERS, tmp_path)
-    assert one.projection is not None
-    assert said == [one.projection]
-    assert other.projection is not None
-    np.testing.assert_array_equal(one.projection.axes, other.projection.axes)
-    assert one.metrics["train"] == other.metrics["train"]
+    fitted_with: list[Any] = []
+    usual, changed = learned_twice(
+        monkeypatch,
+        order_training,
+        features,
+        images.test,
+        lambda: train_orders(images, ORDERS, tmp_path, on_fitted=lambda _, seen: fitted_with.append(seen)),
+    )
+    assert fitted_with == [usual.projection, changed.projection]
     given(monkeypatch, order_training, features)
     seen, fitted = features_to_order(images, ORDERS, tmp_path)
     assert fitted is not None

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from ranking import Query
+from ranking import Query, method_class, method_names
 from ranking.datasets import build_image_set, make_source
 from ranking.edge_files import edges_name
-from ranking.features import load_features, matrix_files
+from ranking.features import load_features, make_feature, matrix_files
 from ranking.image_graph import image_graph
 from ranking.inference import PairsOfEitherSign, doubling
 from ranking.metrics import evaluate
 from ranking.run_settings import TrainSettings
+from ranking.settings import settings_dict
 from ranking.training import graph_in_use, query_of, train, what_is_learnt
 from ranking.types import ImageSet, ProgressEvent
 
@@ -29,9 +30,16 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
     return build_image_set(make_source("Digits"), tmp_path_factory.mktemp("digits") / "set")[0]
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+    """48 images of many labels, one of which is looked for."""
+    return patches(tmp_path_factory.mktemp("patches") / "set")
+
+
 def test_a_training_without_a_store(digits: ImageSet, tmp_path: Path) -> None:
     steps: list[str] = []
     iterations: list[ProgressEvent] = []
+    asked: list[np.ndarray] = []
     trained = train(
         digits,
         SETTINGS,
@@ -39,6 +47,7 @@ def test_a_training_without_a_store(digits: ImageSet, tmp_path: Path) -> None:
         on_step=lambda what, done, total: steps.append(what),
         on_iteration=iterations.append,
         on_fitted=lambda: steps.append("fitted"),
+        on_asked=asked.append,
     )
     assert list(dict.fromkeys(steps)) == ["Colour", "Training", "fitted"]
     assert iterations
@@ -48,20 +57,58 @@ def test_a_training_without_a_store(digits: ImageSet, tmp_path: Path) -> None:
     relevance = digits.relevance("3")
     for part, rows in (("train", ~digits.test), ("test", digits.test)):
         assert trained.metrics[part] == evaluate(relevance[rows], trained.scores[rows])
+    assert len(asked) == len(iterations), "the scores that it asked with, at every iteration"
+    assert {scores.shape for scores in asked} == {(np.count_nonzero(~digits.test),)}
+    assert not asked[0].any(), "training begins with weights 0"
+    relevant = relevance[~digits.test] > 0
+    assert asked[-1][relevant].mean() > asked[-1][~relevant].mean()
+    assert trained.method.asked is not None
     again = train(digits, SETTINGS, tmp_path, warm_start=trained.method)
     assert again.certificate is not None
     assert again.certificate.iterations < trained.certificate.iterations
     assert np.isfinite(again.scores).all()
 
 
-def test_mapped_features_change_no_bit_of_a_training(
-    digits: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_every_method_trains_and_scores_as_it_is_saved(few: ImageSet, tmp_path: Path) -> None:
+    features = load_features(few, SETTINGS.features, tmp_path)
+    for name in method_names(ranks="samples"):
+        given = {"C": 0.1, "tolerance": 0.05}
+        settings = replace(SETTINGS, query="red", method=name, method_settings=given, graph="none")
+        asked: list[np.ndarray] = []
+        trained = train(few, settings, tmp_path, on_asked=asked.append)
+        assert trained.certificate is not None, name
+        assert trained.certificate.relative_gap <= 0.05, name
+        assert (asked == []) == (not hasattr(trained.method, "asked")), name
+        trained.method.save(tmp_path / "model.npz")
+        query = query_of(few, settings, features)
+        again = method_class(name).load(tmp_path / "model.npz").score(query)
+        np.testing.assert_array_equal(trained.scores, again, err_msg=name)
+
+
+def test_a_class_without_training_sample_is_refused_and_one_without_test_sample_is_counted(
+    few: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = replace(SETTINGS, features=(("Colour", {"bins": 4}), ("Colour of the image", {"bins": 2})))
-    usual = train(digits, settings, tmp_path / "usual")
+    plain = ImageSet.relevance
+    settings = replace(SETTINGS, query="red")
+    monkeypatch.setattr(ImageSet, "relevance", lambda self, query: plain(self, query) * self.test)
+    with refused("query", "red") as caught:
+        train(few, settings, tmp_path)
+    assert str((~few.test).sum()) in caught.value.expected
+    monkeypatch.setattr(ImageSet, "relevance", lambda self, query: plain(self, query) * ~self.test)
+    metrics = train(few, settings, tmp_path).metrics
+    assert metrics["test"] == {"positives": 0.0, "samples": float(few.test.sum())}
+    assert metrics["train"]["AP"] > 0
+
+
+def test_mapped_features_change_no_bit_of_a_training(
+    few: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = (("Colour", {"bins": 4}), ("Colour of the image", {"bins": 2}))
+    settings = replace(SETTINGS, features=parts, query="red")
+    usual = train(few, settings, tmp_path / "usual")
     monkeypatch.setattr(matrix_files, "LARGE", 0)
     steps: list[str] = []
-    mapped = train(digits, settings, tmp_path / "mapped", on_step=lambda what, *_: steps.append(what))
+    mapped = train(few, settings, tmp_path / "mapped", on_step=lambda what, *_: steps.append(what))
     assert "Features side by side" in steps
     assert mapped.scores.tobytes() == usual.scores.tobytes()
     assert mapped.metrics == usual.metrics
@@ -156,18 +203,3 @@ def test_what_could_not_be_scored_is_not_trained(
         train(digits, settings, tmp_path, on_iteration=iterations.append, edges=edges)
     assert not iterations
     assert len(train(digits, settings, tmp_path, edges=edges[:-1]).scores) == len(digits)
-
-
-def test_scores_asked_with_are_told_at_every_iteration(digits: ImageSet, tmp_path: Path) -> None:
-    told: list[np.ndarray] = []
-    iterations: list[ProgressEvent] = []
-    trained = train(digits, SETTINGS, tmp_path, on_iteration=iterations.append, on_asked=told.append)
-    assert len(told) == len(iterations)
-    assert {scores.shape for scores in told} == {(np.count_nonzero(~digits.test),)}
-    assert not told[0].any(), "training begins with weights 0"
-    relevant = digits.relevance("3")[~digits.test] > 0
-    assert told[-1][relevant].mean() > told[-1][~relevant].mean()
-    assert trained.method.asked is not None
-    told.clear()
-    train(digits, replace(SETTINGS, method="SVM", method_settings={}), tmp_path, on_asked=told.append)
-    assert told == [], "it ranks nothing while it learns"

@@ -82,7 +82,7 @@ def test_a_projection_that_is_gone_is_said_in_its_place(laboratory, through_nine
     through_nine.projection_file.unlink()
     app = open_page("train", run=through_nine.id)
     assert not app.exception
-    assert "is gone from its folder\\; train again" in said(app)
+    assert "projection\\.npz" in said(app)
     assert "Converged" in said(app)
 
 

@@ -1,0 +1,129 @@
+"""What tests of runs share: waiting for a condition, starting workers, and what a worker leaves.
+
+Nothing here sleeps for a fixed time or expects that something is quick: a condition is waited for, generously.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ranking import jobs, worker
+from ranking.run import ENDED, Kind, Run
+from ranking.run_archive import import_run
+from ranking.store import Store
+
+# A worker whose work is the list of steps in its settings.
+SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
+# One that holds its lock and does nothing until it is killed; it costs no start of Python.
+SLEEPING = ("sh", "-c", "exec sleep 10000")
+FOREVER = ["iterate", 100_000, 0.01]
+LONGEST = 90.0  # seconds; far more than anything takes where the processors are busy with other things
+DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
+
+
+def wait(condition: Callable[[], Any]) -> Any:
+    """What `condition` returns as soon as that is true."""
+    until = time.monotonic() + LONGEST
+    while time.monotonic() < until:
+        if result := condition():
+            return result
+        time.sleep(0.01)
+    raise AssertionError(f"nothing after {LONGEST} s")
+
+
+def start(store: Store, *steps: list[Any], kind: Kind = "train") -> Run:
+    """A run of these steps in a process of its own (see SCRIPTED)."""
+    return jobs.start(store, kind, {"steps": list(steps)})
+
+
+def here(store: Store, settings: dict[str, Any], kind: Kind = "train", brought: Path | None = None) -> Run:
+    """The run after the worker's main has worked on it in this process; brought: a file that was uploaded for it."""
+    run = store.create_run(kind, settings)
+    if brought is not None:
+        run.brought_file.write_bytes(brought.read_bytes())
+    assert worker.main([str(store.home), run.id]) == 0
+    return store.run(run.id)
+
+
+def ended(store: Store, run: Run) -> Run:
+    result: Run = wait(lambda: (now := jobs.poll(store, run.id)).state in ENDED and now)
+    return result
+
+
+def events_of(run: Run, kind: str) -> list[dict[str, Any]]:
+    return [event for event in jobs.events(run)[0] if event["event"] == kind]
+
+
+def steps_of(run: Run) -> list[str]:
+    """What a run has reported progress of, each once."""
+    return list(dict.fromkeys(event["what"] for event in events_of(run, "progress")))
+
+
+def heard(run: Run, **wanted: Any) -> dict[str, Any]:
+    """The first event with these values, as soon as it comes."""
+    event: dict[str, Any] = wait(
+        lambda: next((event for event in jobs.events(run)[0] if wanted.items() <= event.items()), None)
+    )
+    return event
+
+
+def iterating(store: Store, run: Run) -> Run:
+    """A run whose training has begun."""
+    heard(run, event="iteration")
+    return store.run(run.id)
+
+
+def cancelled(store: Store, run: Run) -> Run:
+    """The run after it was cancelled and its worker has gone."""
+    jobs.cancel(store, run.id)
+    wait(lambda: not run.alive)
+    return ended(store, run)
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no worker killed that takes longer to stop than it should, as on a busy machine."""
+    for name in ("STOP_SECONDS", "SAVE_SECONDS", "MEASURE_SECONDS"):
+        monkeypatch.setattr(jobs, name, LONGEST)
+
+
+def kill(run: Run) -> None:
+    """End a worker as the system does where memory runs out."""
+    assert run.pid is not None
+    os.kill(run.pid, signal.SIGKILL)
+
+
+def kill_all(store: Store) -> None:
+    """Leave no process behind."""
+    for run in store.runs():
+        if run.alive and run.pid:
+            kill(run)
+    wait(lambda: not any(run.alive for run in store.runs()) and not jobs._children)
+
+
+def contents(store: Store) -> dict[str, bytes]:
+    """All files and folders of a home but the databases, once the trash is empty."""
+    wait(lambda: not any((store.home / "trash").iterdir()))
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in files_of(store)}
+
+
+def files_of(store: Store) -> list[Path]:
+    """The same without what they hold."""
+    return sorted(path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
+
+
+def not_imported(store: Store, data: bytes, *names: str) -> None:
+    """An archive of a run is refused for a reason that names these, and leaves nothing behind."""
+    before = store.runs(), files_of(store)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        import_run(store, data)
+    for name in names:
+        assert name in str(caught.value)
+    assert (store.runs(), files_of(store)) == before
