@@ -156,22 +156,6 @@ def test_who_stops_a_training_gets_the_lengths_so_far(images: ImageSet, tmp_path
     assert 0.0 < trained.metrics["test"]["Kendall tau"] < 1.0
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"method": "AP-SVM"}, "AP-SVM"),
-        ({"method": "MidRang"}, "'MidRang'"),
-        ({"method_settings": {"trees": 0}}, "trees"),
-        ({"criterion": "age"}, "criterion.*'age'"),
-        (
-            {"drawing": {"lenght": 3}},
-            "sequences have no setting 'lenght'; their settings are: first, of, length, ",
-        ),
-        ({"drawing": {"length": 1}}, "length.*got 1"),
-        ({"drawing": {"length": 50}}, "50.* samples"),
-        ({"features": ()}, "expected at least one feature"),
-    ],
-)
 def test_settings_that_make_no_training_are_refused(
     images: ImageSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,5 +177,5 @@ def test_settings_that_make_no_training_are_refused(
         make_drawing({"lenght": 3})
     assert "length" in unknown.value.expected
     monkeypatch.setattr(order_training, "load_features", lambda *rest: pytest.fail("features were computed"))
-    with pytest.raises(ValueError, match=r"criterion.*'age'"):
+    with pytest.raises(ValueError, match="age"):  # before features take their time
         train_orders(images, replace(SETTINGS, criterion="age"), tmp_path)

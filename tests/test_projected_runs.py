@@ -87,7 +87,8 @@ def test_without_its_projection_a_method_says_so(origin: Store, run: Run, tmp_pa
     try:
         with refused(PROJECTION) as caught:
             projection_of(run)
-        with pytest.raises(ValueError, match=r"projection\.npz of training"):
+        assert run.id in caught.value.expected
+        with pytest.raises(ValueError, match=PROJECTION):
             export_run(origin, run.id)
     finally:
         aside.rename(run.projection_file)
@@ -134,20 +135,17 @@ def with_arrays(exported: bytes, **changes: Callable[[Any], Any]) -> bytes:
     return packed({**files, PROJECTION: packed(arrays)})
 
 
-FOREIGN: list[tuple[dict[str, Callable[[Any], Any]], str]] = [
-    ({"mean": lambda mean: mean[:-1]}, "projection.npz: .*saved projection"),
-    ({"mean": lambda mean: mean * np.nan}, "projection.npz: .*saved projection"),
-    ({"directions": lambda rows: 2 * rows}, "projection.npz: .*directions"),
-    ({"variances": np.negative}, "projection.npz: .*variances"),
-    ({"whiten": np.logical_not}, "projection.npz: .*7 directions"),
-    (
-        {"directions": lambda rows: rows[:6], "variances": lambda found: found[:6]},
-        "model.npz: .* 6 columns",
-    ),
+FOREIGN: list[tuple[dict[str, Callable[[Any], Any]], list[str]]] = [
+    ({"mean": lambda mean: mean[:-1]}, [PROJECTION]),
+    ({"mean": lambda mean: mean * np.nan}, [PROJECTION]),
+    ({"directions": lambda rows: 2 * rows}, [PROJECTION]),
+    ({"variances": np.negative}, [PROJECTION]),
+    ({"whiten": np.logical_not}, [PROJECTION]),
+    ({"directions": lambda rows: rows[:6], "variances": lambda values: values[:6]}, ["model.npz", "6"]),
     (
         {"directions": lambda rows: rows[:, :-1] / np.linalg.norm(rows[:, :-1], axis=1)[:, None]}
         | {"mean": lambda mean: mean[:-1]},
-        "projection.npz: .*32[34].*32[34]",
+        [PROJECTION, "323", "324"],
     ),
 ]
 
@@ -167,15 +165,11 @@ def test_where_the_features_are_here_it_is_one_of_the_training_samples(
         {"variances": lambda values: values * 0.9},
         {"total": lambda total: total * 2},
         {"mean": lambda mean: mean * 1e300},
-    ],
-)
-def test_where_the_features_are_here_it_is_one_of_the_training_samples(
-    origin: Store, exported: bytes, elsewhere: Store, changes: dict[str, Callable[[Any], Any]]
-) -> None:
-    other = with_arrays(exported, **changes)
-    refused(origin, other, "projection.npz: ")
-    back = import_run(elsewhere, other)
-    assert (back.imported or {})["checked"] == {"metrics": False, "scores": False}, "and is marked"
+    ):
+        archive = with_arrays(exported, **changes)
+        not_imported(origin, archive, PROJECTION)
+        back = import_run(elsewhere, archive)
+        assert (back.imported or {})["checked"] == {"metrics": False, "scores": False}, "and is marked"
 
 
 def test_what_was_fitted_on_all_samples_is_refused(origin: Store, run: Run, exported: bytes) -> None:
@@ -185,18 +179,19 @@ def test_what_was_fitted_on_all_samples_is_refused(origin: Store, run: Run, expo
         name: (lambda _, name=name: getattr(cheat, name)) for name in ("mean", "directions", "variances")
     }
     arrays["total"] = lambda _: cheat.total
-    refused(origin, with_arrays(exported, **arrays), "projection.npz: .*training samples")
+    not_imported(origin, with_arrays(exported, **arrays), PROJECTION)
 
 
 def test_a_projection_stands_exactly_where_settings_tell_of_one(exported: bytes, elsewhere: Store) -> None:
     files = unpacked(exported)
-    why = "model.npz, scores.npy and projection.npz: "
-    refused(elsewhere, packed({name: files[name] for name in files if name != PROJECTION}), why)
-    refused(elsewhere, changed(exported, lambda told: told["settings"].pop("projection")), why)
-    for settings, said in (
-        ({"kind": "LDA"}, "'LDA'"),
-        ({**SEVEN, "components": 6}, "7 directions"),
-        ([SEVEN], "projection must be a kind and its settings"),
+    not_imported(elsewhere, packed({name: files[name] for name in files if name != PROJECTION}), PROJECTION)
+    not_imported(
+        elsewhere, changed(exported, lambda record: record["settings"].pop("projection")), PROJECTION
+    )
+    for settings, name in (
+        ({"kind": "LDA"}, "LDA"),
+        ({**SEVEN, "components": 6}, "7"),
+        ([SEVEN], "projection"),
     ):
         archive = changed(
             exported, lambda record, settings=settings: record["settings"].update(projection=settings)
@@ -208,11 +203,11 @@ def test_a_projection_holds_numbers_and_nothing_else(exported: bytes, elsewhere:
     files = unpacked(exported)
     arrays = unpacked(files[PROJECTION])
     claim = npy(np.zeros(3)).replace(b"'shape': (3,), }               ", b"'shape': (30000000000000,), }  ")
-    for content, why in (
-        (b"no zip", "projection.npz: it is not a whole ZIP file"),
-        (packed({**arrays, "mean.npy": PICKLED}), "mean.npy must hold numbers or text"),
-        (packed({**arrays, "mean.npy": claim}), "mean.npy claims 240,000,000,000,000"),
-        (packed({**arrays, "../x.npy": b""}), "which is not expected"),
-        (packed({"mean.npy": arrays["mean.npy"]}), "projection.npz: .*saved projection"),
+    for content, name in (
+        (b"no zip", PROJECTION),
+        (packed({**arrays, "mean.npy": PICKLED}), "mean.npy"),
+        (packed({**arrays, "mean.npy": claim}), "240,000,000,000,000"),
+        (packed({**arrays, "../x.npy": b""}), "../x.npy"),
+        (packed({"mean.npy": arrays["mean.npy"]}), PROJECTION),
     ):
         not_imported(elsewhere, packed({**files, PROJECTION: content}), name)

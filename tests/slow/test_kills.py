@@ -269,21 +269,7 @@ def test_a_home_that_moves_during_a_training_loses_no_run(
     assert jobs.last_gap(run) in settled.reason
 
 
-# --------------------------------------------------------------------------------------------- image files
-
-
-def test_an_image_that_is_gone_is_named_by_the_training_that_needs_it(store: Store) -> None:
-    [row] = store.image_sets()
-    images = store.image_set(row.key)
-    lost = images.folder / str(images.image_files[7])
-    lost.unlink()
-    run = ended(store, jobs.start(store, "train", training(store)))
-    assert run.state == "failed"
-    assert f"image {images.image_names[7]} of Digits" in run.reason
-    assert str(lost) in run.reason
-
-
-# ----------------------------------------------------------------------------- several servers, and new ones
+# ----------------------------------------------------------------------------- several servers
 
 STARTING = """
 import json, sys
