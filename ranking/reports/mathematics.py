@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from ranking.errors import InputError
 from ranking.reports.markup import Markup, element
@@ -79,7 +80,7 @@ def formula(tex: str) -> Markup:
     '<math><msub><mi>w</mi><mn>2</mn></msub><mo>+</mo><mi>ξ</mi></math>'
     >>> formula(r"\tfrac12 \heart")
     Traceback (most recent call last):
-    ValueError: no formula here may say \heart, in: \tfrac12 \heart; draw it in ranking/reports/mathematics.py
+    ranking.errors.InputError: formula: expected known commands of LaTeX, got \heart; add it to mathematics.py
     """
     tokens = _Tokens(tex)
     display = "true" if r"\displaystyle" in tex else None
@@ -190,7 +191,7 @@ def _command(name: str, tokens: _Tokens) -> Markup | None:
         return _fence(SIGNS[name])
     if name in LARGE | SIGNS:
         return element("mo", (LARGE | SIGNS)[name])
-    remedy = f"add it to ranking/reports/mathematics.py, for {tokens.tex}"
+    remedy = f"add it to {Path(__file__).name}"
     raise InputError("formula", "known commands of LaTeX", f"\\{name}", remedy)
 
 
