@@ -29,9 +29,9 @@ test: $(VENV)/test.stamp
 test-slow: $(VENV)/test.stamp
 	$(PYTEST) $(PARALLEL) tests/slow
 
-# The tests of `make test`, a sixth slower: which lines of the package do they run? Fails below 95%.
+# The tests of `make test`, a sixth slower: which lines of the package do they run? Fails below 92%.
 coverage: $(VENV)/test.stamp
-	$(PYTEST) $(PARALLEL) --cov=ranking --cov-report=term-missing:skip-covered --cov-fail-under=95
+	$(PYTEST) $(PARALLEL) --cov=ranking --cov-report=term-missing:skip-covered --cov-fail-under=92
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
