@@ -1,4 +1,4 @@
-"""What tests read off a page: its texts, the numbers in them, and its charts."""
+"""What tests do on a page and read off it: its texts, the numbers in them, and its charts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,22 @@ def page_of(name: str) -> ModuleType:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(frame, "show_page", lambda *_: None)
         return importlib.import_module(f"pages.{name}")
+
+
+def sound(app: Any) -> Any:
+    """The page, which must have run without an exception."""
+    assert not app.exception
+    return app
+
+
+def press(app: Any, key: str) -> None:
+    """Press a button."""
+    sound(app.button(key=key).click().run())
+
+
+def choose(widgets: Any, name: str, value: Any) -> None:
+    """Set the widget of a kind that edits `name` in the address: choose(app.slider, "step", 2)."""
+    sound(widgets(key=f"widget {name}").set_value(value).run())
 
 
 def text_of(app: Any) -> str:

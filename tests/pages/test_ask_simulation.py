@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from label_home import LabelHome
-from reading import charts_of, figures, kinds, lines_of, page_of, values
+from reading import charts_of, choose, figures, kinds, lines_of, page_of, press, sound, values
 from scipy import stats
 
 from pages.parts import asking_charts, asking_table, asking_words, jobs_panel, label_looks
@@ -84,12 +84,10 @@ def check_curves(app, curves):
     assert looks == {("C-star p@k", star.colour, star.dash), ("Independent p@k", alone.colour, alone.dash)}
     assert len({tuple(panel["layout"]["yaxis"]["range"]) for panel in panels}) == 1
     assert [line["name"] for line in apart["data"]] == ["closest maxima", "random"]
-    star, alone = (asking_table.by_name(curves, model, "random") for model in MODELS[::-1])
-    between = stats.ttest_rel(star.folds[:, 3], alone.folds[:, 3]).confidence_interval(0.95)
-    line = apart["data"][1]
-    assert values(line["y"])[3] == pytest.approx(100 * (star.mean - alone.mean)[3])
-    low = values(line["y"])[3] - values(line["error_y"]["array"])[3]
-    assert low == pytest.approx(100 * between.low)
+    for line, (_, _, found) in zip(apart["data"], asking_table.compared(curves), strict=True):
+        assert values(line["y"]) == pytest.approx(100 * found.mean)
+        low = values(line["y"]) - values(line["error_y"]["array"])
+        assert low == pytest.approx(100 * found.low)
 
 
 def tables_of(app):
@@ -132,11 +130,9 @@ def check_table(app, curves):
 
 
 def test_a_first_simulation_is_started_with_the_settings_of_the_form(labels_here, open_page, started):
-    app = open_page("ask_simulation", label_set=labels_here.key, questions="7", folds="3")
-    assert not app.exception
+    app = sound(open_page("ask_simulation", label_set=labels_here.key, questions="7", folds="3"))
     assert not charts_of(app)
-    app.button(key="start simulation").click().run()
-    assert not app.exception
+    press(app, "start simulation")
     [run] = kinds(started, "asking")
     settings = AskingSettings.from_json(run.settings)
     assert settings.set == labels_here.key
@@ -146,30 +142,26 @@ def test_a_first_simulation_is_started_with_the_settings_of_the_form(labels_here
     assert dict(settings.methods)["C-star p@k"]["core_size"] == 5
     assert app.query_params["simulation"] == run.id
     assert app.get("progress")
-    app.button(key="start simulation").click().run()
+    press(app, "start simulation")
     assert len(kinds(started, "asking")) == 1, "pressed twice it starts one"
 
 
 def test_a_simulation_is_shown_by_strategy_and_by_model_and_can_be_deleted(labels_here, open_page):
     run = simulated(labels_here)
-    app = open_page("ask_simulation", simulation=run.id)
-    assert not app.exception
+    app = sound(open_page("ask_simulation", simulation=run.id))
     assert not app.error
     curves = curves_of(run.result["curves"])
     check_curves(app, curves)
     check_table(app, curves)
     assert any(asking_words.interactions_add(curves) in caption.value for caption in app.caption)
-    app.segmented_control(key="widget panels").set_value("model").run()
-    assert not app.exception
+    choose(app.segmented_control, "panels", "model")
     assert app.query_params["panels"] == "model"
     assert len(charts_of(app)) == len(MODELS) + 1
-    app.button(key="delete runs").click().run()
-    assert not app.exception
+    press(app, "delete runs")
     assert not app.warning
     assert not charts_of(app)
     assert labels_here.store.run(run.id).deleted
-    app.button(key="undo just deleted").click().run()
-    assert not app.exception
+    press(app, "undo just deleted")
     assert labels_here.store.run(run.id).deleted is None
 
 
@@ -184,10 +176,9 @@ def test_the_newest_simulation_fills_the_form_and_others_can_be_chosen(labels_he
     assert app.number_input(key="widget questions").value == 2
     heads = [[figures(head) for head in lines[0]] for lines in tables_of(app).values()]
     assert heads == [[[], [], [1], [2]]] * 3
-    app.selectbox(key="widget simulation").set_value(old.id).run()
-    assert not app.exception
+    choose(app.selectbox, "simulation", old.id)
     assert app.query_params["simulation"] == old.id
-    app.button(key="start simulation").click().run()
+    press(app, "start simulation")
     [again] = kinds(started, "asking")
     settings = AskingSettings.from_json(again.settings)
     assert (settings.folds, settings.seed, settings.strategies) == (4, 3, STRATEGIES)
@@ -206,15 +197,13 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
     assert page.seconds_left(labels_here.store.run(run.id), jobs.events(run, 0)[0]) is None
     labels_here.store.update_run(run.id, result={"curves": made_curves(folds=2), "seconds": [50.0, 70.0]})
     report.progress("Fold 3 of 5: training C-star p@k", 2.5, 5)
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert any(jobs_panel.in_minutes(150) in text.value for text in app.caption), "2.5 folds of a minute"
     assert any(figures(info.value) == [2, 5] for info in app.info), "2 of 5 folds"
     assert len(charts_of(app)) == len(STRATEGIES) + 1
     labels_here.store.update_run(run.id, result={"curves": made_curves(folds=1)})
     labels_here.store.end_run(run.id, "cancelled", said_of_cancelled(labels_here.store.run(run.id)))
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert app.query_params["simulation"] == run.id, "it has an outcome"
     assert app.warning
     assert any(figures(info.value) == [1, 5] for info in app.info)
@@ -223,8 +212,7 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
 
 def test_ends_without_curves_are_reported(labels_here, open_page):
     empty = simulated(labels_here, [])
-    app = open_page("ask_simulation", simulation=empty.id, strategies="", models="C-star p@k")
-    assert not app.exception
+    app = sound(open_page("ask_simulation", simulation=empty.id, strategies="", models="C-star p@k"))
     assert app.error
     assert app.button(key="start simulation").disabled, "a way to ask is missing"
     assert app.info

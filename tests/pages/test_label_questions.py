@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
-from reading import charts_of, figures, kinds, lines_of, page_of, values
+from reading import charts_of, figures, kinds, lines_of, page_of, press, sound, values
 from test_ranked_images import components
 
 from pages.parts import answer_files, cache, label_looks, label_models, questions, runs
@@ -154,8 +154,7 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
 def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(
     labels_here, own, rival, open_page
 ):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1", rival="own")
-    assert not app.exception
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1", rival="own"))
     assert not app.error
     data = sent_to(app)
     assert data["tree"] == json.loads(json.dumps(own.interview().told([], {}, None)["tree"]))
@@ -173,8 +172,7 @@ def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(
 
 def test_addresses_that_are_not_understood_are_reported_and_the_rest_is_followed(labels_here, open_page):
     wrong = {"image": "no such", "label_k": "0", "strategy": "core first"}
-    app = open_page("label_questions", label_run=labels_here.rival, **wrong)
-    assert not app.exception
+    app = sound(open_page("label_questions", label_run=labels_here.rival, **wrong))
     warnings = "\n".join(warning.value for warning in app.warning).replace("\\", "")
     assert all(name in warnings for name in wrong)
     data = sent_to(app)
@@ -226,8 +224,7 @@ def test_k_is_raised_by_one_from_the_question(labels_here, open_page, monkeypatc
         return questions.Sent()
 
     monkeypatch.setattr(questions, "questions", browser)
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, label_k="3")
-    assert not app.exception
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE, label_k="3"))
     assert [data["k"] for data in shown] == [3, 4]
     assert app.query_params["label_k"] == "4"
     assert app.slider(key="widget label_k").value == 4
@@ -244,8 +241,7 @@ def test_a_log_that_is_none_is_refused(labels_here, open_page, monkeypatch):
         with pytest.raises(ValueError, match=named):
             questions.Sent.of(log)
     monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of([]))
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    assert not app.exception
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
     assert len(app.error) == 1
 
 
@@ -269,9 +265,9 @@ def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_he
     answers.append([event(labels_here, n, own.images.names[0], image=queue[n - 1]) for n in (1, 2)])
     app = open_page("label_questions", label_run=labels_here.own)
     assert app.query_params["image"] == queue[2], "the first without an answer"
-    app.button(key="widget image Back").click().run()
+    press(app, "widget image Back")
     assert app.query_params["image"] == queue[1]
-    app.button(key="widget image Next unanswered").click().run()
+    press(app, "widget image Next unanswered")
     assert app.query_params["image"] == queue[2]
     assert sent_to(app)["stamp"]["image"] == queue[2]
 
@@ -279,16 +275,14 @@ def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_he
 def test_your_own_image_is_described_and_not_kept(labels_here, own, open_page):
     app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1")
     app.file_uploader[0].upload("mine.png", b"no image", "image/png")
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert len(app.error) == 1
     assert sent_to(app)["stamp"]["image"] == IMAGE
     before = sorted(labels_here.home.rglob("*"))
     labels = zip(own.images.names, own.images.labels[own.row], strict=True)
     shown = {name for name, has in labels if has}
     app.file_uploader[0].upload("mine.png", board([name in shown for name in NAMES]), "image/png")
-    app.run()
-    assert not app.exception
+    sound(app.run())
     data = sent_to(app)
     assert data["stamp"]["image"].startswith("own-")
     assert data["truth"] is None
@@ -313,17 +307,14 @@ def finish(home: LabelHome, run: Run) -> Run:
 def test_without_a_model_both_are_trained_and_watched(labels_here, started, open_page):
     for run_id in (labels_here.own, labels_here.rival):
         labels_here.store.delete_run(run_id)
-    app = open_page("label_questions")
-    assert not app.exception
-    app.button(key="widget train labels").click().run()
-    assert not app.exception
+    app = sound(open_page("label_questions"))
+    press(app, "widget train labels")
     learning = kinds(started, "label")
     assert {run.settings["method"] for run in learning} == {"C-star p@k", "Independent p@k"}
     assert {run.settings["set"] for run in learning} == {labels_here.key}
     for run, dual in zip(learning, (0.75, 0.5), strict=True):
         Report(run.events_file).iteration(ProgressEvent(3, 1.0, dual, 0.1, 3))
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert len(app.get("progress")) == 2
     first = [figures(text.value)[:1] for text in app.markdown]
     assert [gap for gap in first if gap in ([25], [50])] == [[25], [50]], "each has events of its own"
@@ -331,16 +322,14 @@ def test_without_a_model_both_are_trained_and_watched(labels_here, started, open
 
 def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, open_page):
     app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    app.button(key="widget train another").click().run()
+    press(app, "widget train another")
     [failed] = kinds(started, "label")
     labels_here.store.end_run(failed.id, "failed", "too few *images*")
     app.number_input(key="widget label training.C-star p@k.core_size").set_value(0)
     app.number_input(key="widget label training least").set_value(1)
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert "\\*images\\*" in app.error[0].value
-    app.button(key="widget train another").click().run()
-    assert not app.exception
+    press(app, "widget train another")
     run = kinds(started, "label")[1]
     settings = LabelTrainSettings.from_json(run.settings)
     assert (settings.set, settings.method, settings.min_images) == (labels_here.key, "C-star p@k", 1)
@@ -350,7 +339,7 @@ def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, 
     finish(labels_here, run)
     app.run()
     assert app.query_params["label_run"] == labels_here.own, "nobody is torn away from a question"
-    app.button(key="widget show just trained").click().run()
+    press(app, "widget show just trained")
     assert app.query_params["label_run"] == run.id
 
 
@@ -361,8 +350,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     given = {**settings, "method_settings": {**settings["method_settings"], "core_size": 0}}
     coreless = finish(labels_here, labels_here.store.create_run("label", given))
     address = {"rival": "own", "rival_run": coreless.id, "truth": "1"}
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, **address)
-    assert not app.exception
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE, **address))
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
     assert figures(without) == [0]
     options = app.selectbox(key="widget label_run").options
@@ -380,27 +368,24 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
 ):
     app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same")
     app.session_state["widget label training"] = True
-    app.run()
-    assert not app.exception
+    sound(app.run())
     [curve] = charts_of(app)
     result = own.run.result
     lines = {line["name"]: line for line in lines_of(curve)}
     assert values(lines["dual (lower bound)"]["y"])[-1] == pytest.approx(result["certificate"]["dual"])
     shown = {metric.value for metric in app.metric}
     assert {f"{result['certificate']['primal']:.4g}", f"{result['test']['BEP']:.3f}"} <= shown
-    app.button(key="delete runs").click().run()
-    assert not app.exception
+    press(app, "delete runs")
     assert not app.warning
     assert labels_here.store.run(labels_here.own).deleted
     assert app.query_params["label_run"] == labels_here.rival
-    app.button(key="widget train rival").click().run()
+    press(app, "widget train rival")
     [run] = kinds(started, "label")
     assert run.settings["method"] == "C-star p@k"
     same = ("set", "features", "min_images")
     assert [run.settings[part] for part in same] == [rival.run.settings[part] for part in same]
     assert sent_to(app)["rival"] is None
-    app.button(key="undo just deleted").click().run()
-    assert not app.exception
+    press(app, "undo just deleted")
     assert labels_here.store.run(labels_here.own).deleted is None
 
 
@@ -414,8 +399,7 @@ def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(label
     settings = labels_here.store.run(labels_here.own).settings
     labels_here.store.delete_run(labels_here.own)
     learning = jobs.start_once(labels_here.store, "label", settings)
-    app = open_page("label_questions")
-    assert not app.exception
+    app = sound(open_page("label_questions"))
     assert components(app, "ranking_questions") == []
     assert len(app.get("progress")) == 1
     named = open_page("label_questions", label_run=labels_here.rival)
@@ -429,10 +413,8 @@ def test_features_that_are_gone_are_computed_again(labels_here, open_page):
     for file in labels_here.store.features.iterdir():
         file.unlink()
     cache._label_ranker.clear()
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    assert not app.exception
-    app.button(key="widget compute features").click().run()
-    assert not app.exception
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
+    press(app, "widget compute features")
     assert sent_to(app)["stamp"]["run"] == labels_here.own
 
 
@@ -455,8 +437,7 @@ def test_another_ranker_of_labels_asks_as_well(labels_here, open_page, monkeypat
     assert (asking.title, asking.look) == ("Tomorrow p@k", label_looks.LOOKS[2]), "the next look of its own"
     assert (beside.title, beside.look) == ("C-star", label_looks.LOOKS[0])
     assert Model.of(run).interview().told([], {}, None)["tree"]["ranking"]
-    app = open_page("label_questions", image=IMAGE)
-    assert not app.exception
+    app = sound(open_page("label_questions", image=IMAGE))
     assert not app.warning
     assert sent_to(app)["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
 
@@ -468,39 +449,22 @@ def test_another_ranker_of_labels_asks_as_well(labels_here, open_page, monkeypat
 
 def test_answers_as_a_table_are_guarded_and_exact(labels_here):
     answers = AnswerStore(labels_here.home)
-    answers.append(
-        [
-            event(labels_here, 1, HOSTILE),
-            event(labels_here, 2, "sea", "no"),
-            event(labels_here, 3, "sea", "undo"),
-        ]
-    )
-    [head, *rows] = csv.reader(io.StringIO(answer_files.csv_text(answers.images(labels_here.key))))
-    assert tuple(head) == answer_files.COLUMNS
-    [row] = [dict(zip(head, row, strict=True)) for row in rows]
-    assert row["label"] == f"'{HOSTILE}"
-    assert (row["image"], row["place"], row["answer"], row["inside"], row["outside"]) == (
-        IMAGE,
-        "1",
-        "yes",
-        "1.5",
-        "",
-    )
+    given: list[tuple[str, AnswerKind]] = [(HOSTILE, "yes"), ("sea", "no"), ("sea", "undo")]
+    answers.append([event(labels_here, n, *answer) for n, answer in enumerate(given, start=1)])
+    [row] = csv.DictReader(io.StringIO(answer_files.csv_text(answers.images(labels_here.key))))
+    assert tuple(row) == answer_files.COLUMNS
+    expected = {"label": f"'{HOSTILE}", "image": IMAGE, "place": "1", "answer": "yes", "inside": "1.5"}
+    assert {**row, **expected, "outside": ""} == row
 
 
 def test_json_lines_hold_every_event_in_its_order(labels_here):
     answers = AnswerStore(labels_here.home)
     kinds: list[AnswerKind] = ["yes", "undo", "skip", "no"]
     answers.append([event(labels_here, n, "sea", kind) for n, kind in enumerate(kinds, start=1)])
-    answers.append(
-        [replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())]
-    )
+    late = replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())
+    answers.append([late])
     lines = answer_files.json_lines(answers.events(labels_here.key)).splitlines()
     first, second = map(json.loads, lines)
     assert [event["kind"] for event in first["events"]] == kinds
     assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
     assert second["answers"] == {HOSTILE: "yes"}
-    assert first["answers"] == {
-        name: "yes" if has else "no"
-        for name, has in fold(answers.events(labels_here.key, IMAGE)).answers.items()
-    }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from order_home import OrderHome
-from reading import charts_of, figures, kinds, page_of, values
+from reading import charts_of, choose, figures, kinds, page_of, press, sound, values
 
 from pages.parts import study_charts
 from pages.parts.frame import escaped
@@ -85,8 +85,7 @@ def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
 
 def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, orders_here, open_page):
     time, run = keep("time"), keep("fusion")
-    app = open_page("lengths", study_run=run.id)
-    assert not app.exception
+    app = sound(open_page("lengths", study_run=run.id))
     assert not app.error
     assert not app.warning
     texts = "\n".join(item.value for item in app.markdown)
@@ -96,20 +95,16 @@ def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, or
     assert escaped(WORDS["fusion"].notice({curve.line: curve for curve in curves})) in texts
     check_chart(charts_of(app)[0], "fusion", TAU, curves)
     assert (app.query_params["study"], app.query_params["order_set"]) == ("fusion", orders_here.key)
-    app.segmented_control(key="widget measure").set_value("pair accuracy").run()
-    assert not app.exception
+    choose(app.segmented_control, "measure", "pair accuracy")
     assert app.query_params["measure"] == "pair accuracy"
     check_chart(charts_of(app)[0], "fusion", "pair accuracy", curves)
-    app.segmented_control(key="widget study").set_value("time").run()
-    assert not app.exception
+    choose(app.segmented_control, "study", "time")
     assert app.query_params["study_run"] == time.id
-    app.button(key="delete runs").click().run()
-    assert not app.exception
+    press(app, "delete runs")
     assert not app.warning
     assert not charts_of(app)
     assert orders_here.store.run(time.id).deleted
-    app.button(key="undo just deleted").click().run()
-    assert not app.exception
+    press(app, "undo just deleted")
     assert orders_here.store.run(time.id).deleted is None
 
 
@@ -118,13 +113,13 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     drawing = {"length": 6, "train": 30, "test": 12, "seed": 0}
     address = {f"study.drawing.{name}": str(value) for name, value in drawing.items()}
     address |= {"study.MidRank.C": "10", "study.MidRank.constant": "0"}
-    app = open_page("lengths", order_set=orders_here.key, criterion="brightness", study="fusion", **address)
-    assert not app.exception
+    app = sound(
+        open_page("lengths", order_set=orders_here.key, criterion="brightness", study="fusion", **address)
+    )
     assert not charts_of(app), "nothing was measured by brightness"
     assert "widget study.MidRank.fusion" not in {item.key for item in app.selectbox}, "the study varies it"
     app.number_input(key="widget study.drawing.subsequences").set_value(50)
-    app.button(key="start study").click().run()
-    assert not app.exception
+    press(app, "start study")
     [run] = kinds(started, "study")
     settings = StudySettings.from_json(run.settings)
     assert (settings.set, settings.criterion, settings.study) == (orders_here.key, "brightness", "fusion")
@@ -132,14 +127,14 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     assert settings.drawing == {"first": "highest number", "of": "any samples", **drawing}
     assert app.query_params["study_run"] == run.id
     assert app.get("progress")
-    app.button(key="start study").click().run()
+    press(app, "start study")
     assert len(kinds(started, "study")) == 1
 
 
 def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here, open_page, started):
     keep("fusion")
     app = open_page("lengths", order_set=orders_here.key, study="fusion", **{"study.drawing.train": "31"})
-    app.button(key="start study").click().run()
+    press(app, "start study")
     [run] = kinds(started, "study")
     settings = StudySettings.from_json(run.settings)
     assert settings.method_settings == {"subsequences": 20}
@@ -148,13 +143,11 @@ def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here,
 
 def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_page):
     run = keep("fusion", "failed", reason="for *a* reason")
-    app = open_page("lengths", study_run=run.id)
-    assert not app.exception
+    app = sound(open_page("lengths", study_run=run.id))
     assert "for \\*a\\* reason" in app.error[0].value
     assert not charts_of(app)
     broken = keep("fusion", result={"curves": 3})
-    app = open_page("lengths", study_run=broken.id)
-    assert not app.exception
+    app = sound(open_page("lengths", study_run=broken.id))
     assert app.error
     with pytest.raises(ValueError, match=orders_here.store.run(orders_here.own).called):
         page.study_run(orders_here.own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reading import figures, kinds, page_of, text_of
+from reading import choose, figures, kinds, page_of, press, sound, text_of
 from test_start import strips_of
 
 from pages.parts import lessons, rivals
@@ -50,13 +50,11 @@ def test_trainings_that_did_not_finish_give_the_reason_and_can_be_started_again(
     failed, cancelled = taught.runs("train")
     taught.update_run(failed.id, state="failed", reason="no *space*")
     taught.update_run(cancelled.id, state="cancelled")
-    app = open_page("lesson")
-    assert not app.exception
+    app = sound(open_page("lesson"))
     assert "\\*space\\*" in app.error[0].value
     assert app.warning
     assert not strips_of(app)
-    app.button(key="widget train the lesson again").click().run()
-    assert not app.exception
+    press(app, "widget train the lesson again")
     assert sorted(methods_of(started)) == sorted(LESSON.methods)
     assert app.get("progress")
 
@@ -83,8 +81,7 @@ def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started)
 
 
 def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page, started):
-    app = open_page("lesson", step="9", small_k="<script>")
-    assert not app.exception
+    app = sound(open_page("lesson", step="9", small_k="<script>"))
     assert not methods_of(started), "nothing is trained again"
     assert len(app.warning) == 2
     assert any("\\<script\\>" in warning.value for warning in app.warning)
@@ -113,12 +110,11 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
 
 def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_filled_in(taught, open_page):
     app = open_page("lesson", place="-1", small_k="2")
-    app.button(key="next step").click().run()
-    assert not app.exception
+    press(app, "next step")
     assert app.query_params["step"] == "2"
     assert figures(app.warning[0].value)[-3:-1] == [1, 12], "the places that are possible"
     assert app.slider(key="widget place").value == 1
-    app.slider(key="widget place").set_value(3).run()
+    choose(app.slider, "place", 3)
     [strip] = strips_of(app)
     assert [bool(item["flag"]) for item in strip["items"]] == [False, False, True, *[False] * 9]
     assert {item["left"]: item["right"] for item in strip["items"] if item["right"]} == {
@@ -132,16 +128,14 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     assert shown["AP"] == f"{(1 / 3 + 2 / 7 + 3 / 9 + 4 / 11) / 4:.3f}"
     assert (shown["P@2"], shown[page.CUT]) == ("0.000", "0.500")
     moved = strip["chosen"]
-    app.slider(key="widget place").set_value(12).run()
+    choose(app.slider, "place", 12)
     assert app.query_params["place"] == "12"
     [strip] = strips_of(app)
     assert strip["items"][11]["id"] == moved
-    app.button(key="next step").click().run()
-    assert not app.exception
+    press(app, "next step")
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "train it yourself", "one obvious next step"
-    primary.click().run()
-    assert not app.exception
+    sound(primary.click().run())
     given = {"query": LESSON.query, "method": "AP-SVM", "features": ",".join(lessons.FEATURES)}
     assert {name: app.query_params[name] for name in given} == given
     assert app.selectbox(key="widget query").value == LESSON.query

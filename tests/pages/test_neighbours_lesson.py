@@ -7,18 +7,13 @@ import json
 import numpy as np
 import pytest
 from handed_out import every_step
-from reading import figures, text_of
+from reading import choose, figures, press, sound, text_of
 from test_start import strips_of
 
 from pages.parts import all_actions, cache, keys, leanings, lessons
 from pages.parts.all_actions import MEASURED
-from ranking import method_class
-from ranking.features import load_features
-from ranking.inference import max_marginals
 from ranking.leaning import Leaning
 from ranking.metrics import average_precision, ranking_order
-from ranking.run_settings import TrainSettings
-from ranking.training import query_of
 
 LESSON = lessons.NEIGHBOURS
 
@@ -38,23 +33,17 @@ def on_disk(store, method):
 def ranks_at(store, strength):
     """The ranks of the test samples by their names, by HOAP-SVM with its penalties times `strength`, and the AP."""
     run = run_of(store, "HOAP-SVM")
-    images, settings = store.image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
-    features = load_features(images, settings.features, store.features)
-    query = query_of(images, settings, features, rows=images.test)
-    unary, penalty = method_class("HOAP-SVM").load(run.model_file).model_of(query)
-    scores = max_marginals(unary, query.graph.edges, strength * penalty).difference
-    relevance = images.relevance(LESSON.query)[images.test]
-    order = ranking_order(relevance, scores)
-    ranks = {str(name): rank for rank, name in enumerate(images.ids[images.test][order], start=1)}
-    return ranks, average_precision(relevance, scores)
+    images, leaning = store.image_set(run.settings["set"]), cache.leaning(run)
+    at = leaning.at(strength)
+    tests = map(str, images.ids[images.test])
+    return dict(zip(tests, leaning.places[at].tolist(), strict=True)), leaning.average_precision[at]
 
 
 # ------------------------------------------------------------------------------------------------------ the page
 
 
 def test_four_rankings_are_those_on_disk_and_images_of_one_scene_are_joined(taught, open_page):
-    app = open_page("neighbours_lesson", neighbours_step="5")
-    assert not app.exception
+    app = sound(open_page("neighbours_lesson", neighbours_step="5"))
     assert len(app.warning) == 1, "there are four steps"
     text, precisions = text_of(app), {}
     images = taught.image_set(run_of(taught, "SVM").settings["set"])
@@ -95,6 +84,9 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
     images = taught.image_set(run_of(taught, "HOAP-SVM").settings["set"])
     tests = [str(name) for name in images.ids[images.test]]
     relevant = dict(zip(tests, images.relevance(LESSON.query)[images.test] > 0, strict=True))
+    order = ranking_order(*on_disk(taught, "HOAP-SVM"))
+    assert [learnt[tests[sample]] for sample in order] == list(range(1, len(tests) + 1)), "as it was trained"
+    assert with_them == pytest.approx(average_precision(*on_disk(taught, "HOAP-SVM")))
 
     def strip_at(strength):
         ranks, precision = ranks_at(taught, strength)
@@ -107,7 +99,7 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
         return strip
 
     app = open_page("neighbours_lesson", strength="7")
-    app.button(key="next step").click().run()
+    press(app, "next step")
     assert app.query_params["neighbours_step"] == "2"
     assert figures(app.warning[0].value)[-3:-1] == [0, 2]
     strip = strip_at(1.0)
@@ -123,14 +115,14 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
     ]
     assert chosen["left"] in told
     for strength in (0.0, 2.0, 0.5):
-        app.slider(key="widget strength").set_value(strength).run()
+        choose(app.slider, "strength", strength)
         assert app.query_params["strength"] == f"{strength:g}"
         assert strip_at(strength)["chosen"] == strip["chosen"], "the same person"
     text = every_step(app, keys.NEIGHBOURS_STEP, 4)
     assert "<b>0.5</b>" in text, "the strength"
     assert text.count('class="whole"') == 2, "the scenes of steps 2 and 3"
 
-    app.button(key="next step").click().run()
+    press(app, "next step")
     strip = strip_at(0.5)
     assert {item["mark"] for item in strip["items"]} == {"irrelevant"}
     assert strip["chosen"] is None
@@ -140,15 +132,13 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
     ends = [len(ids), min(before), max(before), min(after), max(after)]
     assert any(figures(text.value)[-5:] == ends for text in app.markdown)
 
-    app.button(key="next step").click().run()
-    assert not app.exception
+    press(app, "next step")
     alone = average_precision(*on_disk(taught, "AP-SVM"))
     assert any(f"{alone:.3f}" in caption.value for caption in app.caption), "edges off is another training"
     assert any({round(without, 3), round(with_them, 3)} <= set(figures(text.value)) for text in app.markdown)
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "train with neighbours", "one obvious next step"
-    primary.click().run()
-    assert not app.exception
+    sound(primary.click().run())
     assert app.selectbox(key="widget query").value == LESSON.query
     assert app.selectbox(key="widget method").value == "HOAP-SVM"
     assert app.selectbox(key="widget graph").value == "same image"
@@ -156,8 +146,7 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
 
 def test_a_model_that_is_gone_is_reported(taught, open_page):
     run_of(taught, "HOAP-SVM").model_file.unlink()
-    app = open_page("neighbours_lesson", neighbours_step="2")
-    assert not app.exception
+    app = sound(open_page("neighbours_lesson", neighbours_step="2"))
     assert app.error
 
 

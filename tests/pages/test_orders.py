@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
-from reading import figures, kinds
+from reading import figures, kinds, press, sound
 
 from pages.parts import cache, film, order_export, order_models, run_choice
 from ranking.events import Report
@@ -85,7 +85,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(ord
         ("Worst", np.argmin(taus) + 1),
         ("Best", np.argmax(taus) + 1),
     ):
-        app.button(key=f"widget sequence {button}").click().run()
+        press(app, f"widget sequence {button}")
         assert app.query_params["sequence"] == str(number), button
         check_sequence(app, number, tests)
         assert app.button(key="widget sequence Previous").disabled == (number == 1)
@@ -96,13 +96,11 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(ord
     beside.set_value([]).run()
     assert titles(app) == [HOSTILE]
 
-    app.button(key="delete runs").click().run()
-    assert not app.exception
+    press(app, "delete runs")
     assert orders_here.store.run(orders_here.own).deleted
     assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"
     assert titles(app)
-    app.button(key="undo just deleted").click().run()
-    assert not app.exception
+    press(app, "undo just deleted")
     assert orders_here.store.run(orders_here.own).deleted is None
 
 
@@ -203,8 +201,7 @@ def test_files_hold_all_sequences_and_this_one(orders_here):
 
 
 def test_without_numbers_a_button_generates_cars(empty_home, open_page, started):
-    app = open_page("orders")
-    assert not app.exception
+    app = sound(open_page("orders"))
     [button] = [button for button in app.button if button.proto.type == "primary"]
     button.click().run()
     assert [run.kind for run in started if run.settings.get("source") == order_models.SOURCE] == ["import"]
@@ -218,25 +215,21 @@ def test_without_a_training_a_button_trains_two_and_the_last_one_can_be_restored
 ):
     for run in orders_here.store.runs("order"):
         orders_here.store.delete_run(run.id)
-    app = open_page("orders", order_run=orders_here.own, order_set=orders_here.key)
-    assert not app.exception
+    app = sound(open_page("orders", order_run=orders_here.own, order_set=orders_here.key))
     assert app.warning, "it was deleted"
-    app.button(key="widget train orders").click().run()
-    assert not app.exception
+    press(app, "widget train orders")
     begun = {run.settings["method"]: run for run in kinds(started, "order")}
     assert set(begun) == {"RankSVM", "MidRank"}
     assert begun["MidRank"].settings["criterion"] == "year"
     assert begun["MidRank"].settings["drawing"] == begun["RankSVM"].settings["drawing"] == {}
-    app.button(key=f"widget restore {orders_here.own}").click().run()
-    assert not app.exception
+    press(app, f"widget restore {orders_here.own}")
     assert titles(app)[0] == HOSTILE
 
 
 def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_here, open_page, started):
     app = open_page("orders", order_method="ListNet")
     app.number_input(key="widget drawing.Sequences.length").set_value(5)
-    app.button(key="train orders").click().run()
-    assert not app.exception
+    press(app, "train orders")
     [run] = kinds(started, "order")
     assert (run.settings["method"], run.settings["drawing"]) == ("ListNet", {"length": 5})
     assert run.settings["set"] == orders_here.key
@@ -246,16 +239,14 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
     assert [2, 7, 10] in [figures(caption.value) for caption in app.caption], "ranker, iteration, gap"
     assert film_of(app)["strips"], "what exists can be looked at meanwhile"
     orders_here.store.end_run(run.id, "failed", "ran out of *memory*")
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert "ran out of \\*memory\\*" in app.error[0].value
     assert film_of(app)["strips"]
 
 
 def test_addresses_that_are_not_understood_are_reported(orders_here, open_page):
     wrong = {"order_run": "aaaaaaaaaa", "sequence": "99", "criterion": "age", "beside": "bbbbbbbbbb"}
-    app = open_page("orders", **wrong)
-    assert not app.exception
+    app = sound(open_page("orders", **wrong))
     warnings = "\n".join(warning.value for warning in app.warning)
     assert all(value in warnings for value in wrong.values())
     assert titles(app)

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from reading import charts_of, figures, kinds, values
+from reading import charts_of, choose, figures, kinds, press, sound, values
 
 from pages.parts import cache, keys, pair_cues
 from pages.parts.pair_cues import APART, CUES, cues_of, explained, find_examples
@@ -42,16 +42,13 @@ def test_cues_by_hand():
 
 
 def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open_page, started):
-    app = open_page("pairs_lesson", order_set=orders_here.key, criterion="year")
-    assert not app.exception
+    app = sound(open_page("pairs_lesson", order_set=orders_here.key, criterion="year"))
     assert not app.error
     before = len(app.markdown)
-    app.segmented_control(key="widget guess").set_value(CUES[1]).run()
-    assert not app.exception
+    choose(app.segmented_control, "guess", CUES[1])
     assert len(app.markdown) == before + 1, "the guess is answered"
 
-    app.button(key="next step").click().run()
-    assert not app.exception
+    press(app, "next step")
     assert app.query_params["pairs_step"] == "2"
     examples, cues = cache.pair_examples(orders_here.key, "year")
     years = cache.image_set(orders_here.key).numbers_of("year")
@@ -62,9 +59,8 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     assert [(name, figures(cell)) for name, cell in rows[:2]] == told
     assert figures(rows[2][1]) == [21, 21]
 
-    app.button(key="next step").click().run()
-    assert not app.exception
-    app.button(key=keys.widget("train the lesson's rankers")).click().run()
+    press(app, "next step")
+    press(app, keys.widget("train the lesson's rankers"))
     [run] = kinds(started, "study")
     settings = StudySettings.from_json(run.settings)
     assert (settings.study, settings.drawing["train"]) == ("subsequence length", 10)
@@ -72,8 +68,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     curve = {"at": [3, 4], "measures": {"Kendall tau": {"mean": [0.25, 0.5], "error": [0.1, 0.1]}}}
     lines = [{**curve, "line": line} for line in ("one ranker alone", "MidRank, weighted votes", "RankSVM")]
     orders_here.store.end_run(run.id, "finished", result={"curves": lines, "proven": True})
-    app.run()
-    assert not app.exception
+    sound(app.run())
     [chart] = charts_of(app)
     assert values(chart["data"][0]["y"]) == pytest.approx([0.25, 0.5])
     assert {4, 0.5, 0.25} <= set(figures(app.caption[-1].value)), "the best length, its tau, and all together"
@@ -84,6 +79,5 @@ def test_a_set_without_such_pairs_is_refused(orders_here, open_page, monkeypatch
         raise ValueError("too few")
 
     monkeypatch.setattr(pair_cues, "find_examples", none)
-    app = open_page("pairs_lesson", order_set=orders_here.key, criterion="brightness")
-    assert not app.exception
+    app = sound(open_page("pairs_lesson", order_set=orders_here.key, criterion="brightness"))
     assert app.error

@@ -8,7 +8,7 @@ import io
 import numpy as np
 import pytest
 from order_home import Recomputed, film_of
-from reading import charts_of, figures, page_of
+from reading import charts_of, choose, figures, page_of, press, sound
 
 from pages.parts import order_export, tree_chart
 from ranking import method_class
@@ -31,8 +31,7 @@ def search(orders_here, tested) -> TreeSearch:
 
 def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, open_page, search):
     address = {"sequence": "3", "length": "4", "trees": "2"}
-    app = open_page("search_tree", order_run=orders_here.own, **address)
-    assert not app.exception
+    app = sound(open_page("search_tree", order_run=orders_here.own, **address))
     assert not app.error
     trees = search.trees
     [chart] = charts_of(app)
@@ -50,8 +49,7 @@ def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, o
     assert film_of(app)["strips"][0]["order"] == trees.orders[trees.best].tolist()
 
     def strips_after(key):
-        app.button(key=f"widget visit {key}").click().run()
-        assert not app.exception
+        press(app, f"widget visit {key}")
         return [strip["order"] for strip in film_of(app)["strips"]]
 
     assert strips_after("Start") == [trees.orders[0].tolist(), search.best.tolist()]
@@ -62,7 +60,7 @@ def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, o
     assert app.query_params["visit"] == str(best + 1)
     strips_after("One swap back")
     assert app.query_params["visit"] == "1"
-    app.number_input(key="widget trees").set_value(1).run()
+    choose(app.number_input, "trees", 1)
     assert "visit" not in app.query_params, "another search has other orders"
 
 
@@ -90,14 +88,12 @@ def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
     for file in orders_here.store.features.glob("**/*"):
         if file.is_file():
             file.unlink()
-    app = open_page("search_tree", order_run=orders_here.rival)
-    assert not app.exception
+    app = sound(open_page("search_tree", order_run=orders_here.rival))
     assert app.warning, "a training of another method is not offered"
     [option] = app.selectbox(key="widget order_run").options
     assert orders_here.own in option
     assert not app.get("plotly_chart")
-    app.button(key="widget compute features").click().run()
-    assert not app.exception
+    press(app, "widget compute features")
     assert app.get("plotly_chart")
 
 

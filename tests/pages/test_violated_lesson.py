@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 from handed_out import every_step
-from reading import charts_of, figures, text_of
+from reading import charts_of, choose, figures, press, sound, text_of
 from test_start import strips_of
 
 from pages.parts import keys, lessons
@@ -30,8 +30,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     found, problem = most_violated_ranking(few.scores, few.relevant), Problem.of(few.scores, few.relevant)
     ranks = trace_of(problem, "greedy").ranks
 
-    app = open_page("violated_lesson", look="2")
-    assert not app.exception
+    app = sound(open_page("violated_lesson", look="2"))
     orders = [[item["id"] for item in strip["items"]] for strip in strips_of(app)]
     assert len(orders) == 3
     assert orders[1] == [str(name) for name in images.ids[few.rows]], "by score"
@@ -40,8 +39,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     assert {comb(8, 3), 40_320} <= set(figures(text_of(app))), "patterns, and orders"
     assert charts_of(app)[0]["data"][0]["mode"] == "markers"
 
-    app.button(key="next step").click().run()
-    assert not app.exception
+    press(app, "next step")
     [strip] = strips_of(app)
     assert [figures(item["right"]) for item in strip["items"]] == [[rank] for rank in ranks]
     assert ", ".join(map(str, ranks)) in text_of(app)
@@ -49,8 +47,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     assert "<b>2</b>" in text, "the medians that were evaluated"
     assert text.count('class="chart"') == 4, "a chart for each step"
 
-    app.button(key="next step").click().run()
-    assert not app.exception
+    press(app, "next step")
     trained = np.flatnonzero(~images.test)
     whole = Problem.of(
         np.load(run.scores_file)[trained], images.relevance(lessons.VIOLATED.query)[trained] > 0
@@ -61,11 +58,9 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
         settled = [np.count_nonzero(low == high), len(low), done, len(halves.steps)]
         assert app.slider(key="widget look").value == done
         assert figures(app.caption[-1].value)[-4:] == settled, done
-        app.slider(key="widget look").set_value(0).run()
-        assert not app.exception
+        choose(app.slider, "look", 0)
 
-    app.button(key="next step").click().run()
-    app.button(key="widget own scores").click().run()
-    assert not app.exception
+    press(app, "next step")
+    press(app, "widget own scores")
     assert app.query_params["run"] == run.id
     assert app.title[0].value == "Most violated ranking"
