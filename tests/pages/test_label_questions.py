@@ -148,7 +148,9 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
     itself = page.show_rival(interview, answers, "own", 7)
     asked, _ = interview.asker.play(Position.of(names, {}), truth, 2)
     assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in asked}
-    assert figures(itself["note"])[0] == 2
+    questions_asked = [figures(ranking["note"])[0] for ranking in (itself, *itself["after"])]
+    assert questions_asked == [2, 3, 3, 2], "one more after yes and no, none after skip"
+    assert page.way_of(rival.run, "core first") == "closest maxima", "the independent model has no core"
 
 
 def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(
