@@ -33,6 +33,9 @@ from ranking.types import LabelSet
 MOST_K = 100
 RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}
 ON_OFF = {"0": False, "1": True}
+# What to notice of a model with interactions, and of one without.
+TOGETHER = "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
+ALONE = "**Notice** that no label overtakes another unless you answer it: this model scores each by itself."
 
 
 def steps() -> None:
@@ -240,11 +243,7 @@ def take_along(row: ImageSetRow) -> None:
 
 def explain(run: Run) -> None:
     """What to look at with this model, and what the signs mean."""
-    notice = (
-        "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
-        if len(cache.label_ranker(run)[0].core)
-        else "**Notice** that no label overtakes another unless you answer it: this model scores each by itself."
-    )
+    notice = TOGETHER if len(cache.label_ranker(run)[0].core) else ALONE
     st.caption(
         f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the "
         "best k labels with this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, "

@@ -9,6 +9,7 @@ from pages.parts.frame import escaped
 from ranking.fold_curves import Difference, FoldCurve
 
 OF_THE_PAPER = "closest maxima"  # the way to ask of c-star, section 5
+UNCERTAIN = ", not certain"
 
 
 def best_of(curves: Sequence[FoldCurve]) -> FoldCurve:
@@ -57,6 +58,6 @@ def interactions_add(curves: Sequence[FoldCurve]) -> str:
 
 def _points(apart: Difference, count: int) -> str:
     between = asking_table.interval(apart, count)
-    unsure = ", not certain" if between and apart.low[count] <= 0 <= apart.high[count] else ""
+    unsure = UNCERTAIN if between and apart.low[count] <= 0 <= apart.high[count] else ""
     interval = f" ({between}{unsure})" if between else ""
     return f"{asking_table.signed(100 * float(apart.mean[count]))}{interval} at {asking_table.called(count)}"

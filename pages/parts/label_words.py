@@ -9,12 +9,14 @@ import numpy as np
 from pages.parts.frame import escaped
 from ranking.label_pairs import LabelPairs
 
+ATTRACTS, REPELS, NEITHER = "attracts", "repels", "leaves alone"  # what a weight says of two labels
+
 
 def told(pairs: LabelPairs, place: int) -> str:
     """One pair in one sentence: what was learnt, and what the data has of it."""
     first, second = (pairs.names[int(column[place])] for column in (pairs.first, pairs.second))
     weight = float(pairs.weight[place])
-    verb = "attracts" if weight > 0 else "repels" if weight < 0 else "leaves alone"
+    verb = ATTRACTS if weight > 0 else REPELS if weight < 0 else NEITHER
     return f"{first} {verb} {second} (F = {signed(weight)}): {in_the_data(pairs, place)}"
 
 

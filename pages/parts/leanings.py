@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # what this imports would load compiled parts before the firs
 
 PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
 OFF, LEARNT = 0.0, 1.0  # strengths of the neighbours
+RISES, FALLS, STAYS = "rises", "falls", "stays"  # what AP does
+VERDICTS = {RISES: "helped", FALLS: "misled", STAYS: "neither helped nor misled"}
 
 
 def compared(precisions: Mapping[str, float]) -> str:
@@ -28,7 +30,7 @@ def compared(precisions: Mapping[str, float]) -> str:
 
 def _change(before: float, after: float) -> str:
     before, after = round(before, 3), round(after, 3)
-    return "rises" if after > before else "falls" if after < before else "stays"
+    return RISES if after > before else FALLS if after < before else STAYS
 
 
 def shared(image_of: Ints) -> list[str]:
@@ -96,9 +98,7 @@ def summed_up(leaning: Leaning) -> str:
     relevant = leaning.relevance > 0
     up, down = (int(np.count_nonzero(relevant & moved)) for moved in (leaning.rise > 0, leaning.rise < 0))
     before, after = leaning.precision_at(OFF), leaning.precision_at(LEARNT)
-    word = {"rises": "helped", "falls": "misled", "stays": "neither helped nor misled"}[
-        _change(before, after)
-    ]
+    word = VERDICTS[_change(before, after)]
     return (
         f"Of {int(relevant.sum())} relevant people neighbours lift {up} and lower {down}; AP goes from {before:.3f} to "
         f"{after:.3f}: here they {word} on the whole."

@@ -10,6 +10,8 @@ from ranking.order_training import NAMES
 from ranking.study_curves import At, Curve
 
 TAU = NAMES.tau
+ABOVE, BELOW = "above", "below"
+AS_GOOD, BETTER, WORSE = "as good as", "better than", "worse than"
 Curves = dict[str, Curve]
 
 
@@ -39,7 +41,7 @@ def ahead(name: str, value: float, rival: float) -> str:
     """How a value compares with that of RankSVM."""
     if value == rival:
         return f"{name} has what {RANK_SVM} has, {rival:.3f}"
-    side = "above" if value > rival else "below"
+    side = ABOVE if value > rival else BELOW
     return f"{RANK_SVM}, from which the search begins, has {rival:.3f}: {name} is {side} it"
 
 
@@ -83,7 +85,7 @@ def of_trees(curves: Curves) -> str:
     found = curves[SEARCH]
     shares = [mean_at(found, trees, AGREES) for trees in (1, 3, 5)]
     one, all_orders = mean_at(found, 1), curves[EXHAUSTIVE].measures[TAU].mean[0]
-    than = "as good as" if one == all_orders else "better than" if one > all_orders else "worse than"
+    than = AS_GOOD if one == all_orders else BETTER if one > all_orders else WORSE
     return (
         f"With 1, 3 and 5 trees {', '.join(f'{100 * share:.1f}%' for share in shares)} of the searches end at an order "
         f"that no other beats. One tree ({one:.3f}) puts the images in an order {than} the best of all orders by the "

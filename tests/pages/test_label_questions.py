@@ -1,4 +1,5 @@
-"""The page Label questions without a browser: what it tells the component, and says where things are missing."""
+"""The page Label questions without a browser: what it sends to the component, and what it offers where things are
+missing."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
-from test_label_interactions import numbers
+from reading import charts_of, figures, kinds, lines_of, page_of, press, sound, values
 from test_ranked_images import components
 
 from pages.parts import answer_files, cache, label_looks, label_models, questions, runs
-from pages.parts.interview import Interview
-from ranking import jobs, worker
+from pages.parts.interview import Interview, strategies
+from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.asking import closest_maxima, next_questions
 from ranking.events import Report
@@ -26,9 +27,11 @@ from ranking.lookahead import Position, ranked_labels
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.registry import METHODS
 from ranking.metrics import break_even_precision
+from ranking.run import Run
 from ranking.run_settings import LabelTrainSettings
 from ranking.types import ProgressEvent
 
+page = page_of("label_questions")
 IMAGE = "board 00"
 
 
@@ -40,145 +43,159 @@ def event(
     )
 
 
-def answered(names: tuple[str, ...], said: dict[str, bool]) -> Any:
-    return Position.of(names, said).answers[None]
-
-
-def told(app: Any) -> dict[str, Any]:
-    [data] = [data for data in components(app, "ranking_questions")]
+def sent_to(app: Any) -> dict[str, Any]:
+    """What the component of the page is given."""
+    [data] = components(app, "ranking_questions")
     return dict(data)
 
 
-def names(rows: list[list[Any]]) -> list[str]:
-    return [NAMES_OF[label] for label, _, _ in rows]
+@dataclass
+class Model:
+    """A ranker of labels, the images as it sees them, and the row of IMAGE."""
+
+    run: Run
+    method: Any
+    images: Any
+    row: int
+
+    @classmethod
+    def of(cls, run: Run) -> Model:
+        method, images = cache.label_ranker(run)
+        return cls(run, method, images, int(np.flatnonzero(images.ids == IMAGE)[0]))
+
+    def interview(self, strategy: str = "closest maxima", known: bool = True) -> Interview:
+        [player] = label_models.players(self.run)
+        return Interview.of(player, self.images, self.row, strategy, self.method.usual_k, known)
+
+    def order(self, answers: dict[str, bool] | None = None) -> list[int]:
+        """The labels from the top, given answers."""
+        given = Position.of(self.images.names, answers or {}).answers[None]
+        found = self.method.prediction(self.images.part([self.row]), answers=given)
+        return ranked_labels(found.scores[0], found.unary[0], found.answers[0]).tolist()
 
 
-NAMES_OF: list[str] = []  # of the method, filled by `model`
+@pytest.fixture
+def own(labels_here: LabelHome) -> Model:
+    return Model.of(labels_here.store.run(labels_here.own))
 
 
-def model(home: LabelHome, run_id: str | None = None) -> tuple[Any, Any, int]:
-    """The method of a training, the images as it sees them, and the row of IMAGE."""
-    method, images = cache.label_ranker(home.store.run(run_id or home.own))
-    NAMES_OF[:] = images.names
-    return method, images, int(np.flatnonzero(images.ids == IMAGE)[0])
+@pytest.fixture
+def rival(labels_here: LabelHome) -> Model:
+    return Model.of(labels_here.store.run(labels_here.rival))
 
 
-def test_the_question_is_the_one_of_the_strategy_and_its_two_values_are_shown(labels_here, open_page):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    assert not app.exception
-    assert not app.error
-    method, images, row = model(labels_here)
-    prediction = method.prediction(images.part([row]))
-    asked = next_questions(prediction, closest_maxima)
-    tree = told(app)["tree"]
+# ---------------------------------------------------------------------------------------------------------
+# Questions, rankings and the rival
+# ---------------------------------------------------------------------------------------------------------
+
+
+def labels_of(rows: list[list[Any]]) -> list[int]:
+    return [label for label, _, _ in rows]
+
+
+def answers_in(rows: list[list[Any]]) -> dict[int, str]:
+    return {label: answer for label, _, answer in rows if answer}
+
+
+def test_the_question_is_that_of_the_strategy_and_the_ranking_of_each_coming_answer_goes_along(own):
+    data = own.interview().told([], {}, None)
+    tree, names = data["tree"], own.images.names
+    asked = next_questions(own.method.prediction(own.images.part([own.row])), closest_maxima)
     assert tree["label"] == asked.labels[0]
     assert (tree["inside"], tree["outside"]) == (asked.inside[0], asked.outside[0])
-    order = ranked_labels(prediction.scores[0], prediction.unary[0], prediction.answers[0]).tolist()
-    assert [label for label, _, _ in tree["ranking"]] == order
-    assert told(app)["k"] == method.usual_k
+    assert labels_of(tree["ranking"]) == own.order()
+    assert data["k"] == own.method.usual_k
     assert len(tree["after"]) == 3
+    for after, has in zip(tree["after"], (True, False), strict=False):
+        assert labels_of(after["ranking"]) == own.order({names[tree["label"]]: has})
+        assert after["ranking"][0 if has else -1][0] == tree["label"]
+    assert tree["after"][0]["after"][0]["ranking"] is None
+    scores = own.method.scores(own.images.part([own.row]))[0]
+    assert tree["precision"] == break_even_precision(own.images.labels[own.row], scores)
+    assert own.interview(known=False).told([], {}, None)["tree"]["precision"] is None
 
 
-def test_answers_on_disk_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labels_here, open_page):
-    answers = AnswerStore(labels_here.home)
-    method, images, row = model(labels_here)
-    said = {images.names[3]: False, images.names[20]: True}
-    answers.append([event(labels_here, 1, images.names[3], "no"), event(labels_here, 2, images.names[20])])
-    data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
-    prediction = method.prediction(images.part([row]), answers=answered(images.names, said))
-    order = ranked_labels(prediction.scores[0], prediction.unary[0], prediction.answers[0]).tolist()
-    assert [label for label, _, _ in data["tree"]["ranking"]] == order
-    assert {label: kept for label, _, kept in data["tree"]["ranking"] if kept} == {3: "no", 20: "yes"}
-    first = method.prediction(images.part([row]), answers=answered(images.names, {images.names[3]: False}))
-    before = ranked_labels(first.scores[0], first.unary[0], first.answers[0]).tolist()
-    assert data["before"] == before, "before the last answer"
+def test_answers_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labels_here, own):
+    names = own.images.names
+    events = [event(labels_here, 1, names[3], "no"), event(labels_here, 2, names[20])]
+    data = own.interview().told(events, {}, None)
+    assert labels_of(data["tree"]["ranking"]) == own.order({names[3]: False, names[20]: True})
+    assert answers_in(data["tree"]["ranking"]) == {3: "no", 20: "yes"}
+    assert data["before"] == own.order({names[3]: False}), "before the last answer"
     assert (data["given"], data["counted"]) == ([[3, "no"], [20, "yes"]], 2)
     assert not {3, 20} & set(data["order"])
 
 
-def test_the_ranking_of_each_coming_answer_is_sent_along(labels_here, open_page):
-    data = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
-    method, images, row = model(labels_here)
-    asked = data["tree"]["label"]
-    for branch, has in enumerate((True, False)):
-        after = data["tree"]["after"][branch]
-        prediction = method.prediction(
-            images.part([row]), answers=answered(images.names, {images.names[asked]: has})
-        )
-        assert [label for label, _, _ in after["ranking"]] == ranked_labels(
-            prediction.scores[0], prediction.unary[0], prediction.answers[0]
-        ).tolist()
-        assert after["ranking"][0 if has else -1][0] == asked
-    assert data["tree"]["after"][0]["after"][0]["ranking"] is None
+def test_every_strategy_asks_the_same_again(own, rival):
+    assert set(strategies(own.run)) - set(strategies(rival.run)) == {"core first"}
+    for strategy in strategies(own.run):
+        data = own.interview(strategy).told([], {}, None)
+        assert data["stamp"]["strategy"] == strategy
+        assert own.interview(strategy).told([], {}, None)["order"] == data["order"], strategy
+        if strategy == "core first":
+            assert data["tree"]["label"] == own.method.core[0]
 
 
-@pytest.mark.parametrize("strategy", ["entropy", "core first", "random"])
-def test_every_way_to_ask_asks(labels_here, open_page, strategy):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, strategy=strategy)
-    assert not app.exception
-    data, (method, _, _) = told(app), model(labels_here)
-    assert data["stamp"]["strategy"] == strategy
-    if strategy == "core first":
-        assert data["tree"]["label"] == method.core[0]
-    again = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, strategy=strategy))
-    assert again["order"] == data["order"], "also at random: a page that is loaded again asks the same"
-
-
-def test_the_independent_model_has_no_core_to_ask_for_first(labels_here, open_page):
-    app = open_page("label_questions", label_run=labels_here.rival, image=IMAGE, strategy="core first")
-    assert not app.exception
-    assert "strategy" in app.warning[0].value
-    assert told(app)["stamp"]["strategy"] == "closest maxima"
-
-
-def test_the_truth_is_marked_and_measured_on_request_alone(labels_here, open_page):
-    closed = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
-    assert closed["truth"] is None
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1", rival="own")
-    data, (method, images, row) = told(app), model(labels_here)
-    assert data["truth"] == np.flatnonzero(images.labels[row]).tolist()
-    scores = method.scores(images.part([row]))[0]
-    assert data["tree"]["precision"] == break_even_precision(images.labels[row], scores)
-    assert any("Right for good: C-star after" in caption.value for caption in app.caption)
-
-
-def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here, open_page):
-    model(labels_here)
-    answers = AnswerStore(labels_here.home)
-    answers.append([event(labels_here, 1, NAMES_OF[5]), event(labels_here, 2, NAMES_OF[6], "no")])
-    same = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same"))["rival"]
-    assert {label: kept for label, _, kept in same["rows"] if kept} == {5: "yes", 6: "no"}
+def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here, own, rival):
+    names = own.images.names
+    answers = fold([event(labels_here, 1, names[5]), event(labels_here, 2, names[6], "no")])
+    same = page.show_rival(rival.interview(), answers, "same", 7)
+    assert answers_in(same["rows"]) == {5: "yes", 6: "no"}
     yes, _, skip = same["after"]
-    assert [label for label, _, _ in skip["rows"]] == [label for label, _, _ in same["rows"]]
-    assert len([kept for _, _, kept in yes["rows"] if kept == "yes"]) == 2
-    own = told(open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="own"))["rival"]
-    _, images, row = model(labels_here, labels_here.rival)
-    [player] = label_models.players(labels_here.store.run(labels_here.rival))
-    interview = Interview.of(player, images, row, "closest maxima", 10, True)
-    asked, _ = interview.asker.play(Position.of(images.names, {}), images.labels[row], 2)
-    kept = {label: "yes" if images.labels[row, label] else "no" for label in asked}
-    assert {label: said for label, _, said in own["rows"] if said} == kept
-    assert own["note"].startswith("2 own questions (closest maxima), answered by the truth")
-    assert told(open_page("label_questions", label_run=labels_here.own, image=IMAGE))["rival"] is None
+    assert labels_of(skip["rows"]) == labels_of(same["rows"])
+    assert list(answers_in(yes["rows"]).values()).count("yes") == 2
+    interview, truth = rival.interview(), rival.images.labels[rival.row]
+    itself = page.show_rival(interview, answers, "own", 7)
+    asked, _ = interview.asker.play(Position.of(names, {}), truth, 2)
+    assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in asked}
+    questions_asked = [figures(ranking["note"])[0] for ranking in (itself, *itself["after"])]
+    assert questions_asked == [2, 3, 3, 2], "one more after yes and no, none after skip"
+    assert page.way_of(rival.run, "core first") == "closest maxima", "the independent model has no core"
 
 
-@pytest.mark.parametrize("asks", ["own", "rival"])
-def test_a_model_has_one_colour_whoever_asks(labels_here, open_page, asks):
-    run_id = getattr(labels_here, asks)
-    app = open_page("label_questions", label_run=run_id, image=IMAGE, truth="1", rival="own")
-    assert not app.exception
-    [race] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    lines = {line["name"]: (line["line"]["color"], line["line"]["dash"]) for line in race["data"]}
+def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(
+    labels_here, own, rival, open_page
+):
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1", rival="own"))
+    assert not app.error
+    data = sent_to(app)
+    assert data["tree"] == json.loads(json.dumps(own.interview().told([], {}, None)["tree"]))
+    assert data["truth"] == np.flatnonzero(own.images.labels[own.row]).tolist()
     star, alone = label_looks.LOOKS[:2]
+    [race] = charts_of(app)
+    lines = {line["name"]: (line["line"]["color"], line["line"]["dash"]) for line in race["data"]}
     assert lines == {"C-star": (star.colour, star.dash), "Independent": (alone.colour, alone.dash)}
-    bars = {one["title"]: one["colour"] for one in (told(app)["own"], told(app)["rival"])}
+    bars = {model["title"]: model["colour"] for model in (data["own"], data["rival"])}
     assert bars == {"C-star": star.colour, "Independent": alone.colour}
+    turned = label_models.players(rival.run, own.run)
+    assert {player.title: player.look for player in turned} == {"C-star": star, "Independent": alone}
+    assert any(page.TOGETHER in caption.value for caption in app.caption)
 
 
-def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_here, open_page, monkeypatch):
+def test_addresses_that_are_not_understood_are_reported_and_the_rest_is_followed(labels_here, open_page):
+    wrong = {"image": "no such", "label_k": "0", "strategy": "core first"}
+    app = sound(open_page("label_questions", label_run=labels_here.rival, **wrong))
+    warnings = "\n".join(warning.value for warning in app.warning).replace("\\", "")
+    assert all(name in warnings for name in wrong)
+    data = sent_to(app)
+    assert data["stamp"]["run"] == labels_here.rival
+    assert data["stamp"]["strategy"] == "closest maxima", "the independent model has no core"
+    assert data["tree"]["label"] >= 0
+    assert (data["truth"], data["rival"]) == (None, None), "they are shown on request alone"
+    assert any(page.ALONE in caption.value for caption in app.caption)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What the browser sends
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_browser_has_sent_is_on_disk_before_the_page_confirms_it(
+    labels_here, own, open_page, monkeypatch
+):
     """Also where the server has just started, and hears of the log only when it has shown the component."""
-    model(labels_here)
-    log = {"events": [event(labels_here, 1, NAMES_OF[4]).to_json()], "shown": NAMES_OF[7], "token": ""}
+    names = own.images.names
+    log = {"events": [event(labels_here, 1, names[4]).to_json()], "shown": names[7], "token": ""}
     seen = []
 
     def browser(data, key, on_more):
@@ -194,39 +211,39 @@ def test_what_the_browser_has_sent_is_on_disk_before_the_page_says_so(labels_her
     open_page("label_questions", label_run=labels_here.own, image=IMAGE)
     (first, before), (second, after) = seen
     assert (first["saved"], before) == ({}, [])
-    assert (second["saved"], [one.label for one in after]) == ({"e" * 32: 1}, [NAMES_OF[4]])
+    assert (second["saved"], [event.label for event in after]) == ({"e" * 32: 1}, [names[4]])
     assert second["tree"]["label"] == 7, "what is on the screen stays there"
     assert second["given"] == [[4, "yes"]]
 
 
 def test_k_is_raised_by_one_from_the_question(labels_here, open_page, monkeypatch):
-    shown, pressed = [], []
+    shown = []
 
     def browser(data, key, on_more):
-        shown.append(data)
-        if not pressed:  # what Streamlit calls before it shows the component again
-            pressed.append(True)
+        if not shown:  # what Streamlit calls before it shows the component again
             on_more()
+        shown.append(data)
         return questions.Sent()
 
     monkeypatch.setattr(questions, "questions", browser)
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, label_k="3")
-    assert not app.exception
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE, label_k="3"))
     assert [data["k"] for data in shown] == [3, 4]
     assert app.query_params["label_k"] == "4"
     assert app.slider(key="widget label_k").value == 4
     assert shown[0]["most"] == len(shown[0]["names"])
 
 
-@pytest.mark.parametrize(
-    "log", [[], {"events": 1}, {"events": [{"kind": "yes"}]}, {"events": [None] * 10_001}]
-)
-def test_a_log_that_is_none_is_refused_and_said(labels_here, open_page, monkeypatch, log):
-    with pytest.raises(ValueError, match=r"the browser|an answer"):
-        questions.Sent.of(log)
-    monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log))
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    assert not app.exception
+def test_a_log_that_is_none_is_refused(labels_here, open_page, monkeypatch):
+    for log, named in (
+        ([], r"\[\]"),
+        ({"events": 1}, "'events': 1"),
+        ({"events": [{"kind": "yes"}]}, "'kind': 'yes'"),
+        ({"events": [None] * 10_001}, "10,000"),
+    ):
+        with pytest.raises(ValueError, match=named):
+            questions.Sent.of(log)
+    monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of([]))
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
     assert len(app.error) == 1
 
 
@@ -234,318 +251,176 @@ def test_an_event_that_cannot_be_kept_holds_up_no_other(labels_here):
     good, bad = event(labels_here, 2, "sea"), {**event(labels_here, 1, "sea").to_json(), "time": 1e12}
     sent = questions.Sent.of({"events": [bad, good.to_json()]})
     assert sent.events == (good,)
-    [(session, number, why)] = sent.refused
+    [(session, number, reason)] = sent.refused
     assert (session, number) == (good.session, 1)
-    assert "time" in why
+    assert "time" in reason
 
 
-def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_here, open_page):
-    _, images, _ = model(labels_here)
-    queue = [str(id) for id in images.ids[images.test]]
+# ---------------------------------------------------------------------------------------------------------
+# Images
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_here, own, open_page):
+    queue = [str(name) for name in own.images.ids[own.images.test]]
     answers = AnswerStore(labels_here.home)
-    answers.append([event(labels_here, n, NAMES_OF[0], image=queue[n - 1]) for n in (1, 2)])
+    answers.append([event(labels_here, n, own.images.names[0], image=queue[n - 1]) for n in (1, 2)])
     app = open_page("label_questions", label_run=labels_here.own)
-    assert app.query_params["image"] == queue[2], "the first that nobody has answered"
-    [back] = [button for button in app.button if button.label == "Back"]
-    back.click().run()
+    assert app.query_params["image"] == queue[2], "the first without an answer"
+    press(app, "widget image Back")
     assert app.query_params["image"] == queue[1]
-    [further] = [button for button in app.button if button.label == "Next unanswered"]
-    further.click().run()
+    press(app, "widget image Next unanswered")
     assert app.query_params["image"] == queue[2]
-    assert told(app)["stamp"]["image"] == queue[2]
+    assert sent_to(app)["stamp"]["image"] == queue[2]
 
 
-def test_an_image_of_ones_own_is_described_and_not_kept(labels_here, open_page):
+def test_your_own_image_is_described_and_not_kept(labels_here, own, open_page):
     app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, truth="1")
+    app.file_uploader[0].upload("mine.png", b"no image", "image/png")
+    sound(app.run())
+    assert len(app.error) == 1
+    assert sent_to(app)["stamp"]["image"] == IMAGE
     before = sorted(labels_here.home.rglob("*"))
-    _, images, row = model(labels_here)
-    app.file_uploader[0].upload("mine.png", board(images_lit(images, row)), "image/png")
-    app.run()
-    assert not app.exception
-    data = told(app)
+    labels = zip(own.images.names, own.images.labels[own.row], strict=True)
+    shown = {name for name, has in labels if has}
+    app.file_uploader[0].upload("mine.png", board([name in shown for name in NAMES]), "image/png")
+    sound(app.run())
+    data = sent_to(app)
     assert data["stamp"]["image"].startswith("own-")
     assert data["truth"] is None
-    [usual] = [part for part in components(app, "ranking_picture")]
+    [usual] = components(app, "ranking_picture")
     assert (usual["width"], usual["height"]) == (48, 48)
-    method, _, _ = model(labels_here)
-    alone = method.prediction(images.part([row]))
-    order = ranked_labels(alone.scores[0], alone.unary[0], alone.answers[0])
-    assert [label for label, _, _ in data["tree"]["ranking"]] == order.tolist(), (
-        "the same image, the same ranking"
-    )
+    assert labels_of(data["tree"]["ranking"]) == own.order(), "the same image, the same ranking"
     assert [path for path in sorted(labels_here.home.rglob("*")) if path not in before] == []
 
 
-def images_lit(images: Any, row: int) -> Any:
-    shown = {name for name, has in zip(images.names, images.labels[row], strict=True) if has}
-    return np.array([name in shown for name in NAMES])
-
-
-def test_what_is_no_image_is_refused(labels_here, open_page):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    app.file_uploader[0].upload("mine.png", b"no image", "image/png")
-    app.run()
-    assert not app.exception
-    assert "this file" in app.error[0].value
-    assert told(app)["stamp"]["image"] == IMAGE
-
-
 # ---------------------------------------------------------------------------------------------------------
-# What is missing
+# Training runs
 # ---------------------------------------------------------------------------------------------------------
 
 
-def test_without_images_of_several_labels_label_scenes_are_offered_and_kept(
-    laboratory, started, open_page, monkeypatch
-):
-    monkeypatch.setattr(label_models, "MOST_LABELS_OF_ONE", 99.0)
-    app = open_page("label_questions")
-    assert not app.exception
-    [draw] = [button for button in app.button if button.label == "Draw label scenes"]
-    draw.click().run()
-    [run] = [run for run in started if run.settings["source"] == "Label scenes"]
-    assert run.kind == "import"
-    assert not app.exception
-    assert [button.label for button in app.button if button.label == "Cancel"] == ["Cancel"]
+def finish(home: LabelHome, run: Run) -> Run:
+    """End a run with the model of C-star."""
+    Path(run.model_file).write_bytes(home.store.run(home.own).model_file.read_bytes())
+    home.store.end_run(run.id, "finished", result={"certificate": None, "test": {"BEP": 0.5}})
+    return home.store.run(run.id)
 
 
-def test_without_a_model_both_are_trained_with_one_press(labels_here, started, open_page):
+def test_without_a_model_both_are_trained_and_watched(labels_here, started, open_page):
     for run_id in (labels_here.own, labels_here.rival):
         labels_here.store.delete_run(run_id)
-    app = open_page("label_questions")
-    assert not app.exception
-    [train] = [button for button in app.button if button.label == "Train C-star and its rival"]
-    train.click().run()
-    assert not app.exception
-    assert {run.settings["method"] for run in started if run.kind == "label"} == {
-        "C-star p@k",
-        "Independent p@k",
-    }
-    assert {run.settings["set"] for run in started if run.kind == "label"} == {labels_here.key}
-
-
-def test_both_trainings_of_one_press_are_watched_with_their_gaps(labels_here, started, open_page):
-    for run_id in (labels_here.own, labels_here.rival):
-        labels_here.store.delete_run(run_id)
-    app = open_page("label_questions")
-    [train] = [button for button in app.button if button.label == "Train C-star and its rival"]
-    train.click().run()
-    learning = [run for run in started if run.kind == "label"]
+    app = sound(open_page("label_questions"))
+    press(app, "widget train labels")
+    learning = kinds(started, "label")
+    assert {run.settings["method"] for run in learning} == {"C-star p@k", "Independent p@k"}
+    assert {run.settings["set"] for run in learning} == {labels_here.key}
     for run, dual in zip(learning, (0.75, 0.5), strict=True):
         Report(run.events_file).iteration(ProgressEvent(3, 1.0, dual, 0.1, 3))
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert len(app.get("progress")) == 2
-    gaps = [text.value for text in app.markdown if text.value.startswith("Gap now")]
-    assert ["25%" in gaps[0], "50%" in gaps[1]] == [True, True], "each has events of its own"
+    first = [figures(text.value)[:1] for text in app.markdown]
+    assert [gap for gap in first if gap in ([25], [50])] == [[25], [50]], "each has events of its own"
 
 
 def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, open_page):
     app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+    press(app, "widget train another")
+    [failed] = kinds(started, "label")
+    labels_here.store.end_run(failed.id, "failed", "too few *images*")
     app.number_input(key="widget label training.C-star p@k.core_size").set_value(0)
     app.number_input(key="widget label training least").set_value(1)
-    app.button(key="widget train another").click().run()
-    assert not app.exception
-    [run] = [run for run in started if run.kind == "label"]
+    sound(app.run())
+    assert "\\*images\\*" in app.error[0].value
+    press(app, "widget train another")
+    run = kinds(started, "label")[1]
     settings = LabelTrainSettings.from_json(run.settings)
     assert (settings.set, settings.method, settings.min_images) == (labels_here.key, "C-star p@k", 1)
     assert settings.method_settings["core_size"] == 0
-    assert "Cancel" in [button.label for button in app.button]
-    said = [text.value.replace("\\", "") for text in app.caption]
-    assert "C-star p@k · Labels in the core = 0, images a label ≥ 1" in said
-    Path(run.model_file).write_bytes(labels_here.store.run(labels_here.own).model_file.read_bytes())
-    labels_here.store.end_run(run.id, "finished", result={"certificate": None, "test": {"BEP": 0.5}})
+    assert app.button(key=f"widget cancel {run.id}")
+    assert [figures(text) for text in runs.differing(run)] == [[0], [1]], "core size, and least images"
+    finish(labels_here, run)
     app.run()
     assert app.query_params["label_run"] == labels_here.own, "nobody is torn away from a question"
-    app.button(key="widget show just trained").click().run()
+    press(app, "widget show just trained")
     assert app.query_params["label_run"] == run.id
 
 
-def test_a_training_that_fails_says_so_beside_its_form(labels_here, started, open_page):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    app.button(key="widget train another").click().run()
-    [run] = [run for run in started if run.kind == "label"]
-    labels_here.store.end_run(run.id, "failed", "no label is shown by 20 images")
-    app.run()
-    assert "no label is shown by 20 images" in app.error[0].value
-
-
-@pytest.fixture
-def coreless(labels_here: LabelHome) -> str:
-    """The id of a C-star without a core, on the same features and labels."""
-    settings = labels_here.store.run(labels_here.own).settings
-    given = {**settings, "method_settings": {**settings["method_settings"], "core_size": 0}}
-    run = labels_here.store.create_run("label", given)
-    report = Report(run.events_file)
-    labels_here.store.end_run(run.id, "finished", result=worker.train_labels(labels_here.store, run, report))
-    report.flush()
-    return run.id
-
-
-def test_trainings_are_told_apart_by_their_settings_and_play_against_each_other(
-    labels_here, coreless, open_page
+def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_other(
+    labels_here, own, open_page
 ):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="own", truth="1")
+    settings = own.run.settings
+    given = {**settings, "method_settings": {**settings["method_settings"], "core_size": 0}}
+    coreless = finish(labels_here, labels_here.store.create_run("label", given))
+    address = {"rival": "own", "rival_run": coreless.id, "truth": "1"}
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE, **address))
+    [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
+    assert figures(without) == [0]
     options = app.selectbox(key="widget label_run").options
-    assert [("Labels in the core = 0" in option) for option in options] == [True, False, False]
-    app.selectbox(key="widget rival_run").set_value(coreless).run()
-    assert not app.exception
-    data = told(app)
-    assert data["own"]["title"] == "C-star (Labels in the core = 5)"
-    assert data["rival"]["title"] == "C-star (Labels in the core = 0)"
+    assert [without in option for option in options] == [True, False, False]
+    data = sent_to(app)
+    titles = [data["own"]["title"], data["rival"]["title"]]
+    assert [figures(title) for title in titles] == [[5], [0]], "labels in the core"
     assert data["own"]["colour"] != data["rival"]["colour"]
-    [race] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    assert len(race["data"]) == 2
+    [race] = charts_of(app)
+    assert [line["name"] for line in race["data"]] == titles
 
 
-def test_both_bounds_of_a_training_can_be_looked_at(labels_here, open_page):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
+def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
+    labels_here, own, rival, started, open_page
+):
+    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same")
     app.session_state["widget label training"] = True
-    app.run()
-    assert not app.exception
-    [curve] = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    proof = labels_here.store.run(labels_here.own).result["certificate"]
-    lines = {line["name"]: line for line in curve["data"] if "name" in line}
-    assert numbers(lines["dual (lower bound)"]["y"])[-1] == pytest.approx(proof["dual"])
-    shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Primal"] == f"{proof['primal']:.4g}"
-    assert shown["Test BEP"] == f"{labels_here.store.run(labels_here.own).result['test']['BEP']:.3f}"
-
-
-def test_trainings_of_labels_are_starred_named_deleted_and_brought_back(labels_here, open_page):
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    app.session_state["widget label training"] = True
-    app.run()
-    app.button(key="star runs").click().run()
-    assert labels_here.store.run(labels_here.own).star
-    [name] = [field for field in app.text_input if field.label == "Name"]
-    name.set_value("With a core")
-    [save] = [button for button in app.button if button.label == "Save"]
-    save.click().run()
-    assert "★ With a core" in app.selectbox(key="widget label_run").options[0]
-    app.button(key="delete runs").click().run()
-    assert not app.exception
+    sound(app.run())
+    [curve] = charts_of(app)
+    result = own.run.result
+    lines = {line["name"]: line for line in lines_of(curve)}
+    assert values(lines["dual (lower bound)"]["y"])[-1] == pytest.approx(result["certificate"]["dual"])
+    shown = {metric.value for metric in app.metric}
+    assert {f"{result['certificate']['primal']:.4g}", f"{result['test']['BEP']:.3f}"} <= shown
+    press(app, "delete runs")
     assert not app.warning
     assert labels_here.store.run(labels_here.own).deleted
     assert app.query_params["label_run"] == labels_here.rival
-    app.button(key="undo just deleted").click().run()
+    press(app, "widget train rival")
+    [run] = kinds(started, "label")
+    assert run.settings["method"] == "C-star p@k"
+    same = ("set", "features", "min_images")
+    assert [run.settings[part] for part in same] == [rival.run.settings[part] for part in same]
+    assert sent_to(app)["rival"] is None
+    press(app, "undo just deleted")
     assert labels_here.store.run(labels_here.own).deleted is None
 
 
-def test_the_certificate_of_one_k_for_all_images_is_of_a_local_optimum(labels_here):
-    run = labels_here.store.run(labels_here.own)
-    assert runs.is_convex(run)
-    given = {**run.settings, "method_settings": {"k": 3}}
-    assert not runs.is_convex(replace(run, settings=given))
-
-
-def test_what_to_notice_is_of_the_model_that_asks(labels_here, open_page):
-    for run_id, moves in ((labels_here.own, True), (labels_here.rival, False)):
-        [said] = [
-            text.value
-            for text in open_page("label_questions", label_run=run_id).caption
-            if "Keys:" in text.value
-        ]
-        assert ("moves that nobody asked for" in said) is moves
+def test_the_certificate_of_one_k_for_all_images_is_of_a_local_optimum(own):
+    assert runs.is_convex(own.run)
+    given = {**own.run.settings, "method_settings": {"k": 3}}
+    assert not runs.is_convex(replace(own.run, settings=given))
 
 
 def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(labels_here, started, open_page):
     settings = labels_here.store.run(labels_here.own).settings
     labels_here.store.delete_run(labels_here.own)
     learning = jobs.start_once(labels_here.store, "label", settings)
-    app = open_page("label_questions")
-    assert not app.exception
+    app = sound(open_page("label_questions"))
     assert components(app, "ranking_questions") == []
-    assert "learns to rank the labels of Boards" in " ".join(text.value for text in app.markdown)
+    assert len(app.get("progress")) == 1
     named = open_page("label_questions", label_run=labels_here.rival)
-    assert told(named)["stamp"]["run"] == labels_here.rival, "whoever asks for the rival gets it"
+    assert sent_to(named)["stamp"]["run"] == labels_here.rival, "its address opens the rival"
     labels_here.store.end_run(learning.id, "cancelled", "cancelled before any weights were saved")
-    assert told(open_page("label_questions"))["stamp"]["run"] == labels_here.rival
+    app.run()
+    assert sent_to(app)["stamp"]["run"] == labels_here.rival
 
 
-def test_a_rival_that_is_not_there_is_trained_on_the_same_features(labels_here, started, open_page):
-    labels_here.store.delete_run(labels_here.rival)
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE, rival="same")
-    [train] = [button for button in app.button if button.label.startswith("Train Independent p@k")]
-    train.click().run()
-    [run] = [run for run in started if run.kind == "label"]
-    asked = labels_here.store.run(labels_here.own).settings
-    assert (run.settings["features"], run.settings["min_images"]) == (asked["features"], asked["min_images"])
-    assert told(app)["rival"] is None
-
-
-def test_features_that_are_gone_are_computed_once_more(labels_here, open_page):
+def test_features_that_are_gone_are_computed_again(labels_here, open_page):
     for file in labels_here.store.features.iterdir():
         file.unlink()
     cache._label_ranker.clear()
-    app = open_page("label_questions", label_run=labels_here.own, image=IMAGE)
-    [compute] = [button for button in app.button if button.label == "Compute them once more"]
-    compute.click().run()
-    assert not app.exception
-    assert told(app)["stamp"]["run"] == labels_here.own
+    app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE))
+    press(app, "widget compute features")
+    assert sent_to(app)["stamp"]["run"] == labels_here.own
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("label_run", "nonsense"), ("image", "no such"), ("label_k", "0"), ("strategy", "x")]
-)
-def test_an_address_that_is_not_understood_is_said(labels_here, open_page, name, value):
-    app = open_page("label_questions", **{"label_run": labels_here.own, "image": IMAGE, name: value})
-    assert not app.exception
-    assert name.replace("_", "\\_") in app.warning[0].value
-    assert told(app)["tree"]["label"] >= 0
-
-
-# ---------------------------------------------------------------------------------------------------------
-# Files
-# ---------------------------------------------------------------------------------------------------------
-
-
-def test_answers_as_a_table_are_guarded_and_exact(labels_here):
-    answers = AnswerStore(labels_here.home)
-    answers.append(
-        [
-            event(labels_here, 1, HOSTILE),
-            event(labels_here, 2, "sea", "no"),
-            event(labels_here, 3, "sea", "undo"),
-        ]
-    )
-    [head, *rows] = csv.reader(io.StringIO(answer_files.csv_text(answers.images(labels_here.key))))
-    assert tuple(head) == answer_files.COLUMNS
-    [row] = [dict(zip(head, row, strict=True)) for row in rows]
-    assert row["label"] == f"'{HOSTILE}"
-    assert (row["image"], row["place"], row["answer"], row["inside"], row["outside"]) == (
-        IMAGE,
-        "1",
-        "yes",
-        "1.5",
-        "",
-    )
-
-
-def test_json_lines_hold_every_event_in_its_order(labels_here):
-    answers = AnswerStore(labels_here.home)
-    kinds: list[AnswerKind] = ["yes", "undo", "skip", "no"]
-    answers.append([event(labels_here, n, "sea", kind) for n, kind in enumerate(kinds, start=1)])
-    answers.append(
-        [replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())]
-    )
-    lines = answer_files.json_lines(answers.events(labels_here.key)).splitlines()
-    first, second = map(json.loads, lines)
-    assert [one["kind"] for one in first["events"]] == kinds
-    assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
-    assert second["answers"] == {HOSTILE: "yes"}
-    assert first["answers"] == {
-        name: "yes" if has else "no"
-        for name, has in fold(answers.events(labels_here.key, IMAGE)).answers.items()
-    }
-
-
-# ---------------------------------------------------------------------------------------------------------
-# Methods of tomorrow
-# ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, monkeypatch):
+def test_another_ranker_of_labels_asks_as_well(labels_here, open_page, monkeypatch):
     """A method is one new file: no list of the page has to be edited."""
     METHODS.names()  # all are found before one is added
     known = dict(METHODS._classes)
@@ -558,13 +433,40 @@ def test_a_ranker_of_labels_of_tomorrow_asks_as_well(labels_here, open_page, mon
             return []
 
     run = train_labels_here(labels_here.store, labels_here.key, "Tomorrow p@k")
-    app = open_page("label_questions", label_run=run.id, image=IMAGE, rival="same")
-    assert not app.exception
+    rivals = label_models.rivals_of(run)
+    assert rivals[0].settings["method"] == label_models.OWN
+    asking, beside = label_models.players(run, rivals[0])
+    assert (asking.title, asking.look) == ("Tomorrow p@k", label_looks.LOOKS[2]), "the next look of its own"
+    assert (beside.title, beside.look) == ("C-star", label_looks.LOOKS[0])
+    assert Model.of(run).interview().told([], {}, None)["tree"]["ranking"]
+    app = sound(open_page("label_questions", image=IMAGE))
     assert not app.warning
-    data = told(app)
-    assert (data["stamp"]["run"], data["own"]["title"]) == (run.id, "Tomorrow p@k")
-    assert data["rival"]["title"] == "C-star"
-    assert data["rival"]["colour"] == label_looks.LOOKS[0].colour
-    assert data["own"]["colour"] == label_looks.LOOKS[2].colour, "the next one of its own"
-    first = told(open_page("label_questions", image=IMAGE))
-    assert first["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
+    assert sent_to(app)["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Files
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_answers_as_a_table_are_guarded_and_exact(labels_here):
+    answers = AnswerStore(labels_here.home)
+    given: list[tuple[str, AnswerKind]] = [(HOSTILE, "yes"), ("sea", "no"), ("sea", "undo")]
+    answers.append([event(labels_here, n, *answer) for n, answer in enumerate(given, start=1)])
+    [row] = csv.DictReader(io.StringIO(answer_files.csv_text(answers.images(labels_here.key))))
+    assert tuple(row) == answer_files.COLUMNS
+    expected = {"label": f"'{HOSTILE}", "image": IMAGE, "place": "1", "answer": "yes", "inside": "1.5"}
+    assert {**row, **expected, "outside": ""} == row
+
+
+def test_json_lines_hold_every_event_in_its_order(labels_here):
+    answers = AnswerStore(labels_here.home)
+    kinds: list[AnswerKind] = ["yes", "undo", "skip", "no"]
+    answers.append([event(labels_here, n, "sea", kind) for n, kind in enumerate(kinds, start=1)])
+    late = replace(event(labels_here, 1, HOSTILE, image="board 04"), session="f" * 32, time=time.time())
+    answers.append([late])
+    lines = answer_files.json_lines(answers.events(labels_here.key)).splitlines()
+    first, second = map(json.loads, lines)
+    assert [event["kind"] for event in first["events"]] == kinds
+    assert (first["image"], first["answers"], first["skipped"]) == (IMAGE, {"sea": "no"}, [])
+    assert second["answers"] == {HOSTILE: "yes"}

@@ -4,236 +4,188 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from dated_home import DatedHome, fill
-from filled_home import copy_home
-from test_label_interactions import numbers
+from order_home import OrderHome
+from reading import charts_of, choose, figures, kinds, page_of, press, sound, values
 
 from pages.parts import study_charts
 from pages.parts.frame import escaped
-from pages.parts.study_words import WORDS
-from ranking.order_studies import STUDIES, study_orders
+from pages.parts.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
+from ranking import order_studies
+from ranking.order_studies import AGREES, SECONDS, STUDIES, study_orders
 from ranking.run import Run
 from ranking.run_settings import StudySettings
-from ranking.store import Store
 from ranking.study_curves import Curve, Outcome
 
+page = page_of("lengths")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
-FEATURES = (("Colour", {"bins": 3}),)
+
+
+def settings_of(key: str, name: str) -> StudySettings:
+    given = {"subsequences": 20, "longest": 4}
+    drawing = {"length": 9 if name == "test length" else 5, "train": 10, "test": 10}
+    return StudySettings(key, (("Colour", {"bins": 3}),), "year", name, given, drawing)
 
 
 @pytest.fixture(scope="module")
-def dated_once(tmp_path_factory: pytest.TempPathFactory) -> DatedHome:
-    """A home with dated patches, and a study of each kind that was really made of them."""
-    home, scratch = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("scratch")
-    store, key = Store(home), fill(home, scratch).key
-    images = store.image_set(key)
-    for name in STUDIES:
-        length = 5 if name == "number of trees" else 19 if name == "test length" else 8
-        drawing = {"length": length, "train": 20, "test": 15}
-        settings = StudySettings(key, FEATURES, "year", name, {"subsequences": 40}, drawing)
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("ranking.order_studies.TEST_LENGTHS", (5, 10))
-            patched.setattr("ranking.order_studies.EXHAUSTIVE_LENGTHS", (4, 8))
-            outcome = study_orders(images, settings, store.features)
-        run = store.create_run("study", settings.to_json())
-        store.end_run(run.id, "finished", result=outcome.to_json())
-    return DatedHome(home, key)
+def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """Of a study of each kind, which was really made, of little."""
+    images, features = order_home.store.image_set(order_home.key), tmp_path_factory.mktemp("features")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(order_studies, "TEST_LENGTHS", (5, 8))
+        patched.setattr(order_studies, "EXHAUSTIVE_LENGTHS", (4, 8))
+        patched.setattr(order_studies, "SEARCH_LENGTHS", (4, 8))
+        patched.setattr(order_studies, "ROUND_SECONDS", 0.001)
+        return {name: study_orders(images, settings_of(order_home.key, name), features) for name in STUDIES}
 
 
 @pytest.fixture
-def dated_here(dated_once: DatedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DatedHome:
-    """A copy that this test may change, as the home of the app."""
-    home = tmp_path / "home"
-    copy_home(dated_once.home, home)
-    monkeypatch.setenv("RANKING_HOME", str(home))
-    return DatedHome(home, dated_once.key)
+def keep(orders_here: OrderHome, outcomes: dict[str, Outcome]):
+    """Keep the study of a name, as a run that has ended."""
+
+    def keep_it(name: str, state: Any = "finished", result: Any = None, reason: str = "") -> Run:
+        run = orders_here.store.create_run("study", settings_of(orders_here.key, name).to_json())
+        if state == "finished":
+            result = outcomes[name].to_json() if result is None else result
+        orders_here.store.end_run(run.id, state, reason, result=result)
+        return orders_here.store.run(run.id)
+
+    return keep_it
 
 
-def study_of(home: DatedHome, name: str) -> Run:
-    [run] = [one for one in home.store.runs("study") if one.settings["study"] == name]
-    return run
-
-
-@pytest.mark.parametrize("name", list(STUDIES))
-def test_every_study_is_shown_with_its_values_and_with_the_papers(dated_here, open_page, name):
-    run = study_of(dated_here, name)
-    app = open_page("lengths", study_run=run.id)
-    assert not app.exception
-    assert not app.error
-    assert not app.warning
-    assert f"## {WORDS[name].question}" in [item.value for item in app.markdown]
-    curves = Outcome.from_json(run.result).curves
-    measure = {"number of trees": "share of best orders found", "time": "seconds a sequence"}.get(
-        name, "Kendall tau"
-    )
-    [chart] = app.get("plotly_chart")
-    lines = json.loads(chart.proto.spec)["data"]
-    stars = WORDS[name].marks.get(measure, ())
-    assert len(lines) == len(curves) + bool(stars)
-    times, (along, errors) = 100 if "share" in measure else 1, ("y", "error_y")
-    if isinstance(curves[0].at[0], str):
-        along, errors = "x", "error_x"
+def check_chart(chart: dict[str, Any], name: str, measure: str, curves: list[Curve]) -> None:
+    """The lines are the curves with their errors, and the stars what the paper prints."""
+    lines, stars = chart["data"], WORDS[name].marks.get(measure, ())
+    assert len(lines) == len(curves) + bool(stars), name
+    times = 100 if measure in study_charts.SHARES else 1
+    along, errors = ("x", "error_x") if isinstance(curves[0].at[0], str) else ("y", "error_y")
     for line, curve in zip(lines, curves, strict=False):
         assert line["name"] == curve.line
-        assert numbers(line[along]) == pytest.approx(times * np.array(curve.measures[measure].mean))
-        assert numbers(line[errors]["array"]) == pytest.approx(
-            times * np.array(curve.measures[measure].error)
-        )
+        assert values(line[along]) == pytest.approx(times * np.array(curve.measures[measure].mean)), name
+        measured = times * np.array(curve.measures[measure].error)
+        assert values(line[errors]["array"]) == pytest.approx(measured), name
     if stars:
-        assert numbers(lines[-1][along]) == pytest.approx([times * value for _, value in stars])
-    looks = [(line["marker"]["symbol"], line["marker"]["color"]) for line in lines]
-    assert len(set(looks)) == len(looks)
-    said = "\n".join(item.value for item in app.markdown)
-    assert "**Notice**" in said
-    for sentence in WORDS[name].paper:
-        assert escaped(sentence) in said
-    assert app.query_params["study"] == name
-    assert app.query_params["order_set"] == dated_here.key
+        assert values(lines[-1][along]) == pytest.approx([times * value for _, value in stars]), name
+    looks = {(line["marker"]["symbol"], line["marker"]["color"]) for line in lines}
+    assert len(looks) == len(lines), name
 
 
-def test_another_measure_is_drawn_and_kept_in_the_address(dated_here, open_page):
-    run = study_of(dated_here, "subsequence length")
-    app = open_page("lengths", study_run=run.id)
-    app.segmented_control(key="widget measure").set_value("pair accuracy").run()
-    assert not app.exception
+def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
+    for name, outcome in outcomes.items():
+        assert {"number of trees": AGREES, "time": SECONDS}.get(name, TAU) in outcome.curves[0].measures
+        for measure in outcome.curves[0].measures:
+            marks = WORDS[name].marks.get(measure, ())
+            figure = study_charts.figure_of(outcome.curves, measure, "across", marks, "the paper")
+            check_chart(figure.to_plotly_json(), name, measure, outcome.curves)
+        assert figures(WORDS[name].notice({curve.line: curve for curve in outcome.curves})), name
+
+
+def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, orders_here, open_page):
+    time, run = keep("time"), keep("fusion")
+    app = sound(open_page("lengths", study_run=run.id))
+    assert not app.error
+    assert not app.warning
+    texts = "\n".join(item.value for item in app.markdown)
+    curves = Outcome.from_json(run.result).curves
+    assert WORDS["fusion"].question in texts
+    assert all(escaped(sentence) in texts for sentence in WORDS["fusion"].paper)
+    assert escaped(WORDS["fusion"].notice({curve.line: curve for curve in curves})) in texts
+    check_chart(charts_of(app)[0], "fusion", TAU, curves)
+    assert (app.query_params["study"], app.query_params["order_set"]) == ("fusion", orders_here.key)
+    choose(app.segmented_control, "measure", "pair accuracy")
     assert app.query_params["measure"] == "pair accuracy"
-    line = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
-    told = Outcome.from_json(run.result).curves[0].measures["pair accuracy"].mean
-    assert numbers(line["y"]) == pytest.approx(100 * np.array(told))
+    check_chart(charts_of(app)[0], "fusion", "pair accuracy", curves)
+    choose(app.segmented_control, "study", "time")
+    assert app.query_params["study_run"] == time.id
+    press(app, "delete runs")
+    assert not app.warning
+    assert not charts_of(app)
+    assert orders_here.store.run(time.id).deleted
+    press(app, "undo just deleted")
+    assert orders_here.store.run(time.id).deleted is None
 
 
-def test_a_study_is_asked_for_as_the_form_says_and_once(dated_here, open_page, started):
-    app = open_page(
-        "lengths",
-        order_set=dated_here.key,
-        criterion="brightness",
-        study="fusion",
-        **{"study.drawing.length": "6", "study.drawing.train": "30", "study.drawing.subsequences": "50"},
+def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here, open_page, started):
+    keep("fusion")
+    drawing = {"length": 6, "train": 30, "test": 12, "seed": 0}
+    address = {f"study.drawing.{name}": str(value) for name, value in drawing.items()}
+    address |= {"study.MidRank.C": "10", "study.MidRank.constant": "0"}
+    app = sound(
+        open_page("lengths", order_set=orders_here.key, criterion="brightness", study="fusion", **address)
     )
-    assert not app.exception
-    assert not app.get("plotly_chart"), "nothing was measured by brightness"
-    app.button(key="start study").click().run()
-    assert not app.exception
-    [run] = [one for one in started if one.kind == "study"]
+    assert not charts_of(app), "nothing was measured by brightness"
+    assert "widget study.MidRank.fusion" not in {item.key for item in app.selectbox}, "the study varies it"
+    app.number_input(key="widget study.drawing.subsequences").set_value(50)
+    press(app, "start study")
+    [run] = kinds(started, "study")
     settings = StudySettings.from_json(run.settings)
-    assert (settings.set, settings.criterion, settings.study) == (dated_here.key, "brightness", "fusion")
-    assert settings.method_settings == {"subsequences": 50}
-    assert settings.drawing == {
-        "first": "highest number",
-        "of": "any samples",
-        "length": 6,
-        "train": 30,
-        "test": 500,
-        "seed": 0,
-    }
+    assert (settings.set, settings.criterion, settings.study) == (orders_here.key, "brightness", "fusion")
+    assert settings.method_settings == {"C": 10.0, "constant": 0.0, "subsequences": 50}
+    assert settings.drawing == {"first": "highest number", "of": "any samples", **drawing}
     assert app.query_params["study_run"] == run.id
-    assert "Cancel" in [button.label for button in app.button]
-    app.button(key="start study").click().run()
-    assert len([one for one in started if one.kind == "study"]) == 1
+    assert app.get("progress")
+    press(app, "start study")
+    assert len(kinds(started, "study")) == 1
 
 
-def test_another_study_of_the_same_images_is_one_choice_away(dated_here, open_page):
-    app = open_page("lengths", study_run=study_of(dated_here, "fusion").id)
-    app.segmented_control(key="widget study").set_value("time").run()
-    assert not app.exception
-    assert app.query_params["study_run"] == study_of(dated_here, "time").id
-    assert app.query_params["order_set"] == dated_here.key
+def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here, open_page, started):
+    keep("fusion")
+    app = open_page("lengths", order_set=orders_here.key, study="fusion", **{"study.drawing.train": "31"})
+    press(app, "start study")
+    [run] = kinds(started, "study")
+    settings = StudySettings.from_json(run.settings)
+    assert settings.method_settings == {"subsequences": 20}
+    assert (settings.drawing["train"], settings.drawing["length"]) == (31, 5)
 
 
-@pytest.mark.parametrize("state", ["failed", "cancelled"])
-def test_a_study_that_did_not_finish_says_why(dated_here, open_page, state):
-    settings = study_of(dated_here, "fusion").settings
-    run = dated_here.store.create_run("study", {**settings, "drawing": {"length": 9}})
-    dated_here.store.end_run(run.id, state, f"{state} for *a* reason")
-    app = open_page("lengths", study_run=run.id)
-    assert not app.exception
-    told = app.error if state == "failed" else app.warning
-    assert "for \\*a\\* reason" in told[0].value
-    assert not app.get("plotly_chart")
-
-
-def test_what_is_no_study_is_told_and_the_page_goes_on(dated_here, open_page):
-    other = dated_here.store.create_run("order", {"set": dated_here.key})
-    dated_here.store.end_run(other.id, "cancelled")
-    app = open_page("lengths", study_run=other.id)
-    assert not app.exception
-    assert escaped("expected a study, got: training of orders") in app.warning[0].value
-    broken = dated_here.store.create_run(
-        "study", {**study_of(dated_here, "fusion").settings, "criterion": "year"}
-    )
-    dated_here.store.end_run(broken.id, "finished", result={"curves": 3})
-    app = open_page("lengths", study_run=broken.id)
-    assert "no outcome that can be read" in app.error[0].value
+def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_page):
+    run = keep("fusion", "failed", reason="for *a* reason")
+    app = sound(open_page("lengths", study_run=run.id))
+    assert "for \\*a\\* reason" in app.error[0].value
+    assert not charts_of(app)
+    broken = keep("fusion", result={"curves": 3})
+    app = sound(open_page("lengths", study_run=broken.id))
+    assert app.error
+    with pytest.raises(ValueError, match=orders_here.store.run(orders_here.own).called):
+        page.study_run(orders_here.own)
+    unknown = orders_here.store.create_run("study", {**broken.settings, "study": "of tomorrow"})
+    with pytest.raises(ValueError, match="of tomorrow"):
+        page.study_run(unknown.id)
 
 
 def curves(lines: dict[str, dict[str, Any]], at: list[Any]) -> dict[str, Curve]:
-    def values(given: dict[str, list[float]]) -> dict[str, Any]:
+    def measured(given: dict[str, list[float]]) -> dict[str, Any]:
         return {name: {"mean": means, "error": [0.0] * len(means)} for name, means in given.items()}
 
-    told = [{"line": line, "at": at, "measures": values(given)} for line, given in lines.items()]
-    return {one.line: one for one in Outcome.from_json({"curves": told, "proven": True}).curves}
+    listed = [{"line": line, "at": at, "measures": measured(given)} for line, given in lines.items()]
+    return {curve.line: curve for curve in Outcome.from_json({"curves": listed, "proven": True}).curves}
 
 
-def test_what_is_to_be_noticed_follows_from_the_values():
-    tau, share, seconds = "Kendall tau", "share of best orders found", "seconds a sequence"
+def test_what_to_notice_follows_from_the_values():
     lengths = {"one ranker alone": [0.5, 0.7], "MidRank, weighted votes": [0.6, 0.6], "RankSVM": [0.65, 0.65]}
-    said = WORDS["subsequence length"].notice(curves({k: {tau: v} for k, v in lengths.items()}, [3, 4]))
-    assert "that of length 4, with a Kendall tau of 0.700" in said
-    assert "has 0.650: their vote is below it" in said
+    text = WORDS["subsequence length"].notice(curves({k: {TAU: v} for k, v in lengths.items()}, [3, 4]))
+    assert figures(text) == [4, 0.7, 0.6, 0.65], "the best length, its tau, all together, RankSVM"
+    assert BELOW in text
+    assert ABOVE not in text
     trees = {
-        "search trees": {tau: [0.4] * 5, share: [0.5, 0.6, 0.7, 0.8, 1.0]},
-        "exhaustive search": {tau: [0.3] * 5, share: [1.0] * 5},
+        "search trees": {TAU: [0.4] * 5, AGREES: [0.5, 0.6, 0.7, 0.8, 1.0]},
+        "exhaustive search": {TAU: [0.3] * 5, AGREES: [1.0] * 5},
     }
-    said = WORDS["number of trees"].notice(curves(trees, [1, 2, 3, 4, 5]))
-    assert "50.0%, 70.0%, 100.0%" in said
-    assert "One tree (0.400) puts the images in an order better than" in said
-    times = {"search trees": {seconds: [0.001, 0.002]}, "exhaustive search": {seconds: [0.05, 2.0]}}
-    said = WORDS["time"].notice(curves(times, [8, 9]))
-    assert (
-        "At 9 images the search is 1,000 times faster than all orders, 50 times at 8; 9 images take it 2 ms"
-        in said
-    )
+    text = WORDS["number of trees"].notice(curves(trees, [1, 2, 3, 4, 5]))
+    assert figures(text) == [1, 3, 5, 50, 70, 100, 0.4, 0.3]
+    assert [word for word in (AS_GOOD, BETTER, WORSE) if word in text] == [BETTER], "one tree is"
+    times = {"search trees": {SECONDS: [0.001, 0.002]}, "exhaustive search": {SECONDS: [0.05, 2.0]}}
+    text = WORDS["time"].notice(curves(times, [8, 9]))
+    assert figures(text) == [9, 1000, 50, 8, 9, 2], "times faster at 9, at 8; ms"
 
 
-def test_the_csv_has_every_value(dated_here):
-    told = Outcome.from_json(study_of(dated_here, "fusion").result).curves
-    rows = list(csv.DictReader(io.StringIO(study_charts.csv_text(told))))
-    assert len(rows) == sum(len(one.at) * len(one.measures) for one in told)
-    [row] = [
-        r
-        for r in rows
-        if (r["curve"], r["setting"], r["measure"]) == ("MidRank", "winner takes all", "Kendall tau")
-    ]
-    assert float(row["mean"]) == told[0].measures["Kendall tau"].mean[told[0].at.index("winner takes all")]
-
-
-def test_a_study_is_starred_deleted_and_brought_back(dated_here, open_page):
-    run = study_of(dated_here, "fusion")
-    app = open_page("lengths", study_run=run.id)
-    app.button(key="star runs").click().run()
-    assert app.selectbox(key="widget study_run").options[0].startswith("★ ")
-    app.button(key="delete runs").click().run()
-    assert not app.exception
-    assert not app.warning
-    assert not app.get("plotly_chart")
-    assert dated_here.store.run(run.id).deleted
-    app.button(key="undo just deleted").click().run()
-    assert not app.exception
-    assert dated_here.store.run(run.id).deleted is None
-
-
-def test_a_study_takes_settings_of_midrank_but_not_what_it_varies(dated_here, open_page, started):
-    asked = {"study.MidRank.C": "10", "study.MidRank.constant": "0", "study.drawing.train": "31"}
-    app = open_page("lengths", order_set=dated_here.key, study="fusion", **asked)
-    assert not app.exception
-    assert "widget study.MidRank.fusion" not in {item.key for item in app.selectbox}
-    app.button(key="start study").click().run()
-    [run] = [one for one in started if one.kind == "study"]
-    told = StudySettings.from_json(run.settings).method_settings
-    assert told == {"C": 10.0, "constant": 0.0, "subsequences": 40}, "the rest as in the study that is shown"
+def test_the_csv_has_every_value(outcomes):
+    measured = outcomes["fusion"].curves
+    rows = list(csv.DictReader(io.StringIO(study_charts.csv_text(measured))))
+    assert len(rows) == sum(len(curve.at) * len(curve.measures) for curve in measured)
+    wanted = ("MidRank", "winner takes all", TAU)
+    [row] = [row for row in rows if (row["curve"], row["setting"], row["measure"]) == wanted]
+    assert float(row["mean"]) == measured[0].measures[TAU].mean[measured[0].at.index("winner takes all")]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from order_home import DRAWING, HOSTILE, Recomputed, film_of, train_orders_here
+from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
+from reading import figures, kinds, press, sound
 
-from pages.parts import cache, film, frame, order_export
+from pages.parts import cache, film, order_export, order_models, run_choice
 from ranking.events import Report
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 from ranking.order_training import NAMES
@@ -23,99 +25,113 @@ pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or traine
 
 def crossings(strip: dict[str, Any], frames: list[dict[str, Any]]) -> int:
     """Lines that cross between the true order and a strip: they begin as film.js has them begin."""
-    true = sorted(strip["order"], key=lambda one: -frames[one]["grade"])
-    ends = [(true.index(one), place) for place, one in enumerate(strip["order"])]
+    true = sorted(strip["order"], key=lambda frame: -frames[frame]["grade"])
+    ends = [(true.index(frame), place) for place, frame in enumerate(strip["order"])]
     return sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in combinations(ends, 2))
 
 
-@pytest.mark.parametrize("number", [1, 7])
-def test_strips_are_the_orders_of_the_methods(orders_here, open_page, number):
-    app = open_page("orders", order_run=orders_here.own, sequence=str(number))
+def titles(app: Any) -> list[str]:
+    return [strip["title"] for strip in film_of(app)["strips"]]
+
+
+def check_sequence(app: Any, number: int, tests: list[Recomputed]) -> None:
+    """The strips of test sequence `number` are the orders of the methods, with their measures."""
     assert not app.exception
     assert not app.error
     shown = film_of(app)
-    assert [strip["title"] for strip in shown["strips"]] == [HOSTILE, "RankSVM"]
+    assert titles(app) == [HOSTILE, "RankSVM"]
     assert not any(strip["movable"] for strip in shown["strips"])
-    for strip, run_id in zip(shown["strips"], (orders_here.own, orders_here.rival), strict=True):
-        tested = Recomputed(orders_here, run_id)
+    for strip, tested in zip(shown["strips"], tests, strict=True):
         relevance, scores = tested.relevance[number - 1], tested.scores[number - 1]
         assert [frame["grade"] for frame in shown["frames"]] == relevance.tolist()
         assert scores[strip["order"]].tolist() == sorted(scores, reverse=True)
         tau, pairs = kendall_tau(relevance, scores), pair_accuracy(relevance, scores)
-        assert f"{100 * pairs:.0f}% of pairs right · Kendall tau {tau:.2f}" in strip["note"]
-        assert f"NDCG {ndcg(relevance, scores):.3f} (linear gain)" in strip["note"]
-        assert f"{ndcg(relevance, scores, gain='exponential'):.3f} (exponential)" in strip["note"]
-        different = sum(one != other for one, other in combinations(relevance.tolist(), 2))
+        gains = [ndcg(relevance, scores), ndcg(relevance, scores, gain="exponential")]
+        measured = [f"{100 * pairs:.0f}", f"{tau:.2f}", *(f"{gain:.3f}" for gain in gains)]
+        assert figures(strip["note"]) == [float(value) for value in measured], number
+        different = sum(left != right for left, right in combinations(relevance.tolist(), 2))
         assert crossings(strip, shown["frames"]) == round((1 - pairs) * different)
     samples = tested.drawn.samples[tested.drawn.sequences.sequence(number - 1)]
     years = tested.images.numbers_of("year")[samples]
     assert [frame["caption"] for frame in shown["frames"]] == [f"{year:.6g}" for year in years]
     assert (np.diff(years[shown["truth"]["order"]]) <= 0).all()
-    wrong = crossings(shown["strips"][0], shown["frames"])
-    said = " ".join(caption.value for caption in app.caption)
-    assert f"a pair in the wrong order, {wrong} of " in said
-    assert HOSTILE not in said, "markdown would read it"
+    relevance = tested.relevance[number - 1]
+    pairs = sum(left != right for left, right in combinations(relevance.tolist(), 2))
+    wrong = [crossings(shown["strips"][0], shown["frames"]), pairs]
+    assert any(figures(caption.value)[:2] == wrong for caption in app.caption), "pairs in the wrong order"
+    assert HOSTILE not in "".join(caption.value for caption in app.caption), "markdown would read it"
+
+
+def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(orders_here, open_page):
+    tests = [Recomputed(orders_here, run_id) for run_id in (orders_here.own, orders_here.rival)]
+    app = open_page("orders", sequence="2")
+    check_sequence(app, 2, tests)
     assert app.query_params["order_run"] == orders_here.own
-
-
-def test_the_means_are_over_all_test_sequences(orders_here, open_page):
-    app = open_page("orders")
-    [table] = [one.value for one in app.markdown if one.value.startswith("| |")]
-    for line, run_id in zip(table.splitlines()[2:], (orders_here.own, orders_here.rival), strict=True):
-        told = orders_here.store.run(run_id).result["test"]
-        cells = [cell.strip(" *") for cell in line.split("|")[2:6]]
-        assert cells == [f"{told[name]:.3f}" for name in NAMES]
-        tested = Recomputed(orders_here, run_id)
-        pairs = [pair_accuracy(*one) for one in zip(tested.relevance, tested.scores, strict=True)]
-        assert told["pair accuracy"] == pytest.approx(np.mean(pairs))
+    [table] = [text.value for text in app.markdown if text.value.startswith("| |")]
     assert "**" in table
+    for line, run_id, tested in zip(
+        table.splitlines()[2:], (orders_here.own, orders_here.rival), tests, strict=True
+    ):
+        measured = orders_here.store.run(run_id).result["test"]
+        cells = [cell.strip(" *") for cell in line.split("|")[2:6]]
+        assert cells == [f"{measured[name]:.3f}" for name in NAMES]
+        pairs = [pair_accuracy(*both) for both in zip(tested.relevance, tested.scores, strict=True)]
+        assert measured["pair accuracy"] == pytest.approx(np.mean(pairs))
 
-
-def test_worst_best_next_and_previous(orders_here, open_page):
-    tested = Recomputed(orders_here, orders_here.own)
-    taus = [kendall_tau(*one) for one in zip(tested.relevance, tested.scores, strict=True)]
-    app = open_page("orders")
-    for label, expected in (
+    taus = [kendall_tau(*both) for both in zip(tests[0].relevance, tests[0].scores, strict=True)]
+    for button, number in (
+        ("Previous", 1),
+        ("Next", 2),
         ("Worst", np.argmin(taus) + 1),
         ("Best", np.argmax(taus) + 1),
     ):
-        app.button(key=f"widget sequence {label}").click().run()
-        assert app.query_params["sequence"] == str(expected)
-        assert f"tau {taus[expected - 1]:.2f}" in film_of(app)["strips"][0]["note"]
-    app.number_input(key="widget sequence").set_value(2).run()
-    app.button(key="widget sequence Next").click().run()
-    assert app.query_params["sequence"] == "3"
-    app.button(key="widget sequence Previous").click().run()
-    app.button(key="widget sequence Previous").click().run()
-    assert app.query_params["sequence"] == "1"
-    assert app.button(key="widget sequence Previous").disabled
+        press(app, f"widget sequence {button}")
+        assert app.query_params["sequence"] == str(number), button
+        check_sequence(app, number, tests)
+        assert app.button(key="widget sequence Previous").disabled == (number == 1)
 
-
-def test_beside_stand_trainings_on_the_same_sequences_alone(orders_here, open_page):
-    app = open_page("orders", order_run=orders_here.own)
     beside = app.multiselect(key="widget beside")
     assert beside.value == [orders_here.rival]
     assert not any(orders_here.shorter in option for option in beside.options)
     beside.set_value([]).run()
-    assert [strip["title"] for strip in film_of(app)["strips"]] == [HOSTILE]
-    unscaled = {**DRAWING, "train": 30, "scale": "as they are"}
-    fewer = train_orders_here(orders_here.store, orders_here.key, "RankSVM", unscaled)
-    app = open_page("orders", order_run=orders_here.own, beside=fewer.id)
-    assert not app.error
-    assert [strip["title"] for strip in film_of(app)["strips"]] == [HOSTILE, "RankSVM"]
-    other = open_page("orders", order_run=orders_here.shorter)
-    shown = film_of(other)
+    assert titles(app) == [HOSTILE]
+
+    press(app, "delete runs")
+    assert orders_here.store.run(orders_here.own).deleted
+    assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"
+    assert titles(app)
+    press(app, "undo just deleted")
+    assert orders_here.store.run(orders_here.own).deleted is None
+
+
+def test_a_training_on_the_lowest_numbers_first_and_other_criteria(orders_here, open_page):
+    app = open_page("orders", order_run=orders_here.shorter)
+    shown = film_of(app)
     assert len(shown["frames"]) == 4
-    assert "the lowest first" in shown["truth"]["note"]
-    years = [float(shown["frames"][one]["caption"]) for one in shown["truth"]["order"]]
-    assert years == sorted(years)
+    years = [float(shown["frames"][frame]["caption"]) for frame in shown["truth"]["order"]]
+    assert years == sorted(years), "the lowest first"
     assert len(shown["strips"]) == 1
+    criterion = app.selectbox(key="widget criterion")
+    assert list(criterion.options) == list(orders_here.store.image_set(orders_here.key).criteria)
+    criterion.set_value("brightness").run()
+    assert not app.exception
+    assert app.button(key="widget train orders")
 
 
-def test_ones_own_order_is_moved_and_measured(orders_here, open_page, monkeypatch):
+def test_trainings_on_the_same_test_sequences_are_those_beside(orders_here):
+    store, rival = orders_here.store, orders_here.store.run(orders_here.rival)
+    settings = {**rival.settings, "drawing": {**DRAWING, "train": 30, "scale": "as they are"}}
+    fewer = store.create_run("order", settings)
+    shutil.copy(rival.scores_file, fewer.scores_file)
+    store.end_run(fewer.id, "finished", result=rival.result)
+    beside = order_models.same_sequences(store.run(orders_here.own))
+    assert [run.id for run in beside] == [fewer.id, orders_here.rival]
+
+
+def test_your_own_order_is_moved_and_measured(orders_here, open_page, monkeypatch):
     app = open_page("orders", order_view="own", sequence="2")
     shown = film_of(app)
-    assert shown["truth"] is None, "the truth is hidden until one asks for it"
+    assert shown["truth"] is None, "the truth is hidden until it is asked for"
     [own] = shown["strips"]
     assert own["movable"]
     assert sorted(own["order"]) == list(range(6))
@@ -124,30 +140,28 @@ def test_ones_own_order_is_moved_and_measured(orders_here, open_page, monkeypatc
     app.toggle[0].set_value(True).run()
     assert not app.exception
     shown = film_of(app)
-    assert [strip["title"] for strip in shown["strips"]] == ["Your order", HOSTILE, "RankSVM"]
+    assert titles(app)[1:] == [HOSTILE, "RankSVM"]
     relevance = np.array([frame["grade"] for frame in shown["frames"]])
-    scores = -np.argsort(order).astype(float)
-    assert f"Kendall tau {kendall_tau(relevance, scores):.2f}" in shown["strips"][0]["note"]
-    said = " ".join(caption.value for caption in app.caption)
-    assert f"wrong order, {crossings(shown['strips'][0] | {'order': order}, shown['frames'])} of " in said
+    tau = kendall_tau(relevance, -np.argsort(order).astype(float))
+    assert figures(shown["strips"][0]["note"])[1] == round(tau, 2)
+    wrong = crossings(shown["strips"][0] | {"order": order}, shown["frames"])
+    assert any(figures(caption.value)[:1] == [wrong] for caption in app.caption)
 
 
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
-        (None, (2, 0, 1)),
+def test_only_an_order_of_these_frames_is_your_own(monkeypatch):
+    shuffled = (2, 0, 1)
+    for sent, expected in (
+        (None, shuffled),
         ({"token": "t", "order": [0, 1, 2]}, (0, 1, 2)),
-        ({"token": "u", "order": [0, 1, 2]}, (2, 0, 1)),
-        ({"token": "t", "order": [0, 0, 2]}, (2, 0, 1)),
-        ({"token": "t", "order": ["0", 1, 2]}, (2, 0, 1)),
-        ({"token": "t", "order": 5}, (2, 0, 1)),
-        ("t", (2, 0, 1)),
-    ],
-)
-def test_only_an_order_of_these_frames_is_ones_own(monkeypatch, told, expected):
-    monkeypatch.setattr(film.st, "session_state", {"film": {"own": told}})
-    assert film.own_order("film", "t", [2, 0, 1]) == expected
-    assert film.own_order("another", "t", [2, 0, 1]) == (2, 0, 1)
+        ({"token": "u", "order": [0, 1, 2]}, shuffled),
+        ({"token": "t", "order": [0, 0, 2]}, shuffled),
+        ({"token": "t", "order": ["0", 1, 2]}, shuffled),
+        ({"token": "t", "order": 5}, shuffled),
+        ("t", shuffled),
+    ):
+        monkeypatch.setattr(film.st, "session_state", {"film": {"own": sent}})
+        assert film.own_order("film", "t", shuffled) == expected, sent
+        assert film.own_order("another", "t", shuffled) == shuffled
 
 
 def test_files_hold_all_sequences_and_this_one(orders_here):
@@ -186,119 +200,66 @@ def test_files_hold_all_sequences_and_this_one(orders_here):
 # ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", ["orders", "search_tree"])
-def test_without_numbers_one_button_draws_cars(empty_home, open_page, started, page):
-    app = open_page(page)
-    assert not app.exception
-    [button] = [one for one in app.button if one.proto.type == "primary"]
+def test_without_numbers_a_button_generates_cars(empty_home, open_page, started):
+    app = sound(open_page("orders"))
+    [button] = [button for button in app.button if button.proto.type == "primary"]
     button.click().run()
-    assert [run.kind for run in started if run.settings.get("source") == "Timeline cars"] == ["import"]
+    assert [run.kind for run in started if run.settings.get("source") == order_models.SOURCE] == ["import"]
     empty_home.end_run(started[-1].id, "failed", "no room")
     app.run()
-    assert any("no room" in one.value for one in app.error)
+    assert any("no room" in error.value for error in app.error)
 
 
-@pytest.mark.parametrize("page", ["orders", "search_tree"])
-def test_without_a_training_one_button_trains_two(orders_here, open_page, started, page):
+def test_without_a_training_a_button_trains_two_and_the_last_one_can_be_restored(
+    orders_here, open_page, started
+):
     for run in orders_here.store.runs("order"):
         orders_here.store.delete_run(run.id)
-    app = open_page(page)
-    assert not app.exception
-    before = len(started)
-    app.button(key="widget train orders").click().run()
-    begun = {run.settings["method"]: run for run in started[before:]}
+    app = sound(open_page("orders", order_run=orders_here.own, order_set=orders_here.key))
+    assert app.warning, "it was deleted"
+    press(app, "widget train orders")
+    begun = {run.settings["method"]: run for run in kinds(started, "order")}
     assert set(begun) == {"RankSVM", "MidRank"}
-    assert {run.kind for run in begun.values()} == {"order"}
     assert begun["MidRank"].settings["criterion"] == "year"
     assert begun["MidRank"].settings["drawing"] == begun["RankSVM"].settings["drawing"] == {}
+    press(app, f"widget restore {orders_here.own}")
+    assert titles(app)[0] == HOSTILE
 
 
-def test_a_new_training_has_what_was_chosen(orders_here, open_page, started):
+def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_here, open_page, started):
     app = open_page("orders", order_method="ListNet")
-    app.number_input(key="widget drawing.Sequences.length").set_value(5).run()
-    app.button(key="train orders").click().run()
-    assert not app.exception
-    settings = started[-1].settings
-    assert (settings["method"], settings["drawing"]) == ("ListNet", {"length": 5})
-    assert settings["set"] == orders_here.key
-    assert any("progress" in part.type or part.type == "button" for part in app.main), "it is watched"
-
-
-def test_a_set_with_several_criteria_asks_by_which(orders_here, open_page):
-    app = open_page("orders")
-    criterion = app.selectbox(key="widget criterion")
-    assert list(criterion.options) == list(orders_here.store.image_set(orders_here.key).criteria)
-    criterion.set_value("brightness").run()
-    assert not app.exception
-    assert app.button(key="widget train orders").label == "Train RankSVM and MidRank"
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"order_run": "aaaaaaaaaa"}, "'aaaaaaaaaa'"),
-        ({"sequence": "99"}, "expected 1 to 15"),
-        ({"criterion": "age"}, "expected one of"),
-        ({"beside": "bbbbbbbbbb"}, "expected one of"),
-    ],
-)
-def test_an_address_that_is_not_understood_is_said(orders_here, open_page, asked, said):
-    app = open_page("orders", **asked)
-    assert not app.exception
-    assert any(said in one.value.replace("\\", "") for one in app.warning)
-
-
-def test_scores_that_are_gone_or_of_another_length_are_said(orders_here, open_page):
-    run = orders_here.store.run(orders_here.own)
-    np.save(run.scores_file, np.zeros(3))
-    app = open_page("orders", order_run=run.id)
-    assert not app.exception
-    assert frame.escaped("must have 90 scores") in app.error[0].value
-
-
-def test_what_a_training_has_come_to_is_told_and_why_it_failed(orders_here, open_page, started):
-    app = open_page("orders", order_method="MidRank")
-    app.button(key="train orders").click().run()
-    run = started[-1]
+    app.number_input(key="widget drawing.Sequences.length").set_value(5)
+    press(app, "train orders")
+    [run] = kinds(started, "order")
+    assert (run.settings["method"], run.settings["drawing"]) == ("ListNet", {"length": 5})
+    assert run.settings["set"] == orders_here.key
     Report(run.events_file).iteration(ProgressEvent(7, 10.0, 9.0, 0.1, 1, round=2))
     app.run()
-    assert "Now ranker 2, iteration 7, proven within 10% of the best" in [
-        caption.value for caption in app.caption
-    ]
-    assert film_of(app)["strips"], "what is there can be looked at meanwhile"
+    assert app.get("progress")
+    assert [2, 7, 10] in [figures(caption.value) for caption in app.caption], "ranker, iteration, gap"
+    assert film_of(app)["strips"], "what exists can be looked at meanwhile"
     orders_here.store.end_run(run.id, "failed", "ran out of *memory*")
-    app.run()
-    assert not app.exception
+    sound(app.run())
     assert "ran out of \\*memory\\*" in app.error[0].value
     assert film_of(app)["strips"]
 
 
-def test_a_training_of_orders_is_named_deleted_and_brought_back(orders_here, open_page):
-    app = open_page("orders", order_run=orders_here.own)
-    app.button(key="star runs").click().run()
-    assert app.selectbox(key="widget order_run").options[0].startswith("★ ")
-    app.button(key="delete runs").click().run()
-    assert not app.exception
-    assert orders_here.store.run(orders_here.own).deleted
-    assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"
-    assert len(film_of(app)["strips"]) >= 1
-    app.button(key="undo just deleted").click().run()
-    assert not app.exception
-    assert orders_here.store.run(orders_here.own).deleted is None
+def test_addresses_that_are_not_understood_are_reported(orders_here, open_page):
+    wrong = {"order_run": "aaaaaaaaaa", "sequence": "99", "criterion": "age", "beside": "bbbbbbbbbb"}
+    app = sound(open_page("orders", **wrong))
+    warnings = "\n".join(warning.value for warning in app.warning)
+    assert all(value in warnings for value in wrong.values())
+    assert titles(app)
 
 
-def test_the_last_training_of_orders_can_be_brought_back(orders_here, open_page):
-    for run in orders_here.store.runs("order"):
-        orders_here.store.delete_run(run.id)
-    app = open_page("orders", order_set=orders_here.key)
-    assert not app.exception
-    app.button(key=f"widget restore {orders_here.own}").click().run()
-    assert not app.exception
-    assert film_of(app)["strips"][0]["title"] == HOSTILE
-
-
-def test_the_address_of_a_deleted_training_of_orders_says_so(orders_here, open_page):
-    orders_here.store.delete_run(orders_here.own)
-    app = open_page("orders", order_run=orders_here.own)
-    assert not app.exception
-    assert any("that training of orders was deleted" in warning.value for warning in app.warning)
+def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here):
+    run = orders_here.store.run(orders_here.own)
+    np.save(run.scores_file, np.zeros(3))
+    with pytest.raises(cache.Gone) as caught:
+        cache.ordered(run)
+    assert {90, 3} <= set(figures(str(caught.value)))
+    for kind in ("study", "order"):
+        if kind == "order":
+            orders_here.store.delete_run(run.id)
+        with pytest.raises(ValueError, match=run.called):
+            run_choice.of_kind(run.id, kind, "what the page shows")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from math import comb
 
 import numpy as np
 from handed_out import every_step
+from reading import charts_of, choose, figures, press, sound, text_of
 from test_start import strips_of
 
 from pages.parts import keys, lessons
@@ -15,80 +15,52 @@ from ranking.inference import most_violated_ranking
 from ranking.inference_steps import Problem, trace_of
 from ranking.ranked import Ranking
 
-LESSON = lessons.VIOLATED
+LESSON = lessons.WHY_AP  # the home of the first lesson, which has the training of this one
 
 
-def few_of(store):
-    [run] = store.runs("train")
-    images = store.image_set(run.settings["set"])
+def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(taught, open_page):
+    [run] = [run for run in taught.runs("train") if run.settings["method"] == "AP-SVM"]
+    images = taught.image_set(run.settings["set"])
     rows = np.flatnonzero(images.test)
-    ranked = Ranking.of(rows, images.relevance(lessons.VIOLATED.query)[rows], np.load(run.scores_file)[rows])
-    return images, handful(images, ranked)
-
-
-def said(app):
-    return "\n".join(element.value for element in (*app.markdown, *app.caption))
-
-
-def test_the_worst_mistake_is_the_best_of_all_points(taught, open_page):
-    app = open_page("violated_lesson")
-    assert not app.exception
-    images, few = few_of(taught)
-    found = most_violated_ranking(few.scores, few.relevant)
-    problem = Problem.of(few.scores, few.relevant)
-    assert (
-        f"**The most violated ranking**: score {found.objective - found.loss:.3f} + loss {found.loss:.3f}"
-        in said(app)
-    )
-    orders = [[item["id"] for item in strip["items"]] for strip in strips_of(app)]
-    assert len(orders) == 3
-    expected = images.ids[few.rows[problem.order_of(trace_of(problem, "greedy").ranks)]]
-    assert orders[2] == [str(one) for one in expected]
-    assert orders[1] == [str(one) for one in images.ids[few.rows]], "by score"
-    [chart] = app.get("plotly_chart")
-    points = json.loads(chart.proto.spec)["data"][0]
-    assert f"{comb(8, 3)} ± patterns" in said(app)
-    assert "40,320 orders" in said(app)
-    assert points["mode"] == "markers"
-
-
-def test_each_image_has_its_best_rank(taught, open_page):
-    app = open_page("violated_lesson", violated_step="2")
-    assert not app.exception
-    _, few = few_of(taught)
-    ranks = trace_of(Problem.of(few.scores, few.relevant), "greedy").ranks
-    [strip] = strips_of(app)
-    assert [item["right"] for item in strip["items"]] == [f"rank {rank}" for rank in ranks]
-    assert f"best ranks, {', '.join(map(str, ranks))}, never fall" in said(app)
-
-
-def test_halving_goes_as_far_as_the_slider(taught, open_page):
-    app = open_page("violated_lesson", violated_step="3", look="2")
-    assert not app.exception
-    assert app.slider(key="widget look").value == 2
-    assert "are settled after 2 looks" in said(app)
-    app.slider(key="widget look").set_value(0).run()
-    assert "Nothing is known yet" in said(app)
-
-
-def test_in_the_end_operations_are_compared_and_ways_lead_on(taught, open_page):
-    app = open_page("violated_lesson", violated_step="4")
-    assert not app.exception
-    [run] = taught.runs("train")
-    app.button(key="widget own scores").click().run()
-    assert not app.exception
-    assert app.query_params["run"] == run.id
-    assert "How is it found?" in said(app)
-
-
-def test_the_handful_has_both_kinds_from_the_top(taught):
-    _, few = few_of(taught)
+    relevance = images.relevance(lessons.VIOLATED.query)[rows]
+    few = handful(images, Ranking.of(rows, relevance, np.load(run.scores_file)[rows]))
     assert np.count_nonzero(few.relevant) == FEW_RELEVANT
     assert len(few.scores) == FEW_RELEVANT + FEW_IRRELEVANT
     assert (np.diff(few.scores) <= 0).all()
+    found, problem = most_violated_ranking(few.scores, few.relevant), Problem.of(few.scores, few.relevant)
+    ranks = trace_of(problem, "greedy").ranks
 
+    app = sound(open_page("violated_lesson", look="2"))
+    orders = [[item["id"] for item in strip["items"]] for strip in strips_of(app)]
+    assert len(orders) == 3
+    assert orders[1] == [str(name) for name in images.ids[few.rows]], "by score"
+    assert orders[2] == [str(name) for name in images.ids[few.rows[problem.order_of(ranks)]]]
+    assert f"{found.objective - found.loss:.3f} + loss {found.loss:.3f}" in text_of(app)
+    assert {comb(8, 3), 40_320} <= set(figures(text_of(app))), "patterns, and orders"
+    assert charts_of(app)[0]["data"][0]["mode"] == "markers"
 
-def test_the_lesson_is_one_file_to_hand_out(taught, open_page):
-    text = every_step(open_page("violated_lesson", violated_step="2", look="2"), keys.VIOLATED_STEP, 4)
-    assert "Medians that were looked at: <b>2</b>" in text
-    assert text.count('class="chart"') == 4, "a chart a step"
+    press(app, "next step")
+    [strip] = strips_of(app)
+    assert [figures(item["right"]) for item in strip["items"]] == [[rank] for rank in ranks]
+    assert ", ".join(map(str, ranks)) in text_of(app)
+    text = every_step(app, keys.VIOLATED_STEP, 4)
+    assert "<b>2</b>" in text, "the medians that were evaluated"
+    assert text.count('class="chart"') == 4, "a chart for each step"
+
+    press(app, "next step")
+    trained = np.flatnonzero(~images.test)
+    whole = Problem.of(
+        np.load(run.scores_file)[trained], images.relevance(lessons.VIOLATED.query)[trained] > 0
+    )
+    halves = trace_of(whole, "select")
+    for done in (2, 0):
+        low, high = halves.bounds_after(done, whole.highest)
+        settled = [np.count_nonzero(low == high), len(low), done, len(halves.steps)]
+        assert app.slider(key="widget look").value == done
+        assert figures(app.caption[-1].value)[-4:] == settled, done
+        choose(app.slider, "look", 0)
+
+    press(app, "next step")
+    press(app, "widget own scores")
+    assert app.query_params["run"] == run.id
+    assert app.title[0].value == "Most violated ranking"

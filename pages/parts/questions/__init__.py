@@ -82,7 +82,7 @@ def _is_named(told: object) -> bool:
     """Whether the browser can be told which of its events it is."""
     if not isinstance(told, Mapping):
         return False
-    return all(CHECKS[name](told.get(name)) for name in ("session", "number"))
+    return all(CHECKS[name][1](told.get(name)) for name in ("session", "number"))
 
 
 def sent_before(key: str) -> Sent:
