@@ -12,7 +12,6 @@ them longer.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from pages import browsing, row, serving, stand_in_for_bundled_sets
 from ranking import worker
@@ -131,10 +130,10 @@ def measured(page: Page, home: Path, store: Store, rounds: int, images: int) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=25, help="how many keys are measured (default: 25)")
-    parser.add_argument("--images", type=int, default=200, help="how many scenes are drawn (default: 200)")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=25, help="how many keys are measured (default: 25)")
+    arguments.add_argument("--images", type=int, default=200, help="how many scenes are drawn (default: 200)")
+    options = options_of(arguments, rounds=2, images=12)
     before, begun = os.getloadavg()[0], time.perf_counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
         page.add_init_script(WATCH)

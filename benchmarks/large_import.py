@@ -12,7 +12,6 @@ way: how long until it has stopped, and until nothing of it is left, by the byte
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import io
@@ -29,7 +28,7 @@ import numpy as np
 import psutil
 from PIL import Image, ImageDraw
 from streamlit_tab import Tab
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from pages import Server, serving, stand_in_for_bundled_sets
 from ranking.run import ENDED, Run
@@ -249,13 +248,11 @@ async def measure(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--images", type=int, default=10_000)
-    parser.add_argument("--quick", action="store_true", help="300 images")
-    parser.add_argument("--zip", type=Path, help="a file to import instead, as one that was made before")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--images", type=int, default=10_000)
+    arguments.add_argument("--quick", action="store_true", help="300 images")
+    arguments.add_argument("--zip", type=Path, help="a file to import instead, as one that was made before")
+    options = options_of(arguments, images=60)
     images = 300 if options.quick else options.images
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         place, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"

@@ -20,7 +20,6 @@ features and puts them side by side, the second finds that done.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import re
 import statistics
@@ -31,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from streamlit_tab import Tab
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from pages import FEATURES, browsing, fill, grid_figures, serving, stand_in_for_bundled_sets
 from ranking import jobs
@@ -232,16 +231,14 @@ def row(what: str, must: float, seconds: list[float]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--samples", type=int, default=100_000)
-    parser.add_argument(
+    arguments = parser(__doc__)
+    arguments.add_argument("--samples", type=int, default=100_000)
+    arguments.add_argument(
         "--rounds", type=int, default=7, help="how often each page is opened, and each thing done"
     )
-    parser.add_argument("--browser", action="store_true", help="in Chromium too")
-    parser.add_argument("--quick", action="store_true", help="5,000 samples, twice")
-    options = parser.parse_args()
+    arguments.add_argument("--browser", action="store_true", help="in Chromium too")
+    arguments.add_argument("--quick", action="store_true", help="5,000 samples, twice")
+    options = options_of(arguments, samples=1_000, rounds=1)
     samples, rounds = (5_000, 2) if options.quick else (options.samples, options.rounds)
     print(f"{machine()}; {samples:,} samples\n")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -18,7 +18,6 @@ that is started again goes on.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import difflib
 import json
@@ -319,18 +318,16 @@ def run(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--at", default=FIRST, help="the commit whose files the mutants are drawn from")
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of tests that a mutant meets")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--durations", type=Path, default=Path("durations.txt"))
-    parser.add_argument("--out", type=Path, default=Path("mutants.json"))
-    parser.add_argument("--list", action="store_true", help="print the mutants and run none")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--at", default=FIRST, help="the commit whose files the mutants are drawn from")
+    arguments.add_argument("--count", type=int, default=300)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--seconds", type=float, default=60.0, help="of tests that a mutant meets")
+    arguments.add_argument("--processes", type=int, default=2)
+    arguments.add_argument("--durations", type=Path, default=Path("durations.txt"))
+    arguments.add_argument("--out", type=Path, default=Path("mutants.json"))
+    arguments.add_argument("--list", action="store_true", help="print the mutants and run none")
+    options = options_of(arguments, count=1, seconds=5.0, processes=1)
     mutants = draw(options.at, options.count, options.seed)
     if options.list:
         print("\n".join(mutant.name for mutant in mutants))

@@ -11,7 +11,6 @@ listed apart. Figures are medians, with the least beside them, for a busy machin
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import io
 import os
@@ -32,7 +31,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import Query, jobs, make_method
 from ranking.datasets import bundled_names
@@ -372,10 +371,10 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9, help="how often each is measured (default: 9)")
-    parser.add_argument("--quick", action="store_true", help="without the set of 100,000 samples")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=9, help="how often each is measured (default: 9)")
+    arguments.add_argument("--quick", action="store_true", help="without the set of 100,000 samples")
+    options = options_of(arguments, rounds=1, sizes=[200])
     sizes = [SMALL] if arguments.quick else [SMALL, LARGE]
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:

@@ -11,7 +11,6 @@ with fewer than two images are left out; the seconds are those of both stages of
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import shutil
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.folder import content_key
@@ -128,13 +127,11 @@ def row(name: str, one: Brought, other: Brought) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = parser(__doc__)
     beside = os.environ.get("RANKING_REAL_DATA", str(ROOT.parent / "shared" / "data"))
-    parser.add_argument("folder", type=Path, nargs="?", default=Path(beside))
-    parser.add_argument("--deepest", type=int, default=6, help="levels of folders below it")
-    options = parser.parse_args()
+    arguments.add_argument("folder", type=Path, nargs="?", default=Path(beside))
+    arguments.add_argument("--deepest", type=int, default=6, help="levels of folders below it")
+    options = options_of(arguments, most=1)
     rows, notes, alike = [], [], True
     for folder in folders_with_images(options.folder, options.deepest):
         name = folder.relative_to(options.folder.parent).as_posix()

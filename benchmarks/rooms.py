@@ -13,7 +13,6 @@ follows. At the end each room must hold its own trainings and answers, and nothi
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import random
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlit_tab import Tab
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from pages import serving, stand_in_for_bundled_sets
 from ranking import worker
@@ -202,14 +201,12 @@ def row(what: str, seconds: list[float]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--browsers", type=int, default=30)
-    parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
-    parser.add_argument("--quick", action="store_true", help="three browsers, for a quarter of a minute")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--browsers", type=int, default=30)
+    arguments.add_argument("--minutes", type=float, default=3.0)
+    arguments.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
+    arguments.add_argument("--quick", action="store_true", help="three browsers, for a quarter of a minute")
+    options = options_of(arguments, browsers=2, minutes=0.05, pause=0.5)
     browsers, minutes = (3, 0.25) if options.quick else (options.browsers, options.minutes)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         class_room = new_name()
