@@ -1,6 +1,6 @@
 """Does anything that a stranger brings take the server down, write where it must not, or take the machine's memory?
 
-    python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--brought 200] [--quick]
+    python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--brought 200]
 
 Good files of every kind that is read are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
 imported as a person's would be (`fuzz_bringing.py`), in processes that have a worker's limit of memory.
@@ -158,6 +158,7 @@ def run(options: argparse.Namespace, top: Path) -> list[Told]:
             one = Told(kind.name)
             told.append(one)
             files = options.files if options.only else round(options.files * kind.share / shares)
+            files = options.each or files
             for start in range(options.first, options.first + files, CHUNK):
                 stop, home = min(start + CHUNK, options.first + files), top / "home" / f"{place}-{start}"
                 waiting.append(pool.submit(feed, one, place, start, stop, options, home))
@@ -252,11 +253,9 @@ def arguments() -> argparse.Namespace:
     arguments.add_argument(
         "--coverage-guided", type=int, default=0, metavar="SECONDS", help="with Atheris, for so long a kind"
     )
-    arguments.add_argument("--quick", action="store_true", help="2,000 files, 4 to a server")
-    options = options_of(arguments, TODO)
+    arguments.add_argument("--each", type=int, default=0, help="as many of every kind, in place of --files")
+    options = options_of(arguments, each=2, brought=0)
     options.program = WORKER
-    if options.quick:
-        options.files, options.brought = 2_000, 4
     return options
 
 

@@ -133,12 +133,12 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--rounds", type=int, default=25, help="how many keys are measured (default: 25)")
     arguments.add_argument("--images", type=int, default=200, help="how many scenes are drawn (default: 200)")
-    options = options_of(arguments, rounds=2, images=12)
+    options = options_of(arguments, rounds=2, images=50)
     before, begun = os.getloadavg()[0], time.perf_counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
         page.add_init_script(WATCH)
         home = Path(folder) / "home"
-        rows = measured(page, home, Store(home), arguments.rounds, arguments.images)
+        rows = measured(page, home, Store(home), options.rounds, options.images)
     print(
         f"{machine()}; load {before:.1f} before, {os.getloadavg()[0]:.1f} after; {time.perf_counter() - begun:.0f} s\n"
     )

@@ -57,7 +57,6 @@ from ranking.methods.label_prediction import LabelPrediction
 LABELS, K, CORE = 93, 12, 5
 QUESTIONS = (0, 1, 5, 10)
 MODELS = ("Independent p@k", "C-star p@k")
-C = 100.0
 
 
 def star(generator: np.random.Generator, labels: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -228,11 +227,11 @@ def label_scenes(count: int) -> LabelSet:
 SETS: dict[str, Callable[[int], LabelSet | None]] = {"label scenes": label_scenes, "Corel5k": corel5k}
 
 
-def show_training(images: LabelSet, title: str) -> None:
+def show_training(images: LabelSet, title: str, penalty: float) -> None:
     training = images.part(~images.test)
     rows = []
     for name in MODELS:
-        method, start = make_method(name, C=C), time.process_time()
+        method, start = make_method(name, C=penalty), time.process_time()
         method.fit(training)
         seconds, proven = time.process_time() - start, method.certificate
         rows.append(
@@ -240,7 +239,7 @@ def show_training(images: LabelSet, title: str) -> None:
              str(proven.iterations), f"{seconds:.1f}", f"{proven.seconds:.1f}"]
         )  # fmt: skip
     (count, columns), labels = training.features.shape, len(training.names)
-    print(f"\nTraining on {title}, {count:,} x {columns}, {labels} labels, C = {C:g}\n")
+    print(f"\nTraining on {title}, {count:,} x {columns}, {labels} labels, C = {penalty:g}\n")
     print(table(["method", "primal", "dual", "gap", "rounds", "processor s", "wall s"], rows))
 
 
@@ -274,7 +273,9 @@ def reference_rows(images: LabelSet, fold: np.ndarray) -> list[list[str]]:
     return rows
 
 
-def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], strategies: list[str]) -> None:
+def show_folds(
+    images: LabelSet, title: str, folds: int, penalty: float, unaries: list[str], strategies: list[str]
+) -> None:
     fold = np.random.default_rng(0).permutation(len(images)) % folds
     rows = reference_rows(images, fold)
     for unary in unaries:
@@ -283,7 +284,7 @@ def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], str
             found: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
             for number in range(folds):
                 training, test = images.part(fold != number), images.part(fold == number)
-                method = make_method(name, C=C, unary=unary).fit(training)
+                method = make_method(name, C=penalty, unary=unary).fit(training)
                 for strategy in strategies:
                     if strategy not in strategies_for(len(method.core)):
                         continue
@@ -299,7 +300,7 @@ def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], str
         rows.append(
             [unary, "C-star less independent", strategies[0], *(f"{value:+.2f}" for value in gain), ""]
         )
-        print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {C:g}\n")
+        print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {penalty:g}\n")
         header = [
             "scores",
             "model",
@@ -322,9 +323,11 @@ def main() -> None:
     arguments.add_argument("--folds", type=int, default=5)
     arguments.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
     arguments.add_argument("--strategies", nargs="+", default=["closest maxima"])
+    arguments.add_argument("--C", type=float, default=100.0, help="of training")
     options = options_of(
-        arguments, largest=2, batch=40, models=2, images=50, sets=["label scenes"], folds=2, unary=["linear"]
-    )
+        arguments, largest=2, batch=40, models=2, images=50, sets=["label scenes"], folds=2, unary=["linear"],
+        C=0.1,
+    )  # fmt: skip
     print(machine())
     generator = np.random.default_rng(0)
     if "inference" in options.part:
@@ -337,9 +340,9 @@ def main() -> None:
             print(f"\n{title} is not there: training and folds on it are left out")
             continue
         if "training" in options.part:
-            show_training(images, title)
+            show_training(images, title, options.C)
         if "folds" in options.part:
-            show_folds(images, title, options.folds, options.unary, options.strategies)
+            show_folds(images, title, options.folds, options.C, options.unary, options.strategies)
 
 
 if __name__ == "__main__":

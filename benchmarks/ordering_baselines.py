@@ -297,13 +297,14 @@ def cars_of(seed: int, images: int, count: int) -> tuple[Splits, SequenceSet, Se
 # ---------------------------------------------------------------------------------------------------------
 
 
-def speed(count: int, rounds: int) -> None:
-    """count: sequences of 20."""
+def speed(pools: Sequence[int], count: int, rounds: int) -> None:
+    """pools: how many samples there are; count: sequences of 20 of them."""
     from liblinear.liblinearutil import parameter, problem, train
 
     rng = np.random.default_rng(0)
     lines = []
-    for pool, columns in ((2_000, 128), (20_000, 128)):
+    columns = 128
+    for pool in pools:
         features = rng.normal(size=(pool, columns))
         features /= np.linalg.norm(features, axis=1, keepdims=True)
         height = features @ rng.normal(size=columns) + 0.5 * rng.normal(size=pool)
@@ -435,18 +436,19 @@ def main() -> None:
     )
     arguments.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     arguments.add_argument("--rounds", type=int, default=5, help="of timing")
+    arguments.add_argument("--pools", nargs="+", type=int, default=[2_000, 20_000], help="speed: samples")
     arguments.add_argument("--pairs", type=int, default=10_000, help="speed: sequences of 20")
     arguments.add_argument("--attributes", type=int, default=11, help="of public figures, the first")
     arguments.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], help="of sets of cars")
     arguments.add_argument("--images", type=int, default=800, help="in a set of cars")
     arguments.add_argument("--examples", nargs="+", choices=METHODS, default=METHODS, help="on LightGBM's example")
     options = options_of(
-        arguments, sequences=20, tests=20, attributes=1, cars=20, seeds=[0], images=200, rounds=1, pairs=100,
+        arguments, sequences=20, tests=20, attributes=1, cars=20, seeds=[0], images=200, rounds=1, pools=[200], pairs=50,
         methods=["SVR", "RankSVM", "LambdaMART"], examples=["LambdaMART"],
     )  # fmt: skip
     print(machine() + "\n")
     if "speed" in options.part:
-        speed(options.pairs, options.rounds)
+        speed(options.pools, options.pairs, options.rounds)
     if "lightgbm" in options.part:
         lightgbm_example(options.examples)
     if "public-figures" in options.part:

@@ -1,6 +1,6 @@
 """How long does one wait where thirty people work on one server, each in a room of their own?
 
-    python benchmarks/rooms.py [--browsers 30] [--minutes 3] [--pause 3] [--quick]
+    python benchmarks/rooms.py [--browsers 30] [--minutes 3] [--pause 3]
 
 A server with rooms is started on a home of its own, which is deleted afterwards. Its class room holds the drawn scenes
 with a training, and 200 label scenes with a ranker of labels. Each of the browsers enters a room of its own, begins two
@@ -43,14 +43,14 @@ PAGES = ("", "image_sets", "train", "compare", "sample_graph")
 QUESTIONS = "widget questions"
 
 
-def fill(server: Rooms, name: str) -> tuple[str, str, str, str]:
+def fill(server: Rooms, name: str, count: int) -> tuple[str, str, str, str]:
     """The class room: the drawn scenes with a training, label scenes with a ranker of labels; keys and ids of these."""
     store, folder = Store(server.make(name)), ready_made_folder()
     if folder is None:
         raise RuntimeError("the scenes of data/action_figures are not there; run this in a checkout")
     figures = store.adopt(folder, "Action figures")
     with tempfile.TemporaryDirectory() as scratch:
-        build_image_set(make_source("Label scenes", images=200), Path(scratch) / "set", lambda *_: None)
+        build_image_set(make_source("Label scenes", images=count), Path(scratch) / "set", lambda *_: None)
         scenes = store.adopt(Path(scratch) / "set", "Label scenes")
     trained = here(store, "train", asked(figures, QUERIES[0], 1.0), worker.train)
     labels = {"set": scenes, "features": [["HOG", {}]], "method": "C-star p@k", "min_images": 5}
@@ -205,14 +205,14 @@ def main() -> None:
     arguments.add_argument("--browsers", type=int, default=30)
     arguments.add_argument("--minutes", type=float, default=3.0)
     arguments.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
-    arguments.add_argument("--quick", action="store_true", help="three browsers, for a quarter of a minute")
-    options = options_of(arguments, browsers=2, minutes=0.05, pause=0.5)
-    browsers, minutes = (3, 0.25) if options.quick else (options.browsers, options.minutes)
+    arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the class room")
+    options = options_of(arguments, browsers=2, minutes=0.05, pause=0.5, scenes=50)
+    browsers, minutes = options.browsers, options.minutes
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         class_room = new_name()
         os.environ |= {"RANKING_HOME": folder, "RANKING_ROOMS": "on", CLASS_ROOM: class_room}
         rooms = Rooms(folder)
-        lent = fill(rooms, class_room)
+        lent = fill(rooms, class_room, options.scenes)
         stand_in_for_bundled_sets(Store(rooms.bundled))
         with serving(Path(folder)) as server:
             people = [Person(number, server.url, lent, options.pause) for number in range(browsers)]
@@ -233,7 +233,7 @@ def main() -> None:
     )
     print(f"crossed from room to room, lost, or failed: {len(mishaps)}", *mishaps, sep="\n")
     every = [second for person in people for seconds in person.seconds.values() for second in seconds]
-    if mishaps or statistics.median(every) > MUST:
+    if mishaps or (statistics.median(every) > MUST and not options.smoke):
         raise SystemExit(f"the median must be at most {MUST} s, and nothing may cross")
 
 
