@@ -229,7 +229,9 @@ def main() -> None:
     arguments.add_argument(
         "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="trained on shards"
     )
-    options = options_of(arguments, rounds=1, images=30, samples=600, features=50, methods=["AP-SVM"])
+    options = options_of(
+        arguments, part="experiment", rounds=1, images=30, samples=600, features=50, methods=["AP-SVM"]
+    )
     print(machine())
     if options.part != "shards":
         grids = SMOKE_SETTINGS if options.smoke else GRIDS

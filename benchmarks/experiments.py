@@ -143,7 +143,9 @@ def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], 
             assert process.stderr is not None
             process.stderr.readline()  # it has begun: kills are to fall into its work
             try:
-                code = process.wait(generator.uniform(0.0, 4.0 * seconds / max(kills, 4)) if done < kills else None)
+                code = process.wait(
+                    generator.uniform(0.0, 4.0 * seconds / max(kills, 4)) if done < kills else None
+                )
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

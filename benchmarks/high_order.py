@@ -173,7 +173,9 @@ def main() -> None:
     arguments.add_argument("--patience", type=float, default=20.0, help="seconds that a solver is given")
     arguments.add_argument("--images", type=int, default=2424)
     arguments.add_argument("--features", type=int, default=2916, help="of a sample")
-    arguments.add_argument("--affinities", type=int, default=2404, help="of a pair, at most as many as features")
+    arguments.add_argument(
+        "--affinities", type=int, default=2404, help="of a pair, at most as many as features"
+    )
     options = options_of(arguments, patience=0.5, images=100, features=60, affinities=40)
     of = data(options.seed, options.images, options.features, options.affinities)
     frank_wolfe(of, 0.1, 1.0, 0.5, 60.0)  # compiles

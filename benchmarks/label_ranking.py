@@ -133,7 +133,9 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
     best_top_ks(unary, core, interactions, K)
     start = time.perf_counter()
     best_top_ks(unary, core, interactions, K)
-    print(f"\n{len(unary) / (time.perf_counter() - start):,.0f} images a second in {parts} threads (wall clock)")
+    print(
+        f"\n{len(unary) / (time.perf_counter() - start):,.0f} images a second in {parts} threads (wall clock)"
+    )
     prediction = LabelPrediction(unary[:1], core, interactions, np.full(1, K), np.zeros((1, LABELS), np.int8))
     seconds = processor_seconds(lambda: next_questions(prediction, closest_maxima), 101)
     print(f"next question for one image, all {LABELS} labels, C = {CORE}: {1e3 * seconds:.3f} ms")

@@ -146,12 +146,16 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=9)
     arguments.add_argument("--images", type=int, default=2424)
     arguments.add_argument("--samples", type=int, default=3347, help="of one component")
-    arguments.add_argument("--edges", type=int, default=30_000, help="of one component, where they are random")
+    arguments.add_argument(
+        "--edges", type=int, default=30_000, help="of one component, where they are random"
+    )
     options = options_of(arguments, rounds=1, images=100, samples=290, edges=2_600)
     size = options.samples, options.edges
     rows = images("boxes of images", boxes(options.images, np.random.default_rng(0)), options.rounds)
     one_component("grid", 0.03, size)  # compiles
-    rows += [one_component(name, strength, size) for name, several in STRENGTHS.items() for strength in several]
+    rows += [
+        one_component(name, strength, size) for name, several in STRENGTHS.items() for strength in several
+    ]
     cells = bccd(options.images)
     if cells is not None:
         rows += images("BCCD", cells, options.rounds)

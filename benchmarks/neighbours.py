@@ -144,6 +144,9 @@ def main() -> None:
     arguments.add_argument("--processes", type=int, default=2)
     options = options_of(arguments, images=60, queries=["walking", "running"])
     print(machine() + "\n")
+    if options.voc and not Path(options.voc).is_dir():
+        print(f"All is left out: there is no folder {options.voc}.")
+        return
     source = (
         make_source("PASCAL VOC", folder=options.voc)
         if options.voc

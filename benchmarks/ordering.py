@@ -173,7 +173,8 @@ def show_training(generator: np.random.Generator, options: argparse.Namespace) -
                 f"{proven.relative_gap:.1%}",
             ]
         )
-    print(f"\nTraining on {len(sequences):,} sequences of 8, lengths 3 to 8, {2 * each:,} subsequences each, 500 features\n")
+    size = f"{len(sequences):,} sequences of 8, lengths 3 to 8, {2 * each:,} subsequences each, 500 features"
+    print(f"\nTraining on {size}\n")
     print(table(["representation", "seconds", "of it SDCA", "iterations", "gap"], rows))
 
 

@@ -441,10 +441,12 @@ def main() -> None:
     arguments.add_argument("--attributes", type=int, default=11, help="of public figures, the first")
     arguments.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], help="of sets of cars")
     arguments.add_argument("--images", type=int, default=800, help="in a set of cars")
-    arguments.add_argument("--examples", nargs="+", choices=METHODS, default=METHODS, help="on LightGBM's example")
+    arguments.add_argument(
+        "--examples", nargs="+", choices=METHODS, default=METHODS, help="on LightGBM's example"
+    )
     options = options_of(
-        arguments, sequences=20, tests=20, attributes=1, cars=20, seeds=[0], images=200, rounds=1, pools=[200], pairs=50,
-        methods=["SVR", "RankSVM", "LambdaMART"], examples=["LambdaMART"],
+        arguments, sequences=20, tests=20, attributes=1, cars=20, seeds=[0], images=200, rounds=1, pools=[200],
+        pairs=50, methods=["SVR", "RankSVM", "LambdaMART"], examples=["LambdaMART"],
     )  # fmt: skip
     print(machine() + "\n")
     if "speed" in options.part:

@@ -171,7 +171,7 @@ def some_method(settings: dict[str, Any]) -> Any:
 def write_set(folder: Path, samples: int, title: str) -> None:
     """Photographs of noise and shapes, of which POOL differ: what a page has to read is as large as ever."""
     generator = np.random.default_rng(0)
-    pool = [photograph(generator) for _ in range(POOL)]
+    pool = [photograph(generator) for _ in range(min(POOL, samples // BOXES))]
     boxes = [(SIDE * n // 2, 0, SIDE * n // 2 + SIDE, SIDE) for n in range(BOXES)]
     crops = [[thumbnail(picture.crop(box), CROP_SIDE) for box in boxes] for picture, _ in pool]
     small = [thumbnail(picture, IMAGE_SIDE) for picture, _ in pool]
@@ -351,9 +351,7 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
             found = grid_figures(page, server.url, run, rounds)
             first = size == sizes[0]
             rerun = "<= 0.15 s" if first else "<= 0.25 s"
-            rows.append(
-                row(f"{size:,}: 200 thumbnails, in view", "<= 0.6 s" if first else "", found["come"])
-            )
+            rows.append(row(f"{size:,}: 200 thumbnails, in view", "<= 0.6 s" if first else "", found["come"]))
             rows.append(row(f"{size:,}: the same in a new tab", "", found["new"]))
             rows.append(row(f"{size:,}: click on a thumbnail, answered", rerun, found["click"]))
             if first:
@@ -374,9 +372,13 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--rounds", type=int, default=9, help="how often each is measured (default: 9)")
     arguments.add_argument(
-        "--samples", nargs="+", type=int, default=[5_000, 100_000], help="of the sets; all is done with the first"
+        "--samples",
+        nargs="+",
+        type=int,
+        default=[5_000, 100_000],
+        help="of the sets; all is done with the first",
     )
-    options = options_of(arguments, rounds=1, samples=[400])
+    options = options_of(arguments, rounds=1, samples=[800])
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
         home = Path(folder) / "home"
