@@ -22,7 +22,7 @@ test: $(VENV)/test.stamp
 	$(BIN)/pytest $(PARALLEL)
 
 # What takes long: walks in a browser, kills, fuzzing, a million scores, interpreted kernels.
-test-slow: $(VENV)/test.stamp
+test-slow: $(VENV)/test.stamp $(VENV)/bench.stamp
 	$(BIN)/pytest $(PARALLEL) tests/slow
 
 # The tests of `make test`, a sixth slower: which lines of the package do they run? Fails below 95%.

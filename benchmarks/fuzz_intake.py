@@ -158,7 +158,6 @@ def run(options: argparse.Namespace, top: Path) -> list[Told]:
             one = Told(kind.name)
             told.append(one)
             files = options.files if options.only else round(options.files * kind.share / shares)
-            files = options.each or files
             for start in range(options.first, options.first + files, CHUNK):
                 stop, home = min(start + CHUNK, options.first + files), top / "home" / f"{place}-{start}"
                 waiting.append(pool.submit(feed, one, place, start, stop, options, home))
@@ -253,8 +252,8 @@ def arguments() -> argparse.Namespace:
     arguments.add_argument(
         "--coverage-guided", type=int, default=0, metavar="SECONDS", help="with Atheris, for so long a kind"
     )
-    arguments.add_argument("--each", type=int, default=0, help="as many of every kind, in place of --files")
-    options = options_of(arguments, each=2, brought=0)
+    # A process for each kind takes seconds to begin; tests/slow/test_fuzzing.py has some files of all kinds.
+    options = options_of(arguments, only="XML of", files=10, brought=0)
     options.program = WORKER
     return options
 

@@ -328,7 +328,7 @@ def main() -> None:
     arguments.add_argument("--C", type=float, default=100.0, help="of training")
     options = options_of(
         arguments, largest=2, batch=40, models=2, images=50, sets=["label scenes"], folds=2, unary=["linear"],
-        C=0.1,
+        C=0.01,
     )  # fmt: skip
     print(machine())
     generator = np.random.default_rng(0)
