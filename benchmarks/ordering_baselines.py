@@ -445,8 +445,8 @@ def main() -> None:
         "--examples", nargs="+", choices=METHODS, default=METHODS, help="on LightGBM's example"
     )
     options = options_of(
-        arguments, sequences=20, tests=20, attributes=1, cars=20, seeds=[0], images=200, rounds=1, pools=[200],
-        pairs=50, methods=["SVR", "RankSVM", "LambdaMART"], examples=["LambdaMART"],
+        arguments, sequences=10, tests=20, attributes=1, cars=10, seeds=[0], images=200, rounds=1, pools=[200],
+        pairs=50, methods=["LambdaMART"], examples=["AdaRank"],
     )  # fmt: skip
     print(machine() + "\n")
     if "speed" in options.part:
