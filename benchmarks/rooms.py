@@ -210,7 +210,7 @@ def main() -> None:
     arguments.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
     arguments.add_argument("--figures", type=int, default=1200, help="action figures of the class room")
     arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the class room")
-    options = options_of(arguments, browsers=2, minutes=0.05, pause=0.5, figures=60, scenes=50)
+    options = options_of(arguments, browsers=1, minutes=0.05, pause=0.5, figures=60, scenes=50)
     browsers, minutes = options.browsers, options.minutes
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         class_room = new_name()
