@@ -10,14 +10,13 @@ ranking by chance.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.datasets import build_image_set, make_source
@@ -51,14 +50,12 @@ def build(images: int, folder: Path) -> ImageSet:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
+    arguments = parser(__doc__)
+    arguments.add_argument(
         "--images", type=int, default=1200, help="how many scenes (default: as the source has it)"
     )
-    parser.add_argument("--methods", nargs="+", default=["SVM", "AP-SVM"])
-    options = parser.parse_args()
+    arguments.add_argument("--methods", nargs="+", default=["SVM", "AP-SVM"])
+    options = options_of(arguments, images=60, methods=["SVM"])
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as place:
         images = build(options.images, Path(place) / "set")

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import statistics
@@ -24,10 +23,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from experiments import images, material
+from experiments import SMOKE_SETTINGS, images, material
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.cluster import connected, local_cluster
@@ -42,10 +41,11 @@ from ranking.experiments.running import Work, Workers, on_this_computer, run_exp
 from ranking.experiments.walking import walk
 from ranking.methods.on_shards import fit_on_shards
 from ranking.optimise.shards import ShardedFeatures
-from ranking.run_settings import Protocol
+from ranking.run_settings import Grids, Protocol
 from ranking.types import ImageSet
 
 TOLERANCE = 1e-2  # of the trainings on shards
+GRIDS: Grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}
 TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 0.01}
 
 
@@ -107,16 +107,15 @@ def timed(
         return time.perf_counter() - start, numbers(store)
 
 
-def planned(image_set: ImageSet) -> Plan:
-    grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}
+def planned(image_set: ImageSet, grids: Grids) -> Plan:
     return plan_of(
         Protocol(image_set.key, (("HOG", {}),), queries=("jump",), grids=grids, folds=2), image_set
     )
 
 
-def experiment(rounds: int, seed: int, half: int) -> str:
+def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
     image_set, features = images(seed, half)
-    plan = planned(image_set)
+    plan = planned(image_set, grids)
     given = material(plan, image_set, features)
     with local_cluster(2) as cluster:
         contenders: dict[str, Workers] = {
@@ -220,22 +219,23 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--part", choices=["experiment", "shards"], help="one of the two alone")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--images", type=int, default=800, help="to learn from, and as many to test on")
-    parser.add_argument("--samples", type=int, default=60_000)
-    parser.add_argument("--features", type=int, default=2_000)
-    parser.add_argument(
+    arguments = parser(__doc__)
+    arguments.add_argument("--part", choices=["experiment", "shards"], help="one of the two alone")
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--images", type=int, default=800, help="to learn from, and as many to test on")
+    arguments.add_argument("--samples", type=int, default=60_000)
+    arguments.add_argument("--features", type=int, default=2_000)
+    arguments.add_argument(
         "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="trained on shards"
     )
-    options = parser.parse_args()
+    options = options_of(
+        arguments, part="experiment", rounds=1, images=30, samples=600, features=50, methods=["AP-SVM"]
+    )
     print(machine())
     if options.part != "shards":
-        print(experiment(options.rounds, options.seed, options.images))
+        grids = SMOKE_SETTINGS if options.smoke else GRIDS
+        print(experiment(options.rounds, options.seed, options.images, grids))
     if options.part != "experiment":
         print(shards(options.samples, options.features, options.methods))
 

@@ -14,19 +14,19 @@ pattern for each action, and one that the boxes of an image share. As many test 
 
 from __future__ import annotations
 
-import argparse
 import random
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.material import Material, Side
@@ -39,9 +39,9 @@ from ranking.run_settings import PAPER_GRIDS, Grids, Protocol
 from ranking.similarity import same_image
 from ranking.types import ImageSet
 
-IMAGES, SIZE, COMPARED = 2424, 2916, 2404
-FEW = 400  # images of the experiment that is killed, and its settings
-FEW_SETTINGS: Grids = {"C": (0.1, 1.0, 10.0, 100.0), "eta": (0.01, 1.0)}
+SIZE, COMPARED = 2916, 2404
+FEW_SETTINGS: Grids = {"C": (0.1, 1.0, 10.0, 100.0), "eta": (0.01, 1.0)}  # of the experiment that is killed
+SMOKE_SETTINGS: Grids = {"C": (1.0,), "eta": (0.1,)}
 BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)  # shares of images with 1 to 6 boxes
 ACTIONS = ["jump", "phone", "instrument", "read", "bike", "run", "photo", "computer", "walk", "horse"]
 SHARED, SIGNAL = 0.5, 0.45
@@ -99,19 +99,7 @@ class Run(NamedTuple):
     results: Results
 
 
-def run_small(folder: Path, seed: int, loud: bool = False) -> Run:
-    """The experiment that is killed."""
-    return run(folder, seed, 1, FEW, FEW_SETTINGS, loud)
-
-
-def run(
-    folder: Path,
-    seed: int,
-    queries: int,
-    half: int = IMAGES,
-    grids: Grids = PAPER_GRIDS,
-    loud: bool = False,
-) -> Run:
+def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bool = False) -> Run:
     """The experiment, going on from the cells in `folder`."""
     image_set, features = images(seed, half)
     start = time.perf_counter()
@@ -138,24 +126,29 @@ def cells(folder: Path) -> dict[str, tuple[object, ...]]:
     return {row[0]: row[1:] for row in rows}
 
 
-def killed(seed: int, kills: int, folder: Path) -> list[str]:
+def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], folder: Path) -> list[str]:
     """A row: how often it was killed, how often it came to its end, how many cells there are, how many of those that
-    were there before a kill were lost or changed after it, and whether all are those of a run left in peace."""
-    seconds = run_small(folder / "alone", seed).clock
+    were there before a kill were lost or changed after it, and whether all are those of a run left in peace.
+
+    few: runs the experiment with its cells in a folder. child: the options by which this program does the same.
+    """
+    seconds = few(folder / "alone").clock
     expected = cells(folder / "alone")
     generator, done, ends, lost, same = random.Random(seed), 0, 0, 0, True
     while done < kills or not ends:
         kept, code, disturbed = dict[str, tuple[object, ...]](), None, folder / f"disturbed {ends}"
         while code != 0:
-            command = [sys.executable, __file__, "--seed", str(seed), "--only", str(disturbed)]
-            child = subprocess.Popen(command, stderr=subprocess.PIPE)
-            assert child.stderr is not None
-            child.stderr.readline()  # it has begun: kills are to fall into its work
+            command = [sys.executable, __file__, *child, "--only", str(disturbed)]
+            process = subprocess.Popen(command, stderr=subprocess.PIPE)
+            assert process.stderr is not None
+            process.stderr.readline()  # it has begun: kills are to fall into its work
             try:
-                code = child.wait(generator.uniform(0.0, 4.0 * seconds / kills) if done < kills else None)
+                code = process.wait(
+                    generator.uniform(0.0, 4.0 * seconds / max(kills, 4)) if done < kills else None
+                )
             except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+                process.kill()
+                process.wait()
                 done += 1
             now = cells(disturbed)
             lost += sum(now.get(key) != value for key, value in kept.items())
@@ -180,28 +173,33 @@ def shown(found: Table) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--queries", type=int, default=len(ACTIONS))
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--only", type=Path, help="run one query with its cells in this folder, and end")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--queries", type=int, default=len(ACTIONS))
+    arguments.add_argument("--kills", type=int, default=20)
+    arguments.add_argument("--only", type=Path, help="run one query with its cells in this folder, and end")
+    arguments.add_argument("--images", type=int, default=2424, help="to learn from, and as many to test on")
+    arguments.add_argument("--few", type=int, default=400, help="images of the experiment that is killed")
+    options = options_of(arguments, queries=1, images=60, kills=1, few=60)
+    grids, few_grids = (SMOKE_SETTINGS, SMOKE_SETTINGS) if options.smoke else (PAPER_GRIDS, FEW_SETTINGS)
+
+    def few(folder: Path, loud: bool = False) -> Run:
+        return run(folder, options.seed, 1, options.few, few_grids, loud)
+
     if options.only:
-        run_small(options.only, options.seed, loud=True)
+        few(options.only, loud=True)
         return
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
-        first = run(Path(folder), options.seed, options.queries, loud=True)
-        second = run(Path(folder), options.seed, options.queries)
+        first = run(Path(folder), options.seed, options.queries, options.images, grids, loud=True)
+        second = run(Path(folder), options.seed, options.queries, options.images, grids)
         print(told({"first run": first, "second run": second}))
         print(shown(validation_table(first.results)))
         print(shown(test_table(first.results)))
     if options.kills:
         with tempfile.TemporaryDirectory() as folder:
             header = ["killed", "ended", "cells", "lost or changed", "equal to a run left in peace"]
-            print(table(header, [killed(options.seed, options.kills, Path(folder))]))
+            print(table(header, [killed(options.seed, options.kills, few, sys.argv[1:], Path(folder))]))
 
 
 if __name__ == "__main__":

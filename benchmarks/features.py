@@ -9,7 +9,6 @@ many threads as the column says; "again" reads the cache that the run before lef
 
 from __future__ import annotations
 
-import argparse
 import io
 import tempfile
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking.datasets import build_image_set
 from ranking.features import extract, feature_names, load_features
@@ -78,9 +77,9 @@ def seconds(image_set: ImageSet, names: tuple[str, ...], threads: int) -> tuple[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--boxes", type=int, default=5000, help="how many (default: 5000)")
-    boxes = parser.parse_args().boxes
+    arguments = parser(__doc__)
+    arguments.add_argument("--boxes", type=int, default=5000, help="how many (default: 5000)")
+    boxes = options_of(arguments, boxes=40).boxes
     compile_kernels()
     rows = []
     with tempfile.TemporaryDirectory() as home:

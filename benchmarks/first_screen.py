@@ -19,7 +19,6 @@ With --folder, image sets and trainings are kept there, and the same command goe
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import statistics
@@ -31,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 from ranked_rows import Part, Row, save
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking.datasets import Thumbnails, build_image_set, load_image_set, make_source
 from ranking.experiments.cell_store import CellStore
@@ -60,7 +59,8 @@ from ranking.types import Floats, ImageSet, Source
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 ETA = (1e-4, 1e-3, 1e-2)
-FAMILIES = (  # methods that share the values of C, and these
+Family = tuple[tuple[tuple[str, dict[str, float]], ...], tuple[float, ...]]
+FAMILIES: tuple[Family, ...] = (  # methods that share the values of C, and these
     ((("SVM", {}), ("HOB-SVM", {})), (1e-5, 1e-4, 1e-3, 1e-2)),
     ((("AP-SVM", {}), ("HOAP-SVM", {"start_C": 1e-3})), (10.0, 100.0, 1000.0)),
 )
@@ -70,9 +70,11 @@ PICTURE = Path(__file__).parents[1] / "data" / "first_screen.webp"
 FIGURES, HELMETS = "Action figures", "Helmets"
 
 
-def sources() -> dict[str, Source]:
-    """The sets that are there, by name."""
-    found = {FIGURES: make_source(FIGURES)}
+def sources(images: int, names: Sequence[str]) -> dict[str, Source]:
+    """The sets of those names that are there; `images`: of the action figures."""
+    found = {FIGURES: make_source(FIGURES, images=images)} if FIGURES in names else {}
+    if HELMETS not in names:
+        return found
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     helmets = root / "helmets" / "VOCdevkit"
     if helmets.is_dir():
@@ -93,12 +95,18 @@ def image_set(source: Source, folder: Path) -> ImageSet:
     return load_image_set(folder)
 
 
-def findings(images: ImageSet, folder: Path) -> Findings:
-    """Both families on a set, trained as far as they are not kept in `folder`, as one experiment."""
+def findings(images: ImageSet, folder: Path, queries: Sequence[str], quick: bool) -> Findings:
+    """Both families on a set, trained as far as they are not kept in `folder`, as one experiment.
+
+    queries: of the set's classes, all by default. quick: the last value of each grid alone.
+    """
     cells, found = CellStore(folder / "cells"), []
     for methods, values in FAMILIES:
-        grids = {"C": values, "eta": ETA}
-        plan = plan_of(Protocol(images.key, FEATURES, methods, grids=grids, tolerance=TOLERANCE), images)
+        grids = {"C": values[-1:], "eta": ETA[-1:]} if quick else {"C": values, "eta": ETA}
+        protocol = Protocol(
+            images.key, FEATURES, methods, queries=tuple(queries), grids=grids, tolerance=TOLERANCE
+        )
+        plan = plan_of(protocol, images)
         material = lambda plan=plan: material_of(plan, images, folder / "features")  # noqa: E731
         found.append((plan, run_experiment(plan, material, cells, say)))
     plan, first = found[0]
@@ -199,23 +207,25 @@ def part_of(name: str, found: Findings) -> Part:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
-    parser.add_argument("--picture", type=Path, default=PICTURE, help="the WebP to write")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
+    arguments.add_argument("--picture", type=Path, default=PICTURE, help="the WebP to write")
+    arguments.add_argument("--sets", nargs="+", choices=(FIGURES, HELMETS), default=(FIGURES, HELMETS))
+    arguments.add_argument("--images", type=int, default=1200, help="how many action figures")
+    arguments.add_argument("--queries", nargs="+", default=(), help="of the action figures' classes, not all")
+    options = options_of(arguments, sets=[FIGURES], images=60, queries=["walking", "running"], picture=None)
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as place:
         folder, lines, parts, notes = options.folder or Path(place), [], [], []
-        for name, source in sources().items():
-            found = findings(image_set(source, folder / name), folder)
+        for name, source in sources(options.images, options.sets).items():
+            queries = options.queries if name == FIGURES else ()
+            found = findings(image_set(source, folder / name), folder, queries, options.smoke)
             lines += lines_of(found)
             parts.append(part_of(name, found))
             unproven, trainings = found.results.unproven, len(found.results.outcomes)
             notes.append(f"{name}: {trainings:,} trainings, {unproven} of them not converged.")
             notes.append(plain(chosen_table(found.results)))
-        save(parts, options.picture)
+        save(parts, options.picture or folder / "picture.webp")
     heads = [f"{part}: {method}" for part in ("folds", "test") for method in METHODS]
     print(table(["AP", *heads], [[one.name, *one.folds, *one.test] for one in lines]) + "\n")
     print(marks_of_folds_words(METHODS[0]), marks_of_test_words(METHODS[0]), *notes, sep="\n")

@@ -1,6 +1,6 @@
 """Does anything that a stranger brings take the server down, write where it must not, or take the machine's memory?
 
-    python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--brought 200] [--quick]
+    python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--brought 200]
 
 Good files of every kind that is read are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
 imported as a person's would be (`fuzz_bringing.py`), in processes that have a worker's limit of memory.
@@ -33,7 +33,7 @@ from typing import Any
 from fuzz_bringing import IMPORTED, REFUSED, WITH_PROBLEMS
 from fuzz_kinds import KINDS
 from fuzz_worker import file_of
-from timing import machine, table
+from timing import machine, options_of, parser, table
 from watching import listing
 
 ROOT = Path(__file__).parents[1]
@@ -233,32 +233,28 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
+    arguments = parser(__doc__)
+    arguments.add_argument(
         "--files", type=int, default=100_000, help="that are broken; with --only of that kind alone"
     )
-    parser.add_argument("--seed", default="0")
-    parser.add_argument("--processes", type=int, default=1, help="that work at the same time")
-    parser.add_argument("--seconds", type=float, default=60.0, help="that a file may take")
-    parser.add_argument(
+    arguments.add_argument("--seed", default="0")
+    arguments.add_argument("--processes", type=int, default=1, help="that work at the same time")
+    arguments.add_argument("--seconds", type=float, default=60.0, help="that a file may take")
+    arguments.add_argument(
         "--memory", type=int, default=MEMORY, help="bytes of addresses that a process may have"
     )
-    parser.add_argument("--only", default="", help="kinds whose name holds this")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first file of a kind")
-    parser.add_argument("--keep", default="", help="a folder for the files that something was found of")
-    parser.add_argument(
+    arguments.add_argument("--only", default="", help="kinds whose name holds this")
+    arguments.add_argument("--first", type=int, default=0, help="the number of the first file of a kind")
+    arguments.add_argument("--keep", default="", help="a folder for the files that something was found of")
+    arguments.add_argument(
         "--brought", type=int, default=200, help="files that are brought to a real server; 0: none"
     )
-    parser.add_argument(
+    arguments.add_argument(
         "--coverage-guided", type=int, default=0, metavar="SECONDS", help="with Atheris, for so long a kind"
     )
-    parser.add_argument("--quick", action="store_true", help="2,000 files, 4 to a server")
-    options = parser.parse_args()
+    # A process for each kind takes seconds to begin; tests/slow/test_fuzzing.py has some files of all kinds.
+    options = options_of(arguments, only="XML of", files=10, brought=0)
     options.program = WORKER
-    if options.quick:
-        options.files, options.brought = 2_000, 4
     return options
 
 

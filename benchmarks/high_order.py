@@ -15,7 +15,6 @@ class and one that the boxes of an image share; an affinity for each of the firs
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import time
@@ -24,7 +23,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining, make_method
 from ranking.inference import Components, best_labelling
@@ -34,7 +33,6 @@ from ranking.optimise.block import Block
 from ranking.optimise.simplex_qp import solve_bound_simplex_qp
 from ranking.types import relative_gap
 
-IMAGES, SIZE, PAIRWISE = 2424, 2916, 2404
 BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)  # shares of images with 1 to 6 boxes
 
 
@@ -60,23 +58,24 @@ class Data(NamedTuple):
         return LinearRisk(self.features, C, oracle, math.sqrt(2.0), Block(self.affinity, eta))
 
 
-def data(seed: int) -> Data:
+def data(seed: int, images: int, size: int, compared: int) -> Data:
+    """size: features of a sample; compared: how many of them, the first, a pair is compared by."""
     generator = np.random.default_rng(seed)
-    counts = generator.choice(np.arange(1, 7), IMAGES, p=BOXES)
-    image, ends = np.repeat(np.arange(IMAGES), counts), np.cumsum(counts)
+    counts = generator.choice(np.arange(1, 7), images, p=BOXES)
+    image, ends = np.repeat(np.arange(images), counts), np.cumsum(counts)
     pairs = [
         itertools.combinations(range(end - count, end), 2) for end, count in zip(ends, counts, strict=True)
     ]
     edges = np.array([pair for of_image in pairs for pair in of_image])
     n = len(image)
-    relevant = (generator.random(IMAGES) < 0.07)[image] ^ (generator.random(n) < 0.02)
-    shared = generator.standard_normal((IMAGES, SIZE), dtype=np.float32)
-    features = generator.standard_normal((n, SIZE), dtype=np.float32) + 0.5 * shared[image]
+    relevant = (generator.random(images) < 0.07)[image] ^ (generator.random(n) < 0.02)
+    shared = generator.standard_normal((images, size), dtype=np.float32)
+    features = generator.standard_normal((n, size), dtype=np.float32) + 0.5 * shared[image]
     features = np.maximum(features - 0.5, 0)
-    pattern = np.maximum(generator.standard_normal(SIZE) * (generator.random(SIZE) < 0.1), 0)
+    pattern = np.maximum(generator.standard_normal(size) * (generator.random(size) < 0.1), 0)
     features[relevant] += 0.5 * pattern * generator.random((np.count_nonzero(relevant), 1))
     features = (features / np.linalg.norm(features, axis=1, keepdims=True)).astype(np.float32)
-    first, second = features[edges[:, 0], :PAIRWISE], features[edges[:, 1], :PAIRWISE]
+    first, second = features[edges[:, 0], :compared], features[edges[:, 1], :compared]
     return Data(features, relevant, Components.of(n, edges), np.exp(-((first - second) ** 2)))
 
 
@@ -169,13 +168,16 @@ def hoap(of: Data, C: float, eta: float, start: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--patience", type=float, default=20.0, help="seconds that a solver is given")
+    arguments.add_argument("--images", type=int, default=2424)
+    arguments.add_argument("--features", type=int, default=2916, help="of a sample")
+    arguments.add_argument(
+        "--affinities", type=int, default=2404, help="of a pair, at most as many as features"
     )
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--patience", type=float, default=20.0, help="seconds that a solver is given")
-    options = parser.parse_args()
-    of = data(options.seed)
+    options = options_of(arguments, patience=0.5, images=100, features=60, affinities=40)
+    of = data(options.seed, options.images, options.features, options.affinities)
     frank_wolfe(of, 0.1, 1.0, 0.5, 60.0)  # compiles
     print(machine())
     print(f"{len(of.features)} samples, {len(of.components.edges)} pairs")

@@ -9,19 +9,16 @@ test sets; the standard error of a share is 1.1 points at 400 sets.
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import metrics
 from ranking.intervals import redrawn
 from ranking.types import Floats, Ints
 
 EACH = 3  # samples in an image
-IMAGES = (60, 200, 800)
-TRUTH = 400_000
 
 
 def population(images: int, generator: np.random.Generator) -> tuple[Ints, Floats, Ints]:
@@ -65,18 +62,22 @@ def seconds(images: int, rankings: int, generator: np.random.Generator) -> float
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", type=int, default=400, help="test sets of each size (default: 400)")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--sets", type=int, default=400, help="test sets of each size (default: 400)")
+    arguments.add_argument("--images", nargs="+", type=int, default=[60, 200, 800], help="sizes of test sets")
+    arguments.add_argument("--truth", type=int, default=400_000, help="images that stand for the truth")
+    arguments.add_argument("--timed", type=int, default=1667, help="images of the test set that is timed")
+    options = options_of(arguments, sets=20, images=[60], truth=4_000, timed=60)
     generator = np.random.default_rng(0)
-    relevance, scores, _ = population(TRUTH, generator)
+    relevance, scores, _ = population(options.truth, generator)
     truth = np.array([metrics.average_precision(relevance, one) for one in scores])
-    rows = [held(images, arguments.sets, truth, generator) for images in IMAGES]
+    rows = [held(images, options.sets, truth, generator) for images in options.images]
     print(machine(), end="\n\n")
     print(
         table(["images", f"AP, truth {truth[0]:.3f}", f"AP, truth {truth[1]:.3f}", "their difference"], rows)
     )
-    print(f"\nFour rankings of 5,001 samples, 2,000 draws: {seconds(1667, 4, generator):.2f} s")
+    took = seconds(options.timed, 4, generator)
+    print(f"\nFour rankings of {EACH * options.timed:,} samples, 2,000 draws: {took:.2f} s")
 
 
 if __name__ == "__main__":

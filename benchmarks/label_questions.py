@@ -12,7 +12,6 @@ them longer.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from pages import browsing, row, serving, stand_in_for_bundled_sets
 from ranking import worker
@@ -77,14 +76,16 @@ WATCH = """(() => {
 })()"""
 
 
-def fill(store: Store, images: int) -> tuple[str, str]:
+def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
     """Draw the scenes and train both methods; the key of the set and the id of the first training."""
     with tempfile.TemporaryDirectory() as folder:
         build_image_set(make_source("Label scenes", images=images), Path(folder) / "set")
         key = store.adopt(Path(folder) / "set", "Label scenes")
     runs = []
     for method in METHODS:
-        settings = LabelTrainSettings(key, FEATURES, method, {"C": 10.0, "max_iterations": 60}, min_images=5)
+        settings = LabelTrainSettings(
+            key, FEATURES, method, {"C": 10.0, "max_iterations": iterations}, min_images=5
+        )
         run = store.create_run("label", settings.to_json())
         report = Report(run.folder / "events.jsonl")
         store.end_run(run.id, "finished", result=worker.train_labels(store, run, report))
@@ -107,9 +108,11 @@ def presses(page: Page, rounds: int) -> list[dict[str, Any]]:
     return found
 
 
-def measured(page: Page, home: Path, store: Store, rounds: int, images: int) -> list[list[str]]:
+def measured(
+    page: Page, home: Path, store: Store, rounds: int, images: int, iterations: int
+) -> list[list[str]]:
     stand_in_for_bundled_sets(store)
-    key, run = fill(store, images)
+    key, run = fill(store, images, iterations)
     ids = [str(name) for name in store.image_set(key).image_names[store.image_set(key).image_test]]
     rows = []
     with serving(home) as server:
@@ -131,15 +134,16 @@ def measured(page: Page, home: Path, store: Store, rounds: int, images: int) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=25, help="how many keys are measured (default: 25)")
-    parser.add_argument("--images", type=int, default=200, help="how many scenes are drawn (default: 200)")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=25, help="how many keys are measured (default: 25)")
+    arguments.add_argument("--images", type=int, default=200, help="how many scenes are drawn (default: 200)")
+    arguments.add_argument("--iterations", type=int, default=60, help="of training, at most (default: 60)")
+    options = options_of(arguments, rounds=2, images=50, iterations=3)
     before, begun = os.getloadavg()[0], time.perf_counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
         page.add_init_script(WATCH)
         home = Path(folder) / "home"
-        rows = measured(page, home, Store(home), arguments.rounds, arguments.images)
+        rows = measured(page, home, Store(home), options.rounds, options.images, options.iterations)
     print(
         f"{machine()}; load {before:.1f} before, {os.getloadavg()[0]:.1f} after; {time.perf_counter() - begun:.0f} s\n"
     )

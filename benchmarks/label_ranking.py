@@ -19,19 +19,18 @@ Times are of the processor's own clock where one thread works, so that other pro
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import LabelSet, make_method
 from ranking.asking import (
@@ -58,7 +57,6 @@ from ranking.methods.label_prediction import LabelPrediction
 LABELS, K, CORE = 93, 12, 5
 QUESTIONS = (0, 1, 5, 10)
 MODELS = ("Independent p@k", "C-star p@k")
-C = 100.0
 
 
 def star(generator: np.random.Generator, labels: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -102,12 +100,13 @@ def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray,
     return float(best)
 
 
-def show_inference(generator: np.random.Generator) -> None:
+def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: int) -> None:
+    """cores: how many labels they have, rising by one. batch: images with the smallest; a larger core has fewer."""
     threads.MOST_PARTS, parts = 1, threads.MOST_PARTS
     rows, first = [], 0.0
-    for size in range(13):
+    for size in cores:
         core, interactions = star(generator, LABELS, size)
-        unary = generator.standard_normal((max(10, 4000 >> size), LABELS))
+        unary = generator.standard_normal((max(10, batch >> size), LABELS))
         seconds = processor_seconds(lambda: best_top_ks(unary, core, interactions, K)) / len(unary)  # noqa: B023
         slow = "-"
         if size <= CORE:
@@ -130,17 +129,20 @@ def show_inference(generator: np.random.Generator) -> None:
     print(table(["L", "best top k", "nanoseconds a label"], rows))
     threads.MOST_PARTS = parts
     core, interactions = star(generator, LABELS, CORE)
-    unary = generator.standard_normal((10_000, LABELS))
+    unary = generator.standard_normal((5 * batch // 2, LABELS))
     best_top_ks(unary, core, interactions, K)
     start = time.perf_counter()
     best_top_ks(unary, core, interactions, K)
-    print(f"\n{1e4 / (time.perf_counter() - start):,.0f} images a second in {parts} threads (wall clock)")
+    print(
+        f"\n{len(unary) / (time.perf_counter() - start):,.0f} images a second in {parts} threads (wall clock)"
+    )
     prediction = LabelPrediction(unary[:1], core, interactions, np.full(1, K), np.zeros((1, LABELS), np.int8))
     seconds = processor_seconds(lambda: next_questions(prediction, closest_maxima), 101)
     print(f"next question for one image, all {LABELS} labels, C = {CORE}: {1e3 * seconds:.3f} ms")
 
 
-def show_exact(generator: np.random.Generator) -> None:
+def show_exact(generator: np.random.Generator, models: int) -> None:
+    """models: random ones that the approximations meet."""
     labels, k = 16, 4
     sets = np.array(list(itertools.combinations(range(labels), k)))
     rows = []
@@ -177,7 +179,7 @@ def show_exact(generator: np.random.Generator) -> None:
     rows = []
     for method in APPROXIMATIONS:
         gaps, values = [], []
-        for seed in range(50):
+        for seed in range(models):
             core, interactions = star(generator, 7, 2)
             distance = np.abs(np.subtract.outer(np.arange(7.0), np.arange(7.0)))
             design = 1.0 / np.arange(1, 8)
@@ -186,7 +188,7 @@ def show_exact(generator: np.random.Generator) -> None:
             gaps.append(values[-1] - approximate_order(model, method, seed).value)
         scale, found = float(np.mean(np.abs(values))), float(np.mean(np.array(gaps) < 1e-9))
         rows.append([method, f"{found:.0%}", f"{np.mean(gaps) / scale:.1%}", f"{max(gaps) / scale:.1%}"])
-    print("\nscipy's approximate quadratic assignment, 7 items, C = 2, 50 random models\n")
+    print(f"\nscipy's approximate quadratic assignment, 7 items, C = 2, {models} random models\n")
     print(table(["method", "exact", "mean gap, of the mean value", "largest"], rows))
 
 
@@ -195,7 +197,7 @@ def show_exact(generator: np.random.Generator) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def corel5k() -> LabelSet | None:
+def corel5k(_: int) -> LabelSet | None:
     """Labels with at least 20 images, features L2-normalised; None where the set is absent."""
     root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not (root / "corel5k" / "corel5k.npz").is_file():
@@ -217,21 +219,21 @@ def corel5k() -> LabelSet | None:
     return LabelSet(features, labels[:, kept], tuple(str(name) for name in names[kept]), test)
 
 
-def label_scenes() -> LabelSet:
-    """The scenes that the project draws, as many as the source has by default, as GIST and colour."""
+def label_scenes(count: int) -> LabelSet:
+    """The first scenes that the project draws, as GIST and colour."""
     with tempfile.TemporaryDirectory() as place:
-        images, _ = build_image_set(make_source("Label scenes"), Path(place) / "set")
+        images, _ = build_image_set(make_source("Label scenes", images=count), Path(place) / "set")
         return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(place)))
 
 
-SETS: dict[str, Callable[[], LabelSet | None]] = {"label scenes": label_scenes, "Corel5k": corel5k}
+SETS: dict[str, Callable[[int], LabelSet | None]] = {"label scenes": label_scenes, "Corel5k": corel5k}
 
 
-def show_training(images: LabelSet, title: str) -> None:
+def show_training(images: LabelSet, title: str, penalty: float) -> None:
     training = images.part(~images.test)
     rows = []
     for name in MODELS:
-        method, start = make_method(name, C=C), time.process_time()
+        method, start = make_method(name, C=penalty), time.process_time()
         method.fit(training)
         seconds, proven = time.process_time() - start, method.certificate
         rows.append(
@@ -239,7 +241,7 @@ def show_training(images: LabelSet, title: str) -> None:
              str(proven.iterations), f"{seconds:.1f}", f"{proven.seconds:.1f}"]
         )  # fmt: skip
     (count, columns), labels = training.features.shape, len(training.names)
-    print(f"\nTraining on {title}, {count:,} x {columns}, {labels} labels, C = {C:g}\n")
+    print(f"\nTraining on {title}, {count:,} x {columns}, {labels} labels, C = {penalty:g}\n")
     print(table(["method", "primal", "dual", "gap", "rounds", "processor s", "wall s"], rows))
 
 
@@ -273,7 +275,9 @@ def reference_rows(images: LabelSet, fold: np.ndarray) -> list[list[str]]:
     return rows
 
 
-def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], strategies: list[str]) -> None:
+def show_folds(
+    images: LabelSet, title: str, folds: int, penalty: float, unaries: list[str], strategies: list[str]
+) -> None:
     fold = np.random.default_rng(0).permutation(len(images)) % folds
     rows = reference_rows(images, fold)
     for unary in unaries:
@@ -282,7 +286,7 @@ def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], str
             found: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
             for number in range(folds):
                 training, test = images.part(fold != number), images.part(fold == number)
-                method = make_method(name, C=C, unary=unary).fit(training)
+                method = make_method(name, C=penalty, unary=unary).fit(training)
                 for strategy in strategies:
                     if strategy not in strategies_for(len(method.core)):
                         continue
@@ -298,7 +302,7 @@ def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], str
         rows.append(
             [unary, "C-star less independent", strategies[0], *(f"{value:+.2f}" for value in gain), ""]
         )
-        print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {C:g}\n")
+        print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {penalty:g}\n")
         header = [
             "scores",
             "model",
@@ -310,31 +314,37 @@ def show_folds(images: LabelSet, title: str, folds: int, unaries: list[str], str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = parser(__doc__)
     parts = ("inference", "exact", "training", "folds")
-    parser.add_argument("--part", nargs="+", choices=parts, default=parts)
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
-    parser.add_argument("--strategies", nargs="+", default=["closest maxima"])
-    given = parser.parse_args()
+    arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
+    arguments.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    arguments.add_argument("--largest", type=int, default=12, help="labels of the largest core")
+    arguments.add_argument("--batch", type=int, default=4000, help="images at once, with an empty core")
+    arguments.add_argument("--models", type=int, default=50, help="that the approximations meet")
+    arguments.add_argument("--images", type=int, default=1000, help="label scenes")
+    arguments.add_argument("--folds", type=int, default=5)
+    arguments.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
+    arguments.add_argument("--strategies", nargs="+", default=["closest maxima"])
+    arguments.add_argument("--C", type=float, default=100.0, help="of training")
+    options = options_of(
+        arguments, largest=2, batch=40, models=2, images=50, sets=["label scenes"], folds=2, unary=["linear"],
+        C=0.01,
+    )  # fmt: skip
     print(machine())
     generator = np.random.default_rng(0)
-    if "inference" in given.part:
-        show_inference(generator)
-    if "exact" in given.part:
-        show_exact(generator)
-    for title in given.sets if {"training", "folds"} & set(given.part) else ():
-        images = SETS[title]()
+    if "inference" in options.part:
+        show_inference(generator, range(options.largest + 1), options.batch)
+    if "exact" in options.part:
+        show_exact(generator, options.models)
+    for title in options.sets if {"training", "folds"} & set(options.part) else ():
+        images = SETS[title](options.images)
         if images is None:
             print(f"\n{title} is not there: training and folds on it are left out")
             continue
-        if "training" in given.part:
-            show_training(images, title)
-        if "folds" in given.part:
-            show_folds(images, title, given.folds, given.unary, given.strategies)
+        if "training" in options.part:
+            show_training(images, title, options.C)
+        if "folds" in options.part:
+            show_folds(images, title, options.folds, options.C, options.unary, options.strategies)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How long does a ZIP file of 10,000 photographs take from its path to a page that shows them, and at what cost?
 
-    python benchmarks/large_import.py [--images 10000] [--quick]
+    python benchmarks/large_import.py [--images 10000]
 
 A VOC ZIP file of noise and shapes, 500 x 375 pixels and about 100 kB each, is made first, which is not counted. A
 server of its own is started on a home that is deleted afterwards, and a tab without a browser (`streamlit_tab.py`)
@@ -12,7 +12,6 @@ way: how long until it has stopped, and until nothing of it is left, by the byte
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import io
@@ -29,7 +28,7 @@ import numpy as np
 import psutil
 from PIL import Image, ImageDraw
 from streamlit_tab import Tab
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from pages import Server, serving, stand_in_for_bundled_sets
 from ranking.run import ENDED, Run
@@ -249,18 +248,14 @@ async def measure(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--images", type=int, default=10_000)
-    parser.add_argument("--quick", action="store_true", help="300 images")
-    parser.add_argument("--zip", type=Path, help="a file to import instead, as one that was made before")
-    options = parser.parse_args()
-    images = 300 if options.quick else options.images
+    arguments = parser(__doc__)
+    arguments.add_argument("--images", type=int, default=10_000)
+    arguments.add_argument("--zip", type=Path, help="a file to import instead, as one that was made before")
+    options = options_of(arguments, images=60)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         place, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"
         if not place.exists():
-            make_zip(place, images)
+            make_zip(place, options.images)
         os.environ["RANKING_HOME"] = str(home)
         stand_in_for_bundled_sets(Store(home))
         with serving(home) as server, watching(Watch(server, Store(home))) as watch:
@@ -281,7 +276,8 @@ def main() -> None:
         f"cancelled half way: stopped after {stopped:.2f} s; gone after {gone:.2f} s; bytes left {sum(left.values())}"
     )
     minutes = float(rows[-1][1]) / 60
-    if minutes > MUST["minutes"] or watch.most > MUST["server"] or left:
+    slow = minutes > MUST["minutes"] or watch.most > MUST["server"]
+    if left or (slow and not options.smoke):
         raise SystemExit(
             f"more than {MUST['minutes']:g} minutes or {MUST['server']:g} MB, or something is left: {left}"
         )

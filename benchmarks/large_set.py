@@ -1,6 +1,6 @@
 """A set of 100,000 samples: how soon do its pages come, and how much memory does a training take beside its features?
 
-    python benchmarks/large_set.py [--samples 100000] [--rounds 7] [--browser] [--quick]
+    python benchmarks/large_set.py [--samples 100000] [--rounds 7] [--browser]
 
 A set of boxes with ten classes is made in a home of its own, which is deleted afterwards, with a ranking of it and the
 features of its samples: unit vectors that lean a little towards their class, written where HOG and Colour would have
@@ -20,7 +20,6 @@ features and puts them side by side, the second finds that done.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import re
 import statistics
@@ -31,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from streamlit_tab import Tab
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from pages import FEATURES, browsing, fill, grid_figures, serving, stand_in_for_bundled_sets
 from ranking import jobs
@@ -232,17 +231,14 @@ def row(what: str, must: float, seconds: list[float]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--samples", type=int, default=100_000)
-    parser.add_argument(
+    arguments = parser(__doc__)
+    arguments.add_argument("--samples", type=int, default=100_000)
+    arguments.add_argument(
         "--rounds", type=int, default=7, help="how often each page is opened, and each thing done"
     )
-    parser.add_argument("--browser", action="store_true", help="in Chromium too")
-    parser.add_argument("--quick", action="store_true", help="5,000 samples, twice")
-    options = parser.parse_args()
-    samples, rounds = (5_000, 2) if options.quick else (options.samples, options.rounds)
+    arguments.add_argument("--browser", action="store_true", help="in Chromium too")
+    options = options_of(arguments, samples=1_000, rounds=1)
+    samples, rounds = options.samples, options.rounds
     print(f"{machine()}; {samples:,} samples\n")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
@@ -260,7 +256,7 @@ def main() -> None:
         rows, within = trainings(store, key, columns, samples)
     header = ["AP-SVM, features", "features, MB", "own memory, MB", "resident, MB", "above the features, MB"]
     print(table([*header, "seconds", "iterations", "test AP"], rows))
-    if not (quick and within):
+    if not (quick and within) and not options.smoke:
         raise SystemExit(
             f"pages must open in {MUST_OPEN} s and run again in {MUST_RERUN} s; a training may take "
             f"{MUST_MEMORY:.0f} MB above its features"

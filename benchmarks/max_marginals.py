@@ -17,7 +17,6 @@ Medians, interleaved; large components once each.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 import xml.etree.ElementTree as ElementTree
@@ -26,15 +25,14 @@ from pathlib import Path
 import numpy as np
 from maxflow import GraphFloat
 from threadpoolctl import threadpool_limits
-from timing import machine, medians, milliseconds, table
+from timing import machine, medians, milliseconds, options_of, parser, table
 
 from ranking.inference import Components, max_marginals
 from ranking.inference.components import checked_model
 from ranking.inference.cuts import forced_cut, network_of
 from ranking.similarity import nearest, same_image
 
-IMAGES, SIZE = 2424, 2916
-SAMPLES, EDGES, COLD = 3347, 30_000, 12
+SIZE, COLD = 2916, 12
 STRENGTHS = {
     "random edges": (0.03, 0.1, 0.15, 0.2, 0.3, 1.0, 3.0, 5.0, 10.0),
     "nearest in 8 dimensions": (0.03, 0.3, 1.0, 10.0),
@@ -43,16 +41,16 @@ STRENGTHS = {
 }
 
 
-def boxes(generator: np.random.Generator) -> np.ndarray:
+def boxes(images: int, generator: np.random.Generator) -> np.ndarray:
     """(n,) the image of each box; as in the paper's set, most images have one."""
-    counts = generator.choice(np.arange(1, 7), IMAGES, p=[0.77, 0.14, 0.05, 0.02, 0.01, 0.01])
-    return np.repeat(np.arange(IMAGES), counts)
+    counts = generator.choice(np.arange(1, 7), images, p=[0.77, 0.14, 0.05, 0.02, 0.01, 0.01])
+    return np.repeat(np.arange(images), counts)
 
 
-def bccd() -> np.ndarray | None:
-    """(n,) the image of each annotated cell, or None where the set is absent."""
+def bccd(most: int) -> np.ndarray | None:
+    """(n,) the image of each annotated cell, of at most that many images, or None where the set is absent."""
     root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data")) / "bccd"
-    files = sorted(root.rglob("Annotations/*.xml"))
+    files = sorted(root.rglob("Annotations/*.xml"))[:most]
     counts = [len(ElementTree.parse(file).getroot().findall("object")) for file in files]
     return np.repeat(np.arange(len(files)), counts) if files else None
 
@@ -102,21 +100,22 @@ def images(name: str, image_of: np.ndarray, rounds: int) -> list[list[str]]:
     ]
 
 
-def graph(name: str, generator: np.random.Generator) -> np.ndarray:
-    """(m, 2) edges of SAMPLES samples; a grid has as many as make it rectangular."""
+def graph(name: str, samples: int, edges: int, generator: np.random.Generator) -> np.ndarray:
+    """(m, 2) edges of the samples; a grid has as many as make it rectangular."""
     if name == "random edges":
-        pairs = generator.choice(SAMPLES * (SAMPLES - 1) // 2, EDGES, replace=False)
-        return np.stack(np.triu_indices(SAMPLES, 1), axis=1)[pairs]
+        pairs = generator.choice(samples * (samples - 1) // 2, edges, replace=False)
+        return np.stack(np.triu_indices(samples, 1), axis=1)[pairs]
     if name == "grid":
-        grid = np.arange(SAMPLES // 58 * 58).reshape(-1, 58)
+        grid = np.arange(samples // 58 * 58).reshape(-1, 58)
         across = np.stack([grid[:, 1:].ravel(), grid[:, :-1].ravel()], axis=1)
         return np.concatenate([across, np.stack([grid[1:].ravel(), grid[:-1].ravel()], axis=1)])
-    return nearest(generator.random((SAMPLES, 8 if "8" in name else 2)), 9)
+    return nearest(generator.random((samples, 8 if "8" in name else 2)), 9)
 
 
-def one_component(name: str, strength: float) -> list[str]:
+def one_component(name: str, strength: float, size: tuple[int, int]) -> list[str]:
+    """A row. size: how many samples and, where these are random, how many edges."""
     generator = np.random.default_rng(0)
-    edges = graph(name, generator)
+    edges = graph(name, *size, generator)
     n = int(edges.max()) + 1
     unary, penalty = generator.standard_normal(n), -strength * generator.random(len(edges))
     components = Components.of(n, edges)
@@ -143,17 +142,23 @@ def one_component(name: str, strength: float) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=9)
+    arguments.add_argument("--images", type=int, default=2424)
+    arguments.add_argument("--samples", type=int, default=3347, help="of one component")
+    arguments.add_argument(
+        "--edges", type=int, default=30_000, help="of one component, where they are random"
     )
-    parser.add_argument("--rounds", type=int, default=9)
-    rounds = parser.parse_args().rounds
-    rows = images("boxes of images", boxes(np.random.default_rng(0)), rounds)
-    one_component("grid", 0.03)  # compiles
-    rows += [one_component(name, strength) for name, several in STRENGTHS.items() for strength in several]
-    cells = bccd()
+    options = options_of(arguments, rounds=1, images=100, samples=290, edges=2_600)
+    size = options.samples, options.edges
+    rows = images("boxes of images", boxes(options.images, np.random.default_rng(0)), options.rounds)
+    one_component("grid", 0.03, size)  # compiles
+    rows += [
+        one_component(name, strength, size) for name, several in STRENGTHS.items() for strength in several
+    ]
+    cells = bccd(options.images)
     if cells is not None:
-        rows += images("BCCD", cells, rounds)
+        rows += images("BCCD", cells, options.rounds)
     print(machine())
     print(table(["model", "ours", "ms", "against", "ms", "theirs / ours"], rows))
     if cells is None:

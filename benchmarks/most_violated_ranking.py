@@ -1,21 +1,21 @@
 """How fast is the most violated ranking? Four algorithms and numpy.sort of the same negative scores.
 
-    python benchmarks/most_violated_ranking.py [--quick] [--cold]
+    python benchmarks/most_violated_ranking.py [--all] [--cold]
 
 Scores are those of a random model ("start": relevance and score independent) or of a trained one ("end":
 relevant samples three standard deviations up, as after AP-SVM on separable features). Times include the
 checks of the input and all outputs (coefficients, loss, interleaving ranks, objective). Every time is the
 median over seeds of medians over rounds in which all algorithms take turns, each once uncounted in its turn.
+The sizes are those of RESULTS.md; --all adds a grid of sizes from 1,000 to 10 million irrelevant samples.
 "-": not run, it would take minutes (greedy, at |N||P| above 2 x 10^8) or is not defined (search, for the NDCG).
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 
 import numpy as np
-from timing import machine, medians, milliseconds, table
+from timing import machine, medians, milliseconds, options_of, parser, table
 
 from ranking.inference import most_violated_ranking
 
@@ -23,6 +23,12 @@ ALGORITHMS = ("auto", "select", "search", "greedy")
 GREEDY_LIMIT = 2e8
 SIZES = [(n, p) for n in (10**3, 10**4, 10**5, 10**6, 10**7) for p in (10, 10**2, 10**3, 10**4) if p <= n]
 CLAIMED = [(3120, 227), (10**5, 10**3), (10**6, 10**3)]
+
+
+def size(text: str) -> tuple[int, int]:
+    """The numbers of irrelevant and relevant samples in "3120,227"."""
+    negatives, positives = map(int, text.split(","))
+    return negatives, positives
 
 
 def scores_of(negatives: int, positives: int, stage: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,20 +76,19 @@ def row(negatives: int, positives: int, loss: str, stage: str, seeds: range, col
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument(
+        "--sizes", nargs="+", type=size, default=CLAIMED, metavar="N,P", help="irrelevant, relevant samples"
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="only the sizes that the README claims something of"
-    )
-    parser.add_argument(
+    arguments.add_argument("--all", action="store_true", help="a grid of sizes besides")
+    arguments.add_argument(
         "--cold",
         action="store_true",
         help="every call right after another algorithm's, with caches of others",
     )
-    parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
-    sizes = CLAIMED if arguments.quick else [*CLAIMED, *SIZES]
+    arguments.add_argument("--seeds", type=int, default=3)
+    options = options_of(arguments, seeds=1, sizes=[(1000, 50)])
+    sizes = [*options.sizes, *(SIZES if options.all else ())]
     header = [
         "\\|N\\|",
         "\\|P\\|",
@@ -93,7 +98,7 @@ def main() -> None:
         *[f"{name}, ms" for name in ALGORITHMS],
     ]
     rows = [
-        row(negatives, positives, loss, stage, range(arguments.seeds), arguments.cold)
+        row(negatives, positives, loss, stage, range(options.seeds), options.cold)
         for negatives, positives in sizes
         for loss in ("ap", "ndcg")
         for stage in ("start", "end")

@@ -12,13 +12,13 @@ Each mutant meets the tests that run its line by the record of coverage, those o
 first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines, nor those
 that run while modules are imported: such a mutant meets the tests of its package and of the methods. A test that
 runs out of time (an endless loop) kills too.
+With `--tests` each meets those instead, and no record of coverage is needed.
 Mutants are run in copies of the checkout, `--processes` at a time; `--out` keeps each outcome at once, and a run
 that is started again goes on.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import difflib
 import json
@@ -32,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,7 @@ from cosmic_ray.ast import ast_nodes
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from coverage import CoverageData
+from timing import options_of, parser, table
 
 ROOT = Path(__file__).parents[1]
 PLACES = ["inference", "optimise", "methods", "losses", "metrics.py", "store.py", "jobs.py", "worker.py"]
@@ -94,10 +95,9 @@ def committed(commit: str, path: str) -> str:
     ).stdout
 
 
-def files_at(commit: str) -> list[str]:
-    places = [f"ranking/{place}" for place in PLACES]
+def files_at(commit: str, places: Sequence[str]) -> list[str]:
     listed = subprocess.run(
-        ["git", "ls-tree", "-r", "--name-only", commit, *places],
+        ["git", "ls-tree", "-r", "--name-only", commit, *(f"ranking/{place}" for place in places)],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -119,7 +119,7 @@ def lines_of_no_effect(code: str) -> set[int]:
     return lines
 
 
-def places(path: str, code: str) -> Iterator[tuple[tuple[str, tuple[int, int]], tuple[str, int]]]:
+def places_in(path: str, code: str) -> Iterator[tuple[tuple[str, tuple[int, int]], tuple[str, int]]]:
     """Each place where an operator applies, with that operator and which of its occurrences this is."""
     idle, tree = lines_of_no_effect(code), parso.parse(code)
     nodes = list(ast_nodes(tree))
@@ -131,16 +131,16 @@ def places(path: str, code: str) -> Iterator[tuple[tuple[str, tuple[int, int]], 
                 yield (path, start), (name, number)
 
 
-def draw(commit: str, count: int, seed: int) -> list[Mutant]:
+def draw(commit: str, places: Sequence[str], count: int, seed: int) -> list[Mutant]:
     """The mutants of that seed: the same for everybody."""
-    code = {path: committed(commit, path) for path in files_at(commit)}
+    code = {path: committed(commit, path) for path in files_at(commit, places)}
     operators: dict[tuple[str, tuple[int, int]], list[tuple[str, int]]] = {}
     for path, text in code.items():
-        for place, operator in places(path, text):
+        for place, operator in places_in(path, text):
             operators.setdefault(place, []).append(operator)
     generator = random.Random(seed)
     of_place = {
-        place: sorted(key for key in operators if key[0].startswith(f"ranking/{place}")) for place in PLACES
+        place: sorted(key for key in operators if key[0].startswith(f"ranking/{place}")) for place in places
     }
     # Small places are not drowned by large ones: each has its share by the root of its size.
     shares = np.sqrt([len(keys) for keys in of_place.values()])
@@ -175,7 +175,17 @@ def moved(mutant: Mutant, before: str, now: str) -> int | None:
     return None
 
 
-class Tests:
+class GivenTests:
+    """The same tests for every line."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names, self.seconds = names, Counter[str]()
+
+    def of(self, path: str, line: int, most: float) -> list[str]:
+        return self.names
+
+
+class RecordedTests:
     """Which tests run which line, and how long each takes."""
 
     def __init__(self, tree: Path, durations: Path) -> None:
@@ -294,9 +304,14 @@ def copies(count: int, scratch: Path) -> Queue[Path]:
 
 
 def run(
-    mutants: list[Mutant], commit: str, tests: Tests, out: Path, processes: int, seconds: float
+    mutants: list[Mutant],
+    commit: str,
+    tests: RecordedTests | GivenTests,
+    out: Path | None,
+    processes: int,
+    seconds: float,
 ) -> dict[str, str]:
-    outcomes: dict[str, str] = json.loads(out.read_text()) if out.exists() else {}
+    outcomes: dict[str, str] = json.loads(out.read_text()) if out is not None and out.exists() else {}
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(processes) as pool:
         trees = copies(processes, Path(scratch))
 
@@ -313,7 +328,8 @@ def run(
                 shutil.copytree(ROOT / "ranking", tree / "ranking")
                 trees.put(tree)
             outcomes[mutant.name] = outcome
-            out.write_text(json.dumps(outcomes, indent=1))
+            if out is not None:
+                out.write_text(json.dumps(outcomes, indent=1))
             print(f"{len(outcomes):4d}  {outcome:60.60s}  {mutant.name}", flush=True)
 
         list(pool.map(one, (mutant for mutant in mutants if mutant.name not in outcomes)))
@@ -321,27 +337,35 @@ def run(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument("--at", default=FIRST, help="the commit whose files the mutants are drawn from")
+    arguments.add_argument("--count", type=int, default=300)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--seconds", type=float, default=30.0, help="of tests that a mutant meets")
+    arguments.add_argument("--processes", type=int, default=2)
+    arguments.add_argument("--durations", type=Path, default=Path("durations.txt"))
+    arguments.add_argument("--out", type=Path, default=Path("mutants.json"))
+    arguments.add_argument("--list", action="store_true", help="print the mutants and run none")
+    arguments.add_argument("--places", nargs="+", default=PLACES, help="of the folder ranking")
+    arguments.add_argument("--tests", nargs="+", help="that every mutant meets, without a record of coverage")
+    options = options_of(
+        arguments, at="HEAD", places=["losses"], tests=["tests/losses"], count=1, processes=1, out=None
     )
-    parser.add_argument("--at", default=FIRST, help="the commit whose files the mutants are drawn from")
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=30.0, help="of tests that a mutant meets")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--durations", type=Path, default=Path("durations.txt"))
-    parser.add_argument("--out", type=Path, default=Path("mutants.json"))
-    parser.add_argument("--list", action="store_true", help="print the mutants and run none")
-    options = parser.parse_args()
-    mutants = draw(options.at, options.count, options.seed)
+    mutants = draw(options.at, options.places, options.count, options.seed)
     if options.list:
         print("\n".join(mutant.name for mutant in mutants))
         return
-    tests = Tests(ROOT, options.durations)
+    tests = GivenTests(options.tests) if options.tests else RecordedTests(ROOT, options.durations)
     outcomes = run(mutants, options.at, tests, options.out, options.processes, options.seconds)
-    lived = sum(outcome.startswith("survived") for outcome in outcomes.values())
-    gone = sum(outcome == "gone" for outcome in outcomes.values())
-    print(f"{len(outcomes)} mutants: {len(outcomes) - lived - gone} killed, {lived} live on, {gone} gone")
+    rows = [row(place, outcomes) for place in options.places]
+    print(table(["place", "mutants", "killed", "live on", "gone"], [*rows, row("", outcomes)]))
+
+
+def row(place: str, outcomes: dict[str, str]) -> list[str]:
+    """What became of the mutants of a place; of all where it is empty."""
+    those = [outcome for name, outcome in outcomes.items() if name.startswith(f"ranking/{place}")]
+    lived, gone = sum(outcome.startswith("survived") for outcome in those), those.count("gone")
+    return [place or "all", *map(str, (len(those), len(those) - lived - gone, lived, gone))]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ whole training split. HOAP-SVM begins with the HOB-SVM of the C that was chosen 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import multiprocessing
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.datasets import build_image_set, make_source
@@ -48,8 +47,9 @@ GRIDS: Mapping[str, tuple[str, Settings, Mapping[str, Sequence[float]]]] = {  # 
 }
 
 
-def settings_in(grid: Mapping[str, Sequence[float]]) -> Iterator[Settings]:
-    for values in itertools.product(*grid.values()):
+def settings_in(grid: Mapping[str, Sequence[float]], quick: bool) -> Iterator[Settings]:
+    """All of a grid; if `quick` the first alone."""
+    for values in itertools.islice(itertools.product(*grid.values()), 1 if quick else None):
         yield dict(zip(grid, values, strict=True))
 
 
@@ -82,8 +82,8 @@ class Trained:
 class Laboratory:
     """An image set with its features and folds."""
 
-    def __init__(self, images: ImageSet, features: Features) -> None:
-        self.images, self.features = images, features
+    def __init__(self, images: ImageSet, features: Features, quick: bool) -> None:
+        self.images, self.features, self.quick = images, features, quick
         learn = np.unique(images.image_of[~images.test])
         fold = np.full(len(images.image_names), -1)
         fold[np.random.default_rng(0).permutation(learn)] = np.arange(len(learn)) % FOLDS
@@ -109,7 +109,7 @@ class Laboratory:
             began, start = time.perf_counter(), {}
             if title == "HOAP-SVM":
                 start = {"start_C": found["HOB-SVM"][2]["C"]}
-            choices = [settings | fixed | start for settings in settings_in(grid)]
+            choices = [settings | fixed | start for settings in settings_in(grid, self.quick)]
             means = [
                 float(np.mean([ap(held, train.fit(method, settings)) for train, held in folds]))
                 for settings in choices
@@ -137,15 +137,16 @@ def agreement(images: ImageSet, name: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--images", type=int, default=1200, help="how many action figures")
-    parser.add_argument("--voc", help="a PASCAL VOC folder to take instead")
-    parser.add_argument("--queries", nargs="+", help="of the classes, all by default")
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--images", type=int, default=1200, help="how many action figures")
+    arguments.add_argument("--voc", help="a PASCAL VOC folder to take instead")
+    arguments.add_argument("--queries", nargs="+", help="of the classes, all by default")
+    arguments.add_argument("--processes", type=int, default=2)
+    options = options_of(arguments, images=60, queries=["walking", "running"])
     print(machine() + "\n")
+    if options.voc and not Path(options.voc).is_dir():
+        print(f"All is left out: there is no folder {options.voc}.")
+        return
     source = (
         make_source("PASCAL VOC", folder=options.voc)
         if options.voc
@@ -153,7 +154,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as place:
         images, _ = build_image_set(source, Path(place) / "set")
-        laboratory = Laboratory(images, load_features(images, FEATURES, Path(place)))
+        laboratory = Laboratory(images, load_features(images, FEATURES, Path(place)), options.smoke)
         queries = options.queries or list(images.classes)
         with multiprocessing.get_context("fork").Pool(options.processes) as pool:
             found = pool.map(laboratory.evaluate, queries, chunksize=1)

@@ -19,7 +19,7 @@ import time
 import tracemalloc
 
 import numpy as np
-from timing import machine, medians, table
+from timing import machine, medians, options_of, parser, table
 
 from ranking import make_method
 from ranking.inference.best_permutation import WindowScores, best_permutations, exhaustive_permutations
@@ -30,7 +30,6 @@ from ranking.methods.subsequence_maps import psi
 from ranking.types import SequenceSet
 
 LENGTHS = tuple(range(3, 9))
-FEATURES = 1000
 TREES = 3
 
 
@@ -51,18 +50,18 @@ def swaps_of(scores: WindowScores, n: int) -> int:
     return int((paths.depths[:grown] + 1).sum()) * n * (n - 1) // 2
 
 
-def show_inference(generator: np.random.Generator) -> None:
-    rows = []
-    for n in (8, 9, 12, 20, 40):
-        samples = generator.standard_normal((n, FEATURES))
-        thetas = {length: generator.standard_normal((length - 1) * FEATURES) for length in LENGTHS}
+def show_inference(generator: np.random.Generator, options: argparse.Namespace) -> None:
+    rows, columns = [], options.features
+    for n in options.samples:
+        samples = generator.standard_normal((n, columns))
+        thetas = {length: generator.standard_normal((length - 1) * columns) for length in LENGTHS}
         given = np.arange(n), np.array([0, n]), generator.permutation(n)
 
         def fused() -> np.ndarray:
             orders, values = [], []
             for length, theta in thetas.items():  # noqa: B023
-                blocks = theta.reshape(length - 1, FEATURES)
-                places = np.vstack([blocks, np.zeros(FEATURES)]) - np.vstack([np.zeros(FEATURES), blocks])
+                blocks, nothing = theta.reshape(length - 1, columns), np.zeros(columns)
+                places = np.vstack([blocks, nothing]) - np.vstack([nothing, blocks])
                 found = best_permutations(WindowScores(samples @ places.T), *given, trees=TREES)  # noqa: B023
                 orders.append(found.orders)
                 values.append(found.values)
@@ -92,10 +91,10 @@ def show_inference(generator: np.random.Generator) -> None:
                 f"{plain:.2f} ({plain / seconds['fused']:,.0f}x)",
             ]
         )  # fmt: skip
-    print(f"\nLengths 3 to 8 fused, {TREES} trees, {FEATURES} features, one sequence, random start\n")
+    print(f"\nLengths 3 to 8 fused, {TREES} trees, {columns} features, one sequence, random start\n")
     print(table(["samples", "search, ms", "all orders, ms", "plain evaluation, s"], rows))
     rows = []
-    for n in (100, 200, 500):
+    for n in options.long:
         scores = WindowScores(generator.standard_normal((n, 8)))
         given = np.arange(n), np.array([0, n]), generator.permutation(n)
         best_permutations(scores, *given)
@@ -108,7 +107,7 @@ def show_inference(generator: np.random.Generator) -> None:
         rows.append([str(n), f"{seconds:.2f}", f"{peak / 1024:.0f}"])
     print(f"\nOne ranker of length 8, {TREES} trees, random start and random scores of places\n")
     print(table(["samples", "processor seconds", "Python's arrays at most, KB"], rows))
-    count = 20_000
+    count = options.many
     scores = WindowScores(generator.standard_normal((500, 5)))
     many = generator.integers(0, 500, 8 * count), np.arange(0, 8 * count + 1, 8), np.tile(np.arange(8), count)
     start = time.perf_counter()
@@ -134,10 +133,10 @@ def drawn_sequences(generator: np.random.Generator, pool: int, columns: int, cou
     return SequenceSet(features, grades, members.ravel(), np.arange(0, 8 * count + 1, 8))
 
 
-def show_agreement(generator: np.random.Generator) -> None:
-    count = 500
+def show_agreement(generator: np.random.Generator, options: argparse.Namespace) -> None:
+    count = options.tested
     both = drawn_sequences(generator, 1000, 50, 2 * count)
-    method = make_method("MidRank", subsequences=2000).fit(both.part(range(count)))
+    method = make_method("MidRank", subsequences=options.subsequences).fit(both.part(range(count)))
     test = both.part(range(count, 2 * count))
     first = method.rankings(test).first
     models = {f"trained, {length}": method.window_scores(length, test.features) for length in LENGTHS}
@@ -156,13 +155,14 @@ def show_agreement(generator: np.random.Generator) -> None:
     print(table(["scores, length", "1 tree", "2", "3", "5", "10"], rows))
 
 
-def show_training(generator: np.random.Generator) -> None:
-    sequences = drawn_sequences(generator, 1000, 500, 10_000)
+def show_training(generator: np.random.Generator, options: argparse.Namespace) -> None:
+    sequences = drawn_sequences(generator, 1000, 500, options.sequences)
+    each = len(sequences)  # subsequences of each length in order, and as many scrambled ones
     MidRank(subsequences=10).fit(sequences)
     rows = []
     for representation in ("stacked difference", "stacked"):
         start = time.perf_counter()
-        method = make_method("MidRank", representation=representation).fit(sequences)
+        method = make_method("MidRank", representation=representation, subsequences=each).fit(sequences)
         seconds, proven = time.perf_counter() - start, method.certificate
         rows.append(
             [
@@ -173,20 +173,29 @@ def show_training(generator: np.random.Generator) -> None:
                 f"{proven.relative_gap:.1%}",
             ]
         )
-    print("\nTraining on 10,000 sequences of 8, lengths 3 to 8, 20,000 subsequences each, 500 features\n")
+    size = f"{len(sequences):,} sequences of 8, lengths 3 to 8, {2 * each:,} subsequences each, 500 features"
+    print(f"\nTraining on {size}\n")
     print(table(["representation", "seconds", "of it SDCA", "iterations", "gap"], rows))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = parser(__doc__)
     parts = {"inference": show_inference, "agreement": show_agreement, "training": show_training}
-    parser.add_argument("--part", nargs="+", choices=list(parts), default=list(parts))
-    given = parser.parse_args()
+    arguments.add_argument("--part", nargs="+", choices=list(parts), default=list(parts))
+    add = arguments.add_argument
+    add("--samples", nargs="+", type=int, default=[8, 9, 12, 20, 40], help="inference: of a sequence")
+    add("--long", nargs="+", type=int, default=[100, 200, 500], help="inference: samples, one ranker alone")
+    add("--features", type=int, default=1000, help="inference")
+    add("--many", type=int, default=20_000, help="inference: sequences of 8")
+    add("--tested", type=int, default=500, help="agreement: sequences to learn from, and to test on")
+    add("--subsequences", type=int, default=2000, help="agreement: of each length, to learn from")
+    add("--sequences", type=int, default=10_000, help="training")
+    options = options_of(
+        arguments, samples=[8, 12], long=[20], features=20, many=100, tested=20, subsequences=50, sequences=60
+    )
     print(machine())
-    for part in given.part:
-        parts[part](np.random.default_rng(0))
+    for part in options.part:
+        parts[part](np.random.default_rng(0), options)
 
 
 if __name__ == "__main__":

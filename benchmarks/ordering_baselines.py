@@ -19,7 +19,6 @@ The second and third need $RANKING_REAL_DATA or ../shared/data. Times are of the
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import tempfile
@@ -33,7 +32,7 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
-from timing import machine, medians, table
+from timing import machine, medians, options_of, parser, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.datasets import build_image_set, make_source
@@ -199,19 +198,20 @@ def after_rounds(boosted: Boosted, test: SequenceSet, values: Sequence[float]) -
     return found
 
 
-def public_figures(count: int, tests: int, names: tuple[str, ...]) -> None:
+def public_figures(attributes: int, count: int, tests: int, names: tuple[str, ...]) -> None:
     folder = real_data("pubfig")
     if folder is None:
         return
     figures = Figures(folder / "pubfig_data.mat")
+    attributes = min(attributes, len(figures.orders))
     rows = np.arange(len(figures.features))
     print(
-        f"Public figures, {len(figures.orders)} attributes: {count} sequences of each to learn from, {tests} to test\n"
+        f"Public figures, {attributes} attributes: {count} sequences of each to learn from, {tests} to test\n"
     )
     lines = []
     for name in names:
         tried = []
-        for attribute in range(len(figures.orders)):
+        for attribute in range(attributes):
             train = figures.sequences(attribute, rows[figures.train], count, 1)
             test = figures.sequences(attribute, rows[~figures.train], tests, 2)
             splits = figures.splits(attribute, rows[figures.train], min(count, 500))
@@ -255,13 +255,13 @@ def in_digits(measured: np.ndarray) -> list[str]:
 # Timeline cars
 # ---------------------------------------------------------------------------------------------------------
 
-LENGTH, SEEDS = 20, (0, 1, 2)
+LENGTH = 20
 
 
-def timeline_cars(count: int, tests: int, names: tuple[str, ...]) -> None:
-    cases = [cars_of(seed, count, tests) for seed in SEEDS]
+def timeline_cars(seeds: Sequence[int], images: int, count: int, names: tuple[str, ...]) -> None:
+    cases = [cars_of(seed, images, count) for seed in seeds]
     print(
-        f"Timeline cars of {len(SEEDS)} seeds: {count} sequences of {LENGTH} to learn from, {tests} to test\n"
+        f"Timeline cars of {len(seeds)} seeds: {count} sequences of {LENGTH} to learn from, {count} to test\n"
     )
     lines = []
     for name in names:
@@ -272,14 +272,15 @@ def timeline_cars(count: int, tests: int, names: tuple[str, ...]) -> None:
     print("\n" + table(["method", "NDCG", "tau", "pairs", "tau of each", "seconds", "setting"], lines) + "\n")
 
 
-def cars_of(seed: int, count: int, tests: int) -> tuple[Splits, SequenceSet, SequenceSet]:
+def cars_of(seed: int, images: int, count: int) -> tuple[Splits, SequenceSet, SequenceSet]:
     """Folds of the training cars, training and test sequences of one drawn set."""
     with tempfile.TemporaryDirectory() as folder:
-        images, _ = build_image_set(make_source("Timeline cars", seed=seed), Path(folder) / "set")
-        features = load_features(images, [("HOG", {}), ("Colour", {})], Path(folder))
-    drawing = Drawing(length=LENGTH, train=count, test=tests)
-    (train, samples), (test, _) = draw_sequences(images, features, "year", drawing)
-    models = np.unique(images.groups[samples], return_inverse=True)[1]
+        source = make_source("Timeline cars", seed=seed, images=images)
+        image_set, _ = build_image_set(source, Path(folder) / "set")
+        features = load_features(image_set, [("HOG", {}), ("Colour", {})], Path(folder))
+    drawing = Drawing(length=LENGTH, train=count, test=count)
+    (train, samples), (test, _) = draw_sequences(image_set, features, "year", drawing)
+    models = np.unique(image_set.groups[samples], return_inverse=True)[1]
     fold = np.random.default_rng(0).integers(0, FOLDS, models.max() + 1)[models]
     random = np.random.default_rng(seed)
 
@@ -296,18 +297,21 @@ def cars_of(seed: int, count: int, tests: int) -> tuple[Splits, SequenceSet, Seq
 # ---------------------------------------------------------------------------------------------------------
 
 
-def speed(rounds: int) -> None:
+def speed(pools: Sequence[int], count: int, rounds: int) -> None:
+    """pools: how many samples there are; count: sequences of 20 of them."""
     from liblinear.liblinearutil import parameter, problem, train
 
     rng = np.random.default_rng(0)
     lines = []
-    for pool, columns in ((2_000, 128), (20_000, 128)):
+    columns = 128
+    for pool in pools:
         features = rng.normal(size=(pool, columns))
         features /= np.linalg.norm(features, axis=1, keepdims=True)
         height = features @ rng.normal(size=columns) + 0.5 * rng.normal(size=pool)
-        members = np.stack([rng.choice(pool, 20, replace=False) for _ in range(10_000)])
+        members = np.stack([rng.choice(pool, 20, replace=False) for _ in range(count)])
         grades = np.argsort(np.argsort(height))
-        made = SequenceSet(features.astype(np.float32), grades, members.ravel(), np.arange(0, 200_001, 20))
+        starts = np.arange(0, members.size + 1, 20)
+        made = SequenceSet(features.astype(np.float32), grades, members.ravel(), starts)
         first, second = np.triu_indices(20, 1)
         pairs = np.stack([members[:, first].ravel(), members[:, second].ravel()], axis=1)
         pairs = pairs[rng.random(len(pairs)) < 0.05]
@@ -335,7 +339,7 @@ def speed(rounds: int) -> None:
                     *[f"{gap:.1e}" for gap in gaps],
                 ]
             )
-    print("RankSVM on 1.9 million pairs (10,000 sequences of 20), LIBLINEAR on 5% of them\n")
+    print(f"RankSVM on {190 * count:,} pairs ({count:,} sequences of 20), LIBLINEAR on 5% of them\n")
     header = ["pool", "C", "RankSVM s", "LIBLINEAR s", "ratio", "RankSVM's gap", "LIBLINEAR's on all pairs"]
     print(table(header, lines) + "\n")
 
@@ -374,7 +378,7 @@ def ndcg_at(scores: np.ndarray, sequences: SequenceSet, k: int) -> float:
     return statistics.fmean(found)
 
 
-def lightgbm_example() -> None:
+def lightgbm_example(names: Sequence[str]) -> None:
     folder = real_data("lightgbm_lambdarank")
     if folder is None:
         return
@@ -404,7 +408,7 @@ def lightgbm_example() -> None:
         ("ListNet", {"hidden": 16, "max_iterations": 200}),
         ("ListMLE", {"hidden": 16, "max_iterations": 200}),
     ]
-    for name, settings in cases:
+    for name, settings in (case for case in cases if case[0] in names):
         if method_class(name).grid.setting == "C":
             settings = {**settings, **chosen(name, splits_of(train), settings)}
         start = time.perf_counter()
@@ -422,28 +426,37 @@ def lightgbm_example() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = parser(__doc__)
     parts = ("speed", "lightgbm", "public-figures", "timeline-cars")
-    parser.add_argument("--part", nargs="+", choices=parts, default=parts)
-    parser.add_argument("--sequences", type=int, default=10_000, help="to learn from, for each attribute")
-    parser.add_argument("--tests", type=int, default=20_000, help="to test on, for each attribute")
-    parser.add_argument(
+    arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
+    arguments.add_argument("--sequences", type=int, default=10_000, help="to learn from, for each attribute")
+    arguments.add_argument("--tests", type=int, default=20_000, help="to test on, for each attribute")
+    arguments.add_argument(
         "--cars", type=int, default=1_000, help="sequences of cars to learn from, and to test on"
     )
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
-    parser.add_argument("--rounds", type=int, default=5, help="of timing")
-    given = parser.parse_args()
+    arguments.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    arguments.add_argument("--rounds", type=int, default=5, help="of timing")
+    arguments.add_argument("--pools", nargs="+", type=int, default=[2_000, 20_000], help="speed: samples")
+    arguments.add_argument("--pairs", type=int, default=10_000, help="speed: sequences of 20")
+    arguments.add_argument("--attributes", type=int, default=11, help="of public figures, the first")
+    arguments.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], help="of sets of cars")
+    arguments.add_argument("--images", type=int, default=800, help="in a set of cars")
+    arguments.add_argument(
+        "--examples", nargs="+", choices=METHODS, default=METHODS, help="on LightGBM's example"
+    )
+    options = options_of(
+        arguments, sequences=10, tests=20, attributes=1, cars=10, seeds=[0], images=200, rounds=1, pools=[200],
+        pairs=50, methods=["LambdaMART"], examples=["AdaRank"],
+    )  # fmt: skip
     print(machine() + "\n")
-    if "speed" in given.part:
-        speed(given.rounds)
-    if "lightgbm" in given.part:
-        lightgbm_example()
-    if "public-figures" in given.part:
-        public_figures(given.sequences, given.tests, tuple(given.methods))
-    if "timeline-cars" in given.part:
-        timeline_cars(given.cars, given.cars, tuple(given.methods))
+    if "speed" in options.part:
+        speed(options.pools, options.pairs, options.rounds)
+    if "lightgbm" in options.part:
+        lightgbm_example(options.examples)
+    if "public-figures" in options.part:
+        public_figures(options.attributes, options.sequences, options.tests, tuple(options.methods))
+    if "timeline-cars" in options.part:
+        timeline_cars(options.seeds, options.images, options.cars, tuple(options.methods))
 
 
 if __name__ == "__main__":

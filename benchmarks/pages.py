@@ -1,6 +1,6 @@
 """How long does one wait for a page, and how much memory does the server take?
 
-    python benchmarks/pages.py [--rounds 7] [--quick]
+    python benchmarks/pages.py [--rounds 9] [--samples 5000 100000]
 
 Sets of 5,000 and of 100,000 samples, with a training each, are made in a home of their own that is deleted
 afterwards. A server of its own is started, and a headless Chromium measures inside the page: from the click on
@@ -11,7 +11,6 @@ listed apart. Figures are medians, with the least beside them, for a busy machin
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import io
 import os
@@ -32,7 +31,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import Query, jobs, make_method
 from ranking.datasets import bundled_names
@@ -47,7 +46,6 @@ from ranking.store import Store
 from ranking.types import SourceBox, SourceImage
 
 ROOT = Path(__file__).parents[1]
-SMALL, LARGE = 5_000, 100_000
 BOXES, CLASSES = 10, 10  # boxes in an image, and classes of the set
 SIDE = 200  # of a box in pixels
 COMPARED = 4  # rankings below each other
@@ -173,7 +171,7 @@ def some_method(settings: dict[str, Any]) -> Any:
 def write_set(folder: Path, samples: int, title: str) -> None:
     """Photographs of noise and shapes, of which POOL differ: what a page has to read is as large as ever."""
     generator = np.random.default_rng(0)
-    pool = [photograph(generator) for _ in range(POOL)]
+    pool = [photograph(generator) for _ in range(min(POOL, samples // BOXES))]
     boxes = [(SIDE * n // 2, 0, SIDE * n // 2 + SIDE, SIDE) for n in range(BOXES)]
     crops = [[thumbnail(picture.crop(box), CROP_SIDE) for box in boxes] for picture, _ in pool]
     small = [thumbnail(picture, IMAGE_SIDE) for picture, _ in pool]
@@ -351,13 +349,12 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
         for size in sizes:
             run = fill(store, size)
             found = grid_figures(page, server.url, run, rounds)
-            rerun = "<= 0.15 s" if size == SMALL else "<= 0.25 s"
-            rows.append(
-                row(f"{size:,}: 200 thumbnails, in view", "<= 0.6 s" if size == SMALL else "", found["come"])
-            )
+            first = size == sizes[0]
+            rerun = "<= 0.15 s" if first else "<= 0.25 s"
+            rows.append(row(f"{size:,}: 200 thumbnails, in view", "<= 0.6 s" if first else "", found["come"]))
             rows.append(row(f"{size:,}: the same in a new tab", "", found["new"]))
             rows.append(row(f"{size:,}: click on a thumbnail, answered", rerun, found["click"]))
-            if size == SMALL:
+            if first:
                 found_clicks = clicks_while_training(page, server.url, store, run, rounds)
                 rows.append(row(f"{size:,}: the same while a training runs", "<= 0.25 s", found_clicks))
                 key = store.run(run).settings["set"]
@@ -372,15 +369,20 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9, help="how often each is measured (default: 9)")
-    parser.add_argument("--quick", action="store_true", help="without the set of 100,000 samples")
-    arguments = parser.parse_args()
-    sizes = [SMALL] if arguments.quick else [SMALL, LARGE]
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=9, help="how often each is measured (default: 9)")
+    arguments.add_argument(
+        "--samples",
+        nargs="+",
+        type=int,
+        default=[5_000, 100_000],
+        help="of the sets; all is done with the first",
+    )
+    options = options_of(arguments, rounds=1, samples=[800])
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
         home = Path(folder) / "home"
-        rows = measured(page, home, Store(home), arguments.rounds, sizes)
+        rows = measured(page, home, Store(home), options.rounds, options.samples)
     print(f"{machine()}; load {before:.1f} before, {os.getloadavg()[0]:.1f} after\n")
     print(table(["what", "must reach", "median", "least"], rows))
 

@@ -11,7 +11,6 @@ with fewer than two images are left out; the seconds are those of both stages of
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import shutil
@@ -24,7 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from timing import machine, table
+from good_files import voc
+from timing import machine, options_of, parser, table
 
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.folder import content_key
@@ -128,16 +128,30 @@ def row(name: str, one: Brought, other: Brought) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = parser(__doc__)
     beside = os.environ.get("RANKING_REAL_DATA", str(ROOT.parent / "shared" / "data"))
-    parser.add_argument("folder", type=Path, nargs="?", default=Path(beside))
-    parser.add_argument("--deepest", type=int, default=6, help="levels of folders below it")
-    options = parser.parse_args()
+    arguments.add_argument("folder", type=Path, nargs="?", default=Path(beside))
+    arguments.add_argument("--deepest", type=int, default=6, help="levels of folders below it")
+    options = options_of(arguments)
+    print(f"{machine()}\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        if options.smoke:
+            voc(Path(scratch))
+            alike = compare(Path(scratch), options.deepest)
+        elif options.folder.is_dir():
+            alike = compare(options.folder, options.deepest)
+        else:
+            print(f"All is left out: there is no folder {options.folder}.")
+            alike = True
+    if not alike:
+        raise SystemExit("a ZIP file came in otherwise than its folder")
+
+
+def compare(top: Path, deepest: int) -> bool:
+    """Print the table of all folders below `top`; whether each came in alike."""
     rows, notes, alike = [], [], True
-    for folder in folders_with_images(options.folder, options.deepest):
-        name = folder.relative_to(options.folder.parent).as_posix()
+    for folder in folders_with_images(top, deepest):
+        name = folder.relative_to(top.parent).as_posix()
         one, other = both(folder)
         alike &= one.like(other)
         rows.append(row(name, one, other))
@@ -151,13 +165,9 @@ def main() -> None:
             f"{name}: {one.why}",
             *(f"  {count:,} times: {kind}" for kind, count in kinds.most_common()),
         ]
-    print(f"{machine()}\n")
     print(table(HEADER, rows))
     print("", *notes, sep="\n")
-    if not alike or not rows:
-        raise SystemExit(
-            "a ZIP file came in otherwise than its folder" if rows else f"no images in {options.folder}"
-        )
+    return alike
 
 
 if __name__ == "__main__":

@@ -9,14 +9,13 @@ can differ. NDCG has the linear gain.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
-from timing import machine, table
+from timing import machine, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.datasets import build_image_set, make_source
@@ -52,24 +51,24 @@ def measured(train: SequenceSet, test: SequenceSet, method: str, C: float) -> tu
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument("--images", type=int, default=800, help="how many (default: as the source has it)")
+    arguments.add_argument(
+        "--method", default="RankSVM", help="a method with a setting C that orders samples"
     )
-    parser.add_argument("--images", type=int, default=800, help="how many (default: as the source has it)")
-    parser.add_argument("--method", default="RankSVM", help="a method with a setting C that orders samples")
-    parser.add_argument("--C", nargs="+", type=float, default=[100.0, 1000.0, 10_000.0])
-    parser.add_argument("--sequences", type=int, default=1000, help="to train on, and to test on")
-    told = parser.parse_args()
+    arguments.add_argument("--C", nargs="+", type=float, default=[100.0, 1000.0, 10_000.0])
+    arguments.add_argument("--sequences", type=int, default=1000, help="to train on, and to test on")
+    options = options_of(arguments, images=60, sequences=20, C=[100.0])
     print(machine() + "\n")
-    drawing = Drawing(length=20, train=told.sequences, test=told.sequences)
+    drawing = Drawing(length=20, train=options.sequences, test=options.sequences)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        image_set = build(told.images, Path(folder) / "set")
+        image_set = build(options.images, Path(folder) / "set")
         for names in FEATURES:
             features = load_features(image_set, [(name, {}) for name in names], Path(folder))
             (train, _), (test, _) = draw_sequences(image_set, features, "year", drawing)
-            for C in told.C:
-                accuracy, gain = measured(train, test, told.method, C)
+            for C in options.C:
+                accuracy, gain = measured(train, test, options.method, C)
                 rows.append([" + ".join(names), f"{C:g}", f"{100 * accuracy:.1f}", f"{gain:.3f}"])
     print(table(["features", "C", "pair accuracy, %", "NDCG"], rows))
 

@@ -17,18 +17,18 @@ All times are medians over seeds, the competitors taking turns.
 
 from __future__ import annotations
 
-import argparse
+import copy
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import dlib
 import numpy as np
 import scipy.sparse
 from liblinear.liblinearutil import parameter, problem, train
 from threadpoolctl import threadpool_limits
-from timing import machine, milliseconds, table
+from timing import machine, milliseconds, options_of, parser, table
 
 from ranking import Query, make_method
 from ranking.losses.weighted_zero_one import misclassification_costs
@@ -37,31 +37,38 @@ from ranking.methods.training_set import TrainingSet
 from ranking.optimise import LinearRisk
 from ranking.types import Certificate
 
-SAMPLES, RELEVANT, SIZE, C = 3347, 227, 2404, 1000.0
+C = 1000.0
 TOLERANCE = 1e-3
 
 
-def scattered(seed: int) -> tuple[np.ndarray, np.ndarray]:
+class Shape(NamedTuple):
+    samples: int
+    relevant: int
+    features: int
+
+
+def scattered(seed: int, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(seed)
-    relevant = _relevant(generator)
-    features = np.maximum(generator.standard_normal((SAMPLES, SIZE)) - 0.5, 0)
-    pattern = np.maximum(generator.standard_normal(SIZE) * (generator.random(SIZE) < 0.1), 0)
-    features[relevant] += 0.5 * pattern * generator.random((RELEVANT, 1))
+    relevant = _relevant(generator, shape)
+    features = np.maximum(generator.standard_normal((shape.samples, shape.features)) - 0.5, 0)
+    normal = generator.standard_normal(shape.features)
+    pattern = np.maximum(normal * (generator.random(shape.features) < 0.1), 0)
+    features[relevant] += 0.5 * pattern * generator.random((shape.relevant, 1))
     return _normalised(features), relevant
 
 
-def correlated(seed: int) -> tuple[np.ndarray, np.ndarray]:
+def correlated(seed: int, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(seed)
-    relevant = _relevant(generator)
-    factors = generator.standard_normal((SAMPLES, 40))
+    relevant = _relevant(generator, shape)
+    factors = generator.standard_normal((shape.samples, 40))
     factors[relevant, :2] += (1.0, 0.7)
-    features = factors @ generator.standard_normal((40, SIZE)) / np.sqrt(40)
-    return _normalised(features + generator.standard_normal((SAMPLES, SIZE))), relevant
+    features = factors @ generator.standard_normal((40, shape.features)) / np.sqrt(40)
+    return _normalised(features + generator.standard_normal((shape.samples, shape.features))), relevant
 
 
-def _relevant(generator: np.random.Generator) -> np.ndarray:
-    relevant = np.zeros(SAMPLES, dtype=bool)
-    relevant[generator.choice(SAMPLES, RELEVANT, replace=False)] = True
+def _relevant(generator: np.random.Generator, shape: Shape) -> np.ndarray:
+    relevant = np.zeros(shape.samples, dtype=bool)
+    relevant[generator.choice(shape.samples, shape.relevant, replace=False)] = True
     return relevant
 
 
@@ -113,6 +120,7 @@ def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def products_share(method: UnaryMethod, samples: TrainingSet) -> tuple[float, Certificate]:
     """The share of a training's time that is spent inside the two products, and its certificate."""
+    method = copy.copy(method)
     risk = TimedRisk(**vars(method.risk(samples)))
     method.risk = lambda _: risk
     certificate = method.solve(samples, None, Start()).certificate
@@ -155,7 +163,7 @@ def liblinear(query: Query, penalty: float, epsilon: float) -> tuple[float, floa
     positive, negative = costs[relevant][0], costs[~relevant][0]
     options = f"-s 3 -c {2 * penalty} -w1 {positive} -w-1 {negative} -e {epsilon} -B -1 -q"
     seconds, model = clocked(lambda: train(samples, parameter(options)))
-    weights = np.array([model.w[k] for k in range(SIZE)]) * model.label[0]
+    weights = np.array([model.w[k] for k in range(query.features.shape[1])]) * model.label[0]
     hinge = np.maximum(0.0, costs - labels * (query.features.astype(float) @ weights)).sum()
     return seconds, float(0.25 * weights @ weights + penalty * hinge)
 
@@ -189,14 +197,16 @@ def median_of(runs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = parser(__doc__)
+    arguments.add_argument("--seeds", type=int, default=5)
+    arguments.add_argument(
+        "--shape", nargs=3, type=int, default=(3347, 227, 2404), help="samples, relevant ones, features"
     )
-    parser.add_argument("--seeds", type=int, default=5)
-    seeds = range(parser.parse_args().seeds)
+    options = options_of(arguments, seeds=1, shape=(300, 30, 100))
+    seeds, shape = range(options.seeds), Shape(*options.shape)
     rows = []
     for make in (scattered, correlated):
-        queries = [Query(*make(seed)) for seed in seeds]
+        queries = [Query(*make(seed, shape)) for seed in seeds]
         ap_svm(queries[0])  # compiles
         svm(queries[0], 0.01)
         found = median_of([ap_svm(query) for query in queries])
