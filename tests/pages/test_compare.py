@@ -243,15 +243,18 @@ def test_what_cannot_be_compared_is_listed_and_left_out(rivals, open_page):
     store.update_run(other_query, settings={**settings, "query": "reading"})
     kept = [rivals.svm, rivals.ap_svm]
     app = open_page("compare")
-    for odd, named in (
-        (laboratory.not_converged, runs.short_name(store.run(rivals.svm))),
-        (other_query, runs.short_name(store.run(rivals.svm))),
-        (laboratory.failed, "failed"),
-        (deleted, runs.short_name(store.run(deleted))),
-        (imported.id, imported.called),
-        ("abcdefghij", ""),
-    ):
-        turn_to(app, compared=",".join([kept[0], odd, kept[1]]))
+    for top, (odd, named) in enumerate(
+        (
+            (laboratory.not_converged, runs.short_name(store.run(rivals.svm))),
+            (other_query, runs.short_name(store.run(rivals.svm))),
+            (laboratory.failed, "failed"),
+            (deleted, runs.short_name(store.run(deleted))),
+            (imported.id, imported.called),
+            ("abcdefghij", ""),
+        ),
+        start=5,
+    ):  # a number of places of its own, so that what was listed before is not listed again
+        turn_to(app, compared=",".join([kept[0], odd, kept[1]]), top=str(top))
         assert repr(odd) in warning_of(app)
         assert named in warning_of(app)
         assert address(app)["compared"] == ",".join(kept)

@@ -119,7 +119,7 @@ def test_wrong_addresses_are_listed_and_left_out(laboratory, open_page):
     assert not app.exception
     listed = "\n".join(warning.value for warning in app.warning)
     assert all(f"{name} \\=" in listed and text in listed for name, text in wrong.items())
-    turn_to(app, run="<script>")
+    turn_to(app, run="<script>", k="7")
     assert "\\<script\\>" in app.warning[0].value
 
 

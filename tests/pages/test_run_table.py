@@ -233,9 +233,9 @@ def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch
         "it is back before the page runs, which may be run again halfway and forget the press"
     )
     assert UNDO_HERE not in keys_of(app)
-    for damaged in ("yesterday", -1e12, 1e300):
+    for k, damaged in (("5", "yesterday"), ("6", -1e12), ("7", 1e300)):  # other addresses, other warnings
         change("update run set deleted = ? where id = ?", damaged, deleted)
-        turn_to(app, run=deleted)
+        turn_to(app, run=deleted, k=k)
         assert app.warning, damaged
         assert address(app).get("run") != deleted, damaged
     change("update run set deleted = ? where id = ?", time.time(), deleted)
