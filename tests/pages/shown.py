@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 
 def texts(app):
@@ -47,3 +48,8 @@ def turn_to(app, **address):
 def address(app):
     """The address of a page, whose values are lists of one text or plain texts, depending on who set them last."""
     return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+
+
+def numbers_in(text):
+    """The whole numbers of a text, with or without commas between thousands."""
+    return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", text)]

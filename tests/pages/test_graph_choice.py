@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import shutil
 from types import SimpleNamespace
 
@@ -12,11 +11,10 @@ import numpy as np
 import pytest
 from filled_home import run_here, train_settings
 from homes import trained_besides
-from shown import address, components, texts, turn_to
+from shown import address, components, numbers_in, texts, turn_to
 from test_train import compared, warnings
 
 from pages.parts import cache, export, graph_choice, runs
-from ranking import apart, similarity
 from ranking.edge_files import edges_file, edges_name, short_name
 from ranking.image_graph import FIRST_GRAPH
 
@@ -108,7 +106,7 @@ def test_csv_is_on_the_disk_before_it_is_chosen_and_settings_name_it(
 
 def test_pairs_that_join_the_splits_are_counted_and_left_out(images, edges):
     def numbers_of(edges):
-        return [int(number) for number in re.findall(r"\d+", graph_choice.told_of(images, edges))]
+        return numbers_in(graph_choice.told_of(images, edges))
 
     sides = images.test[edges].sum(axis=1)
     train, joins, test = (int((sides == count).sum()) for count in (0, 1, 2))
@@ -156,36 +154,13 @@ def test_csv_that_is_too_large_is_refused_before_it_is_read(open_page, laborator
         graph_choice.keep(images, large)
 
 
-def test_csv_is_read_by_another_process_within_limits(form, laboratory, images, edges, monkeypatch):
-    def read(*_):
-        raise AssertionError("it was read here")
-
-    monkeypatch.setattr(similarity, "_lines", read)
-    upload(form, as_csv(images, edges))
-    assert not form.error
-    assert box(form).value == edges_name(edges)
-    with monkeypatch.context() as patch:
-        patch.setattr(apart, "SECONDS", 0.01)
-        upload(form, as_csv(images, edges[:2]))
-    [refusal] = errors(form)
-    assert "0.02" in refusal.split()
-    shutil.rmtree(laboratory.store.edges)
-    laboratory.store.edges.mkdir()
-    (laboratory.store.edges / laboratory.shapes).write_text("in the way")
-    turn_to(form, set=laboratory.shapes, method=METHOD)
-    upload(form, as_csv(images, edges[:3]))
-    assert errors(form) != [refusal], "a home that cannot be written in is an error too"
-    assert len(errors(form)) == 1
-    assert box(form).value == FIRST_GRAPH
-
-
 def test_list_of_samples_names_them_as_a_csv_of_pairs_does(form, images):
     rows = list(csv.DictReader(io.StringIO(export.samples_csv(images))))
     assert [row["id"] for row in rows] == images.ids.tolist()
     assert [row["split"] == "test" for row in rows] == images.test.tolist()
     assert [row["image"] for row in rows] == images.image_names[images.image_of].tolist()
     assert [int(row["left"]) for row in rows] == images.boxes[:, 0].tolist()
-    assert any(each.proto.url.endswith(".csv") for each in form.get("download_button"))
+    assert ":material/list:" in [each.proto.icon for each in form.get("download_button")]
     assert f"i,j\n{images.ids[0]},{images.ids[1]}" in [code.value for code in form.code]
     pair = f"i,j\n{rows[0]['id']},{rows[2]['id']}\n"
     assert box(upload(form, pair)).value == edges_name(np.array([[0, 2]]))
@@ -239,9 +214,7 @@ def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, 
         assert len(errors(missing)) == 1, page
     turn_to(app, run=on_edges.id)
     assert short_name(graph) in warnings(app)
-    assert [element for element in app.warning if "edges\\.npy" in element.value], (
-        "what an export goes without"
-    )
+    assert [element for element in app.warning if "edges.npy" in element.value], "what an export goes without"
     assert box(app).value == FIRST_GRAPH
     upload(app, as_csv(images, edges[::-1]))
     assert box(app).value == graph, "in any order"

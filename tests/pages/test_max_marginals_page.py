@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from shown import address, components, figures, keys_of, texts, turn_to
+from shown import address, components, figures, keys_of, numbers_in, texts, turn_to
 
 from pages import max_marginals
 from pages.parts import cache, neighbours
@@ -64,10 +63,6 @@ def attractive(unary, edges, penalty, relevant, test):
 @pytest.fixture
 def found(laboratory):
     return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
-
-
-def numbers_in(text):
-    return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", text)]
 
 
 # ------------------------------------------------------------------------------------------------------ the words

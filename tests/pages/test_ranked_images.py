@@ -164,16 +164,6 @@ def test_hostile_labels_are_plain_text(laboratory, open_page):
     assert not re.search(r"(?<!\\)(<img|\]\()", texts(app))
 
 
-def test_table_holds_the_whole_ranking(filled):
-    run, images = filled.store.run(filled.on_shapes), filled.store.image_set(filled.shapes)
-    relevance, scores = parts_of(filled, run.id)
-    ranked = Ranking.of(np.flatnonzero(images.test), relevance, scores)
-    lines = export.csv_text(images, {"test": ranked}).splitlines()
-    assert len(lines) == len(scores) + 1
-    assert [float(line.split(",")[1]) for line in lines[1:]] == sorted(scores, reverse=True)
-    assert sum(int(line.split(",")[2]) for line in lines[1:]) == relevance.sum()
-
-
 def test_contact_sheet_marks_the_first_places(filled):
     ranked = Ranking(np.arange(20), np.arange(20) % 2, np.linspace(1, 0, 20))
     sheet = export.contact_sheet(filled.store.thumbnails(filled.digits), ranked, "title")

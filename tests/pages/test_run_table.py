@@ -281,8 +281,14 @@ def test_archive_holds_table_and_picture(laboratory, open_page):
     assert {row["sample"]: float(row["score"]) for row in rows} == scores
     assert {row["split"] for row in rows} == {"test", "train"}
     for split in ("test", "train"):
-        ranks = [int(row["rank"]) for row in rows if row["split"] == split]
+        listed = [row for row in rows if row["split"] == split]
+        ranks = [int(row["rank"]) for row in listed]
         assert ranks == list(range(1, sum(images.test == (split == "test")) + 1)), split
+        assert [float(row["score"]) for row in listed] == sorted(
+            (float(row["score"]) for row in listed), reverse=True
+        )
+        relevant = images.relevance("disc")[images.test == (split == "test")].sum()
+        assert sum(int(row["relevant"]) for row in listed) == relevant, split
 
 
 @pytest.mark.parametrize("harm", ["unlink", "shorten", "spoil"])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from filled_home import run_here, train_settings
-from shown import texts, turn_to
+from shown import numbers_in, texts, turn_to
 
 from pages.parts import cache, certificate
 from ranking import method_class, run_archive
@@ -48,8 +46,11 @@ def trained(laboratory, key, query, kind, graph, **settings):
     return run_here(laboratory.store, {**asked, "graph": graph})
 
 
-def numbers_in(text):
-    return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", text)]
+def warned(pages, page, run):
+    """The number of warnings of a page, without that of a run that did not converge."""
+    return len(pages(page, run=run.id).warning) - (
+        page == "train" and not run.result["certificate"]["converged"]
+    )
 
 
 def test_form_offers_them_and_begins_with_the_papers(laboratory, started, open_page):
@@ -88,7 +89,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, pages, tmp_path)
     assert numbers_in(words)[:2] == [bounds.large, bounds.of]
     assert numbers_in(words)[-1] == bounds.large - bounds.samples
     assert f"{bounds.excess:.3g}" in words
-    assert [words in warning.value for warning in pages("train", run=run.id).warning] == [True]
+    assert [words in warning.value for warning in pages("train", run=run.id).warning].count(True) == 1
 
     np.testing.assert_allclose(model.unary_part + model.pairwise_part, model.score, atol=1e-12)
     row = int(model.marginals.excess.argmax())
@@ -107,7 +108,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, pages, tmp_path)
     app = pages("train", run=small.id)
     assert any(numbers_in(caption.value) == [48] for caption in app.caption), "all 48 are exact"
     for page in ("train", *PAGES):
-        assert not pages(page, run=small.id).warning
+        assert warned(pages, page, small) == 0
 
 
 def test_bounds_that_labellings_attain_are_told_from_others():
@@ -139,8 +140,7 @@ def test_cliques_are_shown_by_the_pairs_in_them(laboratory, pages, monkeypatch):
         assert np.ptp(model.penalty[model.edges_of(int(number))]) < 1e-12, "one clique, one penalty"
     of_paper = laboratory.store.run(laboratory.neighbours)
     assert "bounds" not in of_paper.result
-    for run_id, kind in ((run.id, PottsCliques), (of_paper.id, AttractivePairs)):
-        assert kind.pays in texts(pages("max_marginals", run=run_id))
-        assert kind.width in texts(pages("sample_graph", run=run_id))
-        for page in ("train", *PAGES):
-            assert not pages(page, run=run_id).warning, "they are exact"
+    for shown, kind in ((run, PottsCliques), (of_paper, AttractivePairs)):
+        assert kind.pays in texts(pages("max_marginals", run=shown.id))
+        assert kind.width in texts(pages("sample_graph", run=shown.id))
+        assert [warned(pages, page, shown) for page in ("train", *PAGES)] == [0, 0, 0], "they are exact"
