@@ -15,7 +15,7 @@ from shown import address, components, keys_of, texts, turn_to
 
 from pages.parts import cache, compared_runs, comparison_export, method_looks, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
-from ranking import jobs
+from ranking import jobs, run_archive
 from ranking.comparison import Comparison
 from ranking.intervals import redrawn
 from ranking.metrics import average_precision, ndcg, precision_at_k
@@ -192,6 +192,17 @@ def test_what_gives_most_to_ap_sums_to_the_difference(rivals, open_page):
     app.segmented_control(key="widget moved").set_value("places").run()
     [most, *_] = components(app, "ranking_image_grid")
     assert most["items"][0]["right"] == f"+{compared.risen(0, 1).max():,}"
+
+
+def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(rivals, open_page):
+    first = rivals.laboratory.on_shapes
+    again = run_archive.import_run(rivals.store, run_archive.export_run(rivals.store, first)).id
+    app = open_page("compare", compared=f"{first},{again}")
+    assert not app.exception
+    shown = rows_of(app)
+    assert [row["flagged"] for row in shown["rows"]] == [None, None]
+    assert shown["told"][1] == shown["rows"][0]["tiles"][0]["id"], "the first is selected"
+    assert not components(app, "ranking_image_grid")
 
 
 def test_split_without_relevant_samples_has_no_rows(rivals, open_page, monkeypatch):
