@@ -98,12 +98,7 @@ def in_words(bounds: Bounds) -> str:
 
 def say_origin(run: Run) -> None:
     """Of an imported training: what of it was checked here, and what its file claims."""
-    told = (run.imported or {}).get("checked") or {}
-    checks = {
-        "its metrics against its scores": told.get("metrics") is True,
-        "its scores against its model": told.get("scores") is True,
-        "its bounds and its curve": False,
-    }
+    checks = checks_of(run)
     done = ", ".join(what for what, checked in checks.items() if checked)
     left = ", ".join(what for what, checked in checks.items() if not checked)
     checked = f" Checked here: {done}." if done else ""
@@ -112,6 +107,16 @@ def say_origin(run: Run) -> None:
         f"This training was imported.{checked} Claimed elsewhere, not checked here: {left}.{escaped(missing)}",
         icon=":material/upload:",
     )
+
+
+def checks_of(run: Run) -> dict[str, bool]:
+    """What an imported training claims, in words, and whether that was checked here."""
+    checked = (run.imported or {}).get("checked") or {}
+    return {
+        "its metrics against its scores": checked.get("metrics") is True,
+        "its scores against its model": checked.get("scores") is True,
+        "its bounds and its curve": False,
+    }
 
 
 def say_projection(run: Run) -> None:

@@ -77,9 +77,7 @@ def _progress(run: Run, seen: list[Event]) -> None:
     elapsed = max(0.0, time.time() - (run.started or run.created))
     waits = _waits_for(run)
     if waits:
-        one, many = ("import", "imports") if run.kind in INTAKES else WAITED_FOR
-        others = f"1 other {one}" if waits == 1 else f"{waits} other {many}"
-        st.progress(0.0, f"Waits for {others} to end … {elapsed:.0f} s")
+        st.progress(0.0, f"{waits_for(run, waits)} … {elapsed:.0f} s")
     elif last is None:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")
     elif last["total"] > 1:
@@ -89,6 +87,12 @@ def _progress(run: Run, seen: list[Event]) -> None:
         )
     else:
         st.progress(min(1.0, max(0.0, float(last["done"]))), f"{escaped(last['what'])} … {elapsed:.0f} s")
+
+
+def waits_for(run: Run, waits: int) -> str:
+    """That a run waits for so many others like it, in words."""
+    singular, plural = ("import", "imports") if run.kind in INTAKES else WAITED_FOR
+    return f"Waits for {f'1 other {singular}' if waits == 1 else f'{waits} other {plural}'} to end"
 
 
 def in_minutes(seconds: float) -> str:

@@ -94,6 +94,14 @@ EDGES_OFF = (
     "was trained without pairs would have learnt other weights."
 )
 
+LOWERED_BUT_RISES = "that neighbours lower this score: it rises since those whom it passes lose more"
+RAISED_BUT_FALLS = "that neighbours raise this score: it falls since those who pass it gain more"
+MODEL_ERRS = "the model believes that neighbours share it, and here it errs"
+SAME_LABEL_HURTS = (
+    "those of the same label hurt too where they are misjudged themselves, "
+    "or where others have fewer pairs to pay for"
+)
+
 
 def moved(found: Neighbourhood, row: int) -> str:
     """What its neighbours did to a sample, as a sentence."""
@@ -129,9 +137,9 @@ def what_moved(found: Neighbourhood, row: int) -> str:
     """What to notice about the bars of a sample: ranks compare, so it may rise though its score sinks."""
     change, rise = float(found.score[row] - found.unary[row]), int(found.rise[row])
     if change < 0 < rise:
-        return "that neighbours lower this score: it rises since those whom it passes lose more"
+        return LOWERED_BUT_RISES
     if rise < 0 < change:
-        return "that neighbours raise this score: it falls since those who pass it gain more"
+        return RAISED_BUT_FALLS
     return "which of the other bars moved it"
 
 
@@ -155,12 +163,7 @@ def why_hurt(found: Neighbourhood, rows: Ints) -> str:
     theirs = np.isin(ends, rows)
     other = int(np.count_nonzero(found.relevant[ends[theirs]] != found.relevant[others[theirs]]))
     count = int(theirs.sum())
-    why = (
-        "the model believes that neighbours share it, and here it errs"
-        if 2 * other > count
-        else "those of the same label hurt too where they are misjudged themselves, or where others have fewer pairs "
-        "to pay for"
-    )
+    why = MODEL_ERRS if 2 * other > count else SAME_LABEL_HURTS
     return f"**Notice** how many pairs join them to the other label, {other:,} of {count:,}: {why}."
 
 

@@ -15,6 +15,7 @@ from ranking.run import ENDED, Run
 from ranking.store import ImageSetRow
 
 REFRESH_SECONDS = 1.0  # how often the page looks whether a training in the table goes on
+NOTICE = "**Notice** where a higher train AP comes with a lower test AP."  # where there are several
 
 
 def show(row: ImageSetRow) -> None:
@@ -31,11 +32,7 @@ def show(row: ImageSetRow) -> None:
     run_actions.say_deleted()
     if listed:
         chosen = _table(listed, everywhere)
-        compared = (
-            "**Notice** where a higher train AP comes with a lower test AP. Click a heading to sort. "
-            if len(listed) > 1
-            else ""
-        )
+        compared = f"{NOTICE} Click a heading to sort. " if len(listed) > 1 else ""
         st.caption(
             f"{compared}Choose rows by the box at their left, or with the arrow keys and Shift + Space; the one chosen "
             "last is shown above."
@@ -115,9 +112,7 @@ def _row(run: Run) -> dict[str, Any]:
         "Query": settings["query"],
         "Method": settings["method"],
         "Settings": runs.telling(run),
-        "State": runs.STATES[run.state]
-        + (", imported" if run.imported else "")
-        + (", shared" if run.lent else ""),
+        "State": state_of(run),
         "Test AP": runs.finite((result.get("test") or {}).get("AP")),
         "Train AP": runs.finite((result.get("train") or {}).get("AP")),
         "Gap, %": None if gap is None else 100 * gap,
@@ -125,6 +120,11 @@ def _row(run: Run) -> dict[str, Any]:
         "When": datetime.fromtimestamp(run.created),
         "Features": runs.features_of(run),
     }
+
+
+def state_of(run: Run) -> str:
+    """The state of a run in words, and where it comes from."""
+    return runs.STATES[run.state] + (", imported" if run.imported else "") + (", shared" if run.lent else "")
 
 
 def _set_title(run: Run, titles: dict[str, str]) -> str:

@@ -31,6 +31,7 @@ MEASURED: dict[Kind, tuple[str, str]] = {
     "label": ("BEP", "BEP"),
     "order": ("tau", "Kendall tau"),
 }
+OWN_DEFAULTS = "each method's own default"  # where two methods differ in a setting that was given to neither
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
 STATES = {
@@ -253,7 +254,7 @@ def _changes_with_method(before: TrainSettings, after: TrainSettings) -> list[st
         own = given == (defaults[0].get(name), defaults[1].get(name))
         values = ({name: value} for value in given)
         for change in _changes(_method(after.method), *values):
-            said.append(f"{change} (each method's own default)" if own else change)
+            said.append(f"{change} ({OWN_DEFAULTS})" if own else change)
     return sorted(said)
 
 

@@ -113,6 +113,25 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store(tmp_path / "empty")
 
 
+def trained_besides(
+    name: str,
+    train: Callable[[Laboratory], Made],
+    laboratory: Laboratory,
+    homes: Homes,
+    monkeypatch: pytest.MonkeyPatch,
+) -> tuple[Laboratory, Made]:
+    """A copy of the laboratory in which `train` has trained more, as the home of the app, and what `train` returned;
+    `laboratory` is the copy that the test has already. It trains once in a session, for all tests that give it `name`.
+    """
+
+    def make(folder: Path) -> tuple[Path, Made]:
+        copy_home(laboratory.home, folder / "home")
+        return folder / "home", train(replace(laboratory, home=folder / "home"))
+
+    home, made = homes(name, make)
+    return replace(laboratory, home=_copied(home, laboratory.home / name, monkeypatch)), made
+
+
 def _copied(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy_home(home, tmp_path / "home")
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "home"))

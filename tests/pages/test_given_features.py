@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from filled_home import import_here, train_settings
-
-from ranking import worker
-from ranking.events import Report
+from filled_home import import_here, run_here, train_settings
 
 HEADER = """@relation r
 @attribute red numeric
@@ -30,30 +27,27 @@ def cards(laboratory, tmp_path):
     return laboratory.store.keep(import_here(laboratory.store, "ARFF", file=str(file), last=2).id)
 
 
-def test_train_offers_them_alone(laboratory, cards, started, open_page):
+def test_form_offers_them_alone_and_other_sets_those_of_pictures(laboratory, cards, started, open_page):
+    def offered(app):
+        assert not app.exception
+        return list(app.button_group[0].options), list(app.button_group[0].value)
+
     app = open_page("train", set=cards)
-    assert not app.exception
-    assert (list(app.button_group[0].options), list(app.button_group[0].value)) == (["Given"], ["Given"])
+    assert offered(app) == (["Given"], ["Given"])
     app.button(key="train").click().run()
     assert [run.settings["features"] for run in started] == [[["Given", {}]]]
-
-
-def test_another_set_offers_features_of_pictures(laboratory, cards, open_page):
     app = open_page("train", set=cards)
-    app.selectbox(key="widget set").select(laboratory.digits).run()
-    assert not app.exception
-    assert "Given" not in app.button_group[0].options
-    assert list(app.button_group[0].value) == ["HOG", "Colour"]
-    app.selectbox(key="widget set").select(cards).run()
-    assert list(app.button_group[0].value) == ["Given"]
+    options, chosen = offered(app.selectbox(key="widget set").select(laboratory.digits).run())
+    assert "Given" not in options
+    assert chosen == ["HOG", "Colour"]
+    assert offered(app.selectbox(key="widget set").select(cards).run()) == (["Given"], ["Given"])
 
 
-@pytest.mark.parametrize("page", ["train", "ranked_images", "image_sets"])
-def test_a_training_by_them_is_shown(laboratory, cards, open_page, page):
-    store = laboratory.store
-    run = store.create_run("train", {**train_settings(cards, "sea"), "features": [["Given", {}]]})
-    store.end_run(run.id, "finished", result=worker.train(store, run, Report(run.folder / "events.jsonl")))
-    app = open_page(page, run=run.id)
-    assert not app.exception
-    assert not app.warning
-    assert not app.error
+def test_run_by_them_is_shown(laboratory, cards, open_page):
+    settings = {**train_settings(cards, "sea"), "features": [["Given", {}]]}
+    run = run_here(laboratory.store, settings)
+    for page in ("train", "ranked_images", "image_sets"):
+        app = open_page(page, run=run.id)
+        assert not app.exception
+        assert not app.warning
+        assert not app.error

@@ -1,18 +1,24 @@
-"""Projections on the pages: chosen in every form that chooses features, told of a training, and used where it is."""
+"""Projections on the pages: chosen in every form that chooses features, shown of a run, and used where it is."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 import pytest
 from filled_home import run_here, train_settings
+from homes import trained_besides
 from label_home import board, label_settings
+from shown import address, turn_to
+from test_train import compared
+from test_weights import pictures_of
 
-from pages.parts import cache, keys
+from pages.parts import cache, certificate, keys, projections, runs
 from pages.parts.own_image import _described
 from ranking import worker
 from ranking.events import Report
 from ranking.features import load_features, make_feature
-from ranking.features.projection import PCA
+from ranking.features.projection import PCA, projection_told
 from ranking.training import projection_of
 
 NINE = {"kind": "PCA", "components": 9, "whiten": False}
@@ -23,24 +29,28 @@ HOG = [["HOG", {"side": 32}]]
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
 
 
-def said(app):
-    elements = [*app.markdown, *app.caption, *app.error, *app.warning, *app.success, *app.info]
-    return "\n".join(element.value for element in elements)
-
-
 @pytest.fixture
-def through_nine(laboratory):
-    """A training on digits by HOG, through nine components."""
-    return run_here(
-        laboratory.store, {**train_settings(laboratory.digits), "features": HOG, "projection": NINE}
-    )
+def through_nine(laboratory, homes, monkeypatch):
+    """A run on digits by HOG, through nine components, in the home of the app."""
+
+    def train(here):
+        settings = {**train_settings(here.digits), "features": HOG, "projection": NINE}
+        return run_here(here.store, settings).id
+
+    here, run_id = trained_besides("through nine", train, laboratory, homes, monkeypatch)
+    return here.store.run(run_id)
+
+
+def kept_by(app):
+    """The numbers of the caption that tells how many columns a projection kept, with their percent signs."""
+    [caption] = [each.value for each in app.caption if each.value.startswith("**PCA ")]
+    return re.findall(r"[\d.]*\d%?", caption)
 
 
 def test_it_is_chosen_beside_the_features(laboratory, started, open_page):
     app = open_page("train", set=laboratory.digits)
-    chosen = app.selectbox(key=keys.widget("projection"))
-    assert (chosen.value, list(chosen.options)) == ("None", ["None", "PCA", "PCA, whitened"])
-    assert "fitted on the training samples alone" in chosen.help.lower()
+    box = app.selectbox(key=keys.widget("projection"))
+    assert (box.value, tuple(box.options)) == (projections.NONE, projections.KINDS)
     app.button(key="train").click().run()
     assert "projection" not in started[-1].settings
     app.selectbox(key=keys.widget("projection")).select("PCA").run()
@@ -48,118 +58,106 @@ def test_it_is_chosen_beside_the_features(laboratory, started, open_page):
     app.button(key="train").click().run()
     assert not app.exception
     assert started[-1].settings["projection"] == NINE
-    assert app.query_params["run"] == started[-1].id
+    assert address(app)["run"] == started[-1].id
 
 
-def test_a_training_says_how_much_it_kept(laboratory, through_nine, open_page):
+def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     app = open_page("train", run=through_nine.id)
     assert not app.exception
     images = laboratory.store.image_set(laboratory.digits)
     features = load_features(images, HOG, laboratory.store.features)[~images.test].astype(np.float64)
     variances = np.sort(np.linalg.eigvalsh(np.cov(features.T)))[::-1]
-    share = np.floor(1000 * variances[:9].sum() / variances.sum()) / 10
-    assert f"**PCA kept 9 of 324 columns**, {share:g}% of the variance of the training samples." in said(app)
+    share = variances[:9].sum() / variances.sum()
+    assert kept_by(app) == ["9", "324", certificate.floored(share)]
     assert app.selectbox(key=keys.widget("projection")).value == "PCA"
     assert app.number_input(key=keys.widget("projected_to")).value == 9
-    assert "HOG, PCA to 9" in said(app) + str([table.value for table in app.dataframe])
-    assert "Like **" not in said(app)
+    assert runs.features_of(through_nine) in str([table.value for table in app.dataframe])
+    assert runs.features_of(through_nine).endswith(projection_told(NINE))
+    assert not compared(app)
     app.number_input(key=keys.widget("projected_to")).set_value(8).run()
-    assert "projection PCA to 9 → PCA to 8**: press **Train**" in said(app)
-    app.selectbox(key=keys.widget("projection")).select("None").run()
-    assert "projection PCA to 9 → none**: press **Train**" in said(app)
+    told = [projection_told(projection) for projection in (NINE, {**NINE, "components": 8}, None)]
+    assert [f"{told[0]} → {told[1]}" in difference for difference in compared(app)] == [True]
+    app.selectbox(key=keys.widget("projection")).select(projections.NONE).run()
+    assert [f"{told[0]} → {told[2]}" in difference for difference in compared(app)] == [True]
 
+    many = {**train_settings(laboratory.digits), "projection": {"kind": "PCA", "components": 500}}
+    run = run_here(cache.store(), many)
+    kept = projection_of(run).kept
+    assert kept < 500, "these samples vary in no more directions"
+    assert kept_by(turn_to(app, run=run.id)) == [str(kept), "512", "100%", "500"]
 
-def test_fewer_directions_than_were_asked_for_are_said(laboratory, open_page):
-    asked = {**train_settings(laboratory.digits), "projection": {"kind": "PCA", "components": 500}}
-    run = run_here(laboratory.store, asked)
-    found = projection_of(run)
-    told = said(open_page("train", run=run.id))
-    assert f"**PCA kept {found.kept} of 512 columns**, 100% of the variance" in told
-    assert "500 were asked for: these samples vary in no more directions." in told
-
-
-def test_a_projection_that_is_gone_is_said_in_its_place(laboratory, through_nine, open_page):
     through_nine.projection_file.unlink()
-    app = open_page("train", run=through_nine.id)
-    assert not app.exception
-    assert "projection\\.npz" in said(app)
-    assert "Converged" in said(app)
+    cache.trainings._projection.clear()
+    turn_to(app, run=through_nine.id)
+    assert len(app.error) == 1
+    assert app.success, "it converged nevertheless"
 
 
 def test_weights_are_drawn_in_the_space_of_the_features(laboratory, through_nine, open_page):
-    run, found = laboratory.store.run(through_nine.id), projection_of(through_nine)
+    run, projection = through_nine, projection_of(through_nine)
     app = open_page("ranked_images", run=run.id)
     app.session_state[keys.widget("weights")] = True
     app.run()
     assert not app.exception
-    shown = [str(one.proto) for one in app.get("image")]
-    assert ["4 by 4 cells" in alt for alt in shown if "Weights of HOG" in alt] == [True, True]
+    assert ["4 by 4" in alt for alt in pictures_of(app)[:2]] == [True, True]
     direction = cache.direction(run)
     assert direction.shape == (make_feature("HOG", side=32).size,)
     images = laboratory.store.image_set(laboratory.digits)
     features = load_features(images, HOG, laboratory.store.features)
     scores = np.load(run.scores_file)
-    np.testing.assert_allclose((features - found.mean) @ direction, scores, atol=1e-4 * np.abs(scores).max())
+    again = (features - projection.mean) @ direction
+    np.testing.assert_allclose(again, scores, atol=1e-4 * np.abs(scores).max())
 
 
-def test_what_neighbours_did_is_told_through_it(laboratory, open_page):
-    asked = train_settings(laboratory.figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=5)
-    run = run_here(laboratory.store, {**asked, "projection": WHITE})
+def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
+    settings = train_settings(laboratory.figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=5)
+    run = run_here(laboratory.store, {**settings, "projection": WHITE})
     app = open_page("max_marginals", run=run.id)
     assert not app.exception
     assert not app.error
 
 
-@pytest.mark.parametrize(
-    ("page", "button", "kind"),
-    [("orders", "train orders", "order"), ("lengths", "start study", "study")],
-)
-def test_orders_and_their_studies_are_learnt_through_one(orders_here, started, open_page, page, button, kind):
-    app = open_page(page, order_set=orders_here.key, **IN_ADDRESS)
-    app.button(key=button).click().run()
-    assert not app.exception
-    assert [run.settings["projection"] for run in started if run.kind == kind] == [WHITE]
+def test_orders_and_their_studies_are_learnt_through_one(orders_here, started, open_page):
+    for page, button, kind in (("orders", "train orders", "order"), ("lengths", "start study", "study")):
+        app = open_page(page, order_set=orders_here.key, **IN_ADDRESS)
+        app.button(key=button).click().run()
+        assert not app.exception
+        assert [run.settings["projection"] for run in started if run.kind == kind] == [WHITE]
 
 
-@pytest.mark.parametrize(
-    ("page", "button", "kind", "where"),
-    [
+def test_folds_are_learnt_through_one_and_the_form_holds_it(labels_here, started, open_page):
+    for page, button, kind, where in (
         ("ask_simulation", "start simulation", "asking", "label_set"),
         ("experiments", "start experiment", "experiment", "experiment_set"),
-    ],
-)
-def test_folds_are_learnt_through_one_and_the_form_holds_it(
-    labels_here, started, open_page, page, button, kind, where
-):
-    app = open_page(page, **{where: labels_here.key}, features="Colour", folds="2", **IN_ADDRESS)
-    app.button(key=button).click().run()
-    assert not app.exception
-    [run] = [run for run in started if run.kind == kind]
-    assert run.settings["projection"] == WHITE
-    labels_here.store.end_run(run.id, "cancelled", "enough")
-    again = open_page(page, **{"simulation" if kind == "asking" else kind: run.id})
-    assert again.selectbox(key=keys.widget("projection")).value == "PCA, whitened"
-    assert again.number_input(key=keys.widget("projected_to")).value == 5
+    ):
+        app = open_page(page, **{where: labels_here.key}, features="Colour", folds="2", **IN_ADDRESS)
+        app.button(key=button).click().run()
+        assert not app.exception
+        [run] = [run for run in started if run.kind == kind]
+        assert run.settings["projection"] == WHITE
+        labels_here.store.end_run(run.id, "cancelled", "enough")
+        again = open_page(page, **{"simulation" if kind == "asking" else kind: run.id})
+        assert again.selectbox(key=keys.widget("projection")).value == projections.WHITENED
+        assert again.number_input(key=keys.widget("projected_to")).value == 5
 
 
-def test_a_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_page):
+def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_page):
     store = labels_here.store
     app = open_page("label_questions", label_run=labels_here.own)
-    app.selectbox(key=keys.widget("label training projection")).select("PCA, whitened").run()
+    app.selectbox(key=keys.widget("label training projection")).select(projections.WHITENED).run()
     app.number_input(key=keys.widget("label training projected_to")).set_value(5).run()
     app.button(key="widget train another").click().run()
     assert not app.exception
     assert [run.settings["projection"] for run in started if run.kind == "label"] == [WHITE]
-    asked = {**label_settings(labels_here.key, "Independent p@k"), "projection": WHITE}
-    run = store.create_run("label", asked)
+    settings = {**label_settings(labels_here.key, "Independent p@k"), "projection": WHITE}
+    run = store.create_run("label", settings)
     result = worker.train_labels(store, run, Report(run.events_file))
     store.end_run(run.id, "finished", result=result)
     method, shown = cache.label_ranker(store.run(run.id))
     assert (method.columns, shown.features.shape[1]) == (5, 5)
     images = store.image_set(labels_here.key)
-    features = load_features(images, asked["features"], store.features)
+    features = load_features(images, settings["features"], store.features)
     np.testing.assert_array_equal(shown.features, PCA(5, True).fitted(features, ~images.test)(features))
-    brought = _described(str(store.home), run.id, board(np.arange(36) == 3))
-    assert brought.images.features.shape == (1, 5)
-    page = open_page("label_questions", label_run=run.id)
-    assert not page.exception
+    own = _described(str(store.home), run.id, board(np.arange(36) == 3))
+    assert own.images.features.shape == (1, 5)
+    turn_to(app, label_run=run.id)

@@ -1,4 +1,4 @@
-"""What a person does with the trainings of the table, and that it is on disk before the page says so."""
+"""What a person does with the training runs of the table, and that it is on disk before the page shows it."""
 
 from __future__ import annotations
 
@@ -8,348 +8,322 @@ import json
 import shutil
 import sqlite3
 import sys
+import time
 import zipfile
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from shapes import HOSTILE
+from shown import address, button, keys_of, plain, texts, turn_to
 
-from pages.parts import export, jobs_panel, run_table, runs
-from ranking import jobs
+from pages.parts import certificate, export, keys, run_actions, run_table, runs
+from pages.parts.frame import escaped
 from ranking.run_archive import import_run
 
-
-def texts(app):
-    elements = [*app.markdown, *app.caption, *app.error, *app.warning, *app.success, *app.info]
-    return "\n".join(element.value for element in elements)
+UNDO_DELETED = "undo just deleted"
+UNDO_HERE = keys.widget("undo deletion")
 
 
-def button(app, label):
-    [found] = [one for one in app.button if one.label == label]
-    return found
+@pytest.fixture
+def change(laboratory):
+    """Change the database behind the app's back."""
+
+    def execute(statement, *values):
+        with closing(sqlite3.connect(laboratory.home / "ranking.sqlite")) as database, database:
+            database.execute(statement, values)
+
+    return execute
 
 
-def test_the_table_tells_settings_and_results_of_each(laboratory, open_page):
+def again_from_its_file(store, run_id):
+    return import_run(store, export.archive(store.run(run_id)))
+
+
+def warned_of_export(app):
+    return [element for element in app.warning if "ranking." in element.value.replace("\\", "")]
+
+
+# ------------------------------------------------------------------------------------------------- the table
+
+
+def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     store = laboratory.store
     store.name_run(laboratory.finished, "=first")
     store.star_run(laboratory.finished)
-    listed = open_page("train", set=laboratory.digits).dataframe[0].value
+    app = open_page("train", set=laboratory.digits)
+    listed = app.dataframe[0].value
     first = listed.iloc[0]
     result = store.run(laboratory.finished).result
     assert (first["★"], first["Name"], first["Query"], first["Method"]) == ("★", "=first", "3", "AP-SVM")
-    assert first["Settings"] == "C = 100, Stop at this duality gap = 0.01"
+    assert [part.rpartition(" = ")[2] for part in first["Settings"].split(", ")] == ["100", "0.01"]
     for column, value in (
         ("Test AP", result["test"]["AP"]),
         ("Train AP", result["train"]["AP"]),
         ("Gap, %", 100 * result["certificate"]["relative_gap"]),
         ("Seconds", result["certificate"]["seconds"]),
     ):
-        assert np.isclose(first[column], value)
+        assert np.isclose(first[column], value), column
+    states = [runs.STATES[state] for state in ("finished", "finished", "cancelled", "failed")]
+    assert list(listed["State"]) == states
     assert "Image set" not in listed
-    everywhere = open_page("train", set=laboratory.digits, everywhere="True").dataframe[0].value
+    assert "star runs" not in keys_of(app), "none is chosen"
+    assert run_table.NOTICE in texts(app)
+    everywhere = turn_to(app, set=laboratory.digits, everywhere="True").dataframe[0].value
     assert list(everywhere["Image set"]).count("shapes") == 1
     assert list(everywhere["Method"]).count("HOB-SVM") == 1
     assert len(everywhere) == len(listed) + 2
 
 
-def test_what_to_notice_of_several_trainings_is_not_said_of_one(laboratory, open_page):
-    for key, several in ((laboratory.digits, True), (laboratory.shapes, False)):
-        app = open_page("train", set=key)
-        [told] = [caption.value for caption in app.caption if "Choose rows by the box" in caption.value]
-        assert ("**Notice** where a higher train AP" in told) == several
-
-
-def test_the_main_settings_are_listed_though_they_are_defaults(laboratory):
-    assert runs.telling(laboratory.store.run(laboratory.on_shapes)).startswith("C = 1000")
-
-
-@pytest.mark.parametrize(
-    "wild", [2**64, 10**300, 10**400, -(2**64), True, "many", [1], None], ids=lambda wild: str(wild)[:5]
-)
-def test_a_wild_number_harms_no_row_and_can_be_deleted(laboratory, open_page, wild):
-    """As a file could bring it in before it was refused."""
+def test_table_of_one_run_and_of_none(laboratory, open_page):
     store = laboratory.store
-    result = store.run(laboratory.finished).result
-    result["certificate"] |= {"seconds": wild, "relative_gap": wild}
-    store.update_run(laboratory.finished, result={**result, "test": {"AP": wild}, "train": {"AP": wild}})
-    app = open_page("train", set=laboratory.digits)
+    assert runs.telling(store.run(laboratory.on_shapes)).split(", ")[0] == "C = 1000", "though a default"
+    app = open_page("train", set=laboratory.shapes)
+    assert run_table.NOTICE not in texts(app), "there is nothing to compare it with"
+    for run in store.runs("train", laboratory.shapes):
+        store.delete_run(run.id)
+    elsewhere = run_actions.counted(len(store.runs("train")))
+    assert not any(element.value.startswith(elsewhere) for element in app.markdown)
+    app.run()
+    assert any(element.value.startswith(elsewhere) for element in app.markdown)
+
+
+def test_wild_numbers_harm_no_row_and_can_be_deleted(laboratory, open_page):
+    """As a file could bring them in before it was refused."""
+    store = laboratory.store
+    run = store.run(laboratory.finished)
+
+    def holding(wild):
+        proof = run.result["certificate"] | {"seconds": wild, "relative_gap": wild}
+        return {**run.result, "certificate": proof, "test": {"AP": wild}, "train": {"AP": wild}}
+
+    for wild in (2**64, 10**300, 10**400, -(2**64), True, "many", [1], None):
+        harmed = replace(run, result=holding(wild))
+        row = run_table._row(harmed)
+        number = type(wild) is int and abs(wild) <= sys.float_info.max
+        for column in ("Seconds", "Gap, %", "Test AP", "Train AP"):
+            factor = 100.0 if column == "Gap, %" else 1.0
+            assert row[column] == (factor * float(wild) if number else None), (column, wild)
+        assert runs.has_numbers(harmed) == number, wild
+    store.update_run(run.id, result=holding(10**400))
+    app = open_page("train", run=run.id)
     assert not app.exception
-    row = app.dataframe[0].value.iloc[0]
-    number = type(wild) is int and abs(wild) <= sys.float_info.max
-    for column, value in (("Seconds", wild), ("Gap, %", wild), ("Test AP", wild), ("Train AP", wild)):
-        factor = 100.0 if column == "Gap, %" else 1.0
-        assert row[column] == factor * float(value) if number else np.isnan(float(row[column] or "nan"))
-    app = open_page("train", run=laboratory.finished)
-    assert not app.exception
-    assert number != ("not in numbers that can be shown" in texts(app))
+    assert app.warning
+    assert "Test AP" not in [metric.label for metric in app.metric]
     assert not open_page("ranked_images", set=laboratory.digits).exception
     button(app, "Delete").click().run()
-    assert store.run(laboratory.finished).deleted
+    assert store.run(run.id).deleted
 
 
-def test_trainings_on_other_sets_are_counted_where_this_one_has_none(laboratory, open_page):
-    for run in laboratory.store.runs("train", laboratory.shapes):
-        laboratory.store.delete_run(run.id)
-    there = len(laboratory.store.runs("train"))
-    app = open_page("train", set=laboratory.shapes)
-    assert f"{there} trainings on other image sets" in texts(app)
-    assert "on other image sets" not in texts(open_page("train", set=laboratory.digits))
-
-
-def test_what_is_gone_for_good_meanwhile_is_said_in_place(laboratory, open_page):
+def test_run_of_a_method_that_is_unknown_here_is_still_listed(laboratory, open_page):
     store = laboratory.store
-    for run_id, key in (
-        (laboratory.failed, f"widget restore {laboratory.failed}"),
-        (laboratory.finished, "undo just deleted"),
+    settings = store.run(laboratory.finished).settings
+    store.update_run(
+        laboratory.finished, settings={**settings, "method": "Old", "method_settings": {"D": 2.0}}
+    )
+    assert runs.telling(store.run(laboratory.finished)) == "D = 2"
+    app = open_page("train", run=laboratory.finished)
+    assert not app.exception
+    assert app.dataframe[0].value.iloc[0]["Method"] == "Old"
+
+
+def test_what_is_shown_stays_chosen_where_a_browser_forgets_its_rows():
+    for rows, shown, chosen in (
+        ([], "b", ["b"]),
+        ([], None, []),
+        ([0], "b", ["a"]),
+        ([0, 1], "b", ["a", "b"]),
     ):
-        app = open_page("train", run=run_id)
-        button(app, "Delete").click().run()
-        store.empty_deleted()  # in another browser
-        app.button(key=key).click().run()
-        assert not app.exception
-        assert f"'{run_id}'" in app.error[0].value.replace("\\", "")
-        app.run()
-        assert not app.error, "once is enough"
+        assert run_table.chosen_by(rows, ["a", "b"], shown) == chosen
 
 
-@pytest.mark.parametrize("act", ["star_run", "name_run", "delete_run", "restore_run"])
-def test_a_training_that_goes_while_it_is_acted_on_is_said(laboratory, open_page, monkeypatch, act):
-    def gone(store, run_id, *arguments):
-        raise ValueError(f"there is no run {run_id}")
-
-    if act == "restore_run":
-        laboratory.store.delete_run(laboratory.finished)
-    app = open_page("train", run=laboratory.finished)
-    monkeypatch.setattr(type(laboratory.store), act, gone)
-    labels = {"star_run": "Star", "name_run": "Save", "delete_run": "Delete", "restore_run": "Undo"}
-    button(app, labels[act]).click().run()
-    assert not app.exception
-    assert f"there is no run {laboratory.finished}" in app.error[0].value
-    assert not app.toast
-
-
-def test_the_training_of_the_address_is_the_chosen_one(laboratory, open_page):
-    app = open_page("train", run=laboratory.finished)
-    assert not app.exception
-    assert not button(app, "Star").disabled
-    none = open_page("train", set=laboratory.digits)
-    assert "Star" not in [one.label for one in none.button]
-    assert "Choose a training to open" in texts(none)
+# ------------------------------------------------------------------------------------------- what is done with runs
 
 
 def test_star_and_name_are_on_disk(laboratory, open_page):
+    def rename(name):
+        [box] = [each for each in app.text_input if each.label == "Name"]
+        box.set_value(name)
+        button(app, "Save").click().run()
+        assert not app.exception
+        return laboratory.store.run(laboratory.finished).name
+
     app = open_page("train", run=laboratory.finished)
-    button(app, "Star").click().run()
-    assert laboratory.store.run(laboratory.finished).star
-    button(app, "Take star away").click().run()
-    assert not laboratory.store.run(laboratory.finished).star
-    [name] = [one for one in app.text_input if one.label == "Name"]
-    name.set_value("a *new* <b>name")
-    button(app, "Save").click().run()
-    assert not app.exception
-    assert laboratory.store.run(laboratory.finished).name == "a *new* <b>name"
-    assert "#### a \\*new\\* \\<b\\>name" in texts(app)
-    [name] = [one for one in app.text_input if one.label == "Name"]
-    name.set_value("left\u202eright")
-    button(app, "Save").click().run()
-    assert "control character" in app.error[0].value
-    assert laboratory.store.run(laboratory.finished).name == "a *new* <b>name"
+    for starred in (True, False):
+        app.button(key="star runs").click().run()
+        assert laboratory.store.run(laboratory.finished).star == starred
+    assert rename("a *new* <b>name") == "a *new* <b>name"
+    assert escaped("a *new* <b>name") in texts(app)
+    assert not app.error
+    assert rename("left\u202eright") == "a *new* <b>name"
+    assert app.error
 
 
-def test_delete_and_undo(laboratory, open_page):
+def test_delete_undo_restore_and_empty(laboratory, open_page):
+    store = laboratory.store
     app = open_page("train", run=laboratory.finished)
     before = len(app.dataframe[0].value)
     button(app, "Delete").click().run()
     assert not app.exception
-    assert laboratory.store.run(laboratory.finished).deleted
-    assert "Deleted 1 training" in app.toast[0].value
-    assert "Deleted: AP\\-SVM on “3”." in texts(app)
-    assert len([one for one in app.button if one.label == "Undo"]) == 1
+    assert store.run(laboratory.finished).deleted
+    assert run_actions.counted(1) in app.toast[0].value
+    assert escaped(runs.short_name(store.run(laboratory.finished))) in texts(app)
+    assert [key for key in keys_of(app) if key in (UNDO_DELETED, UNDO_HERE)] == [UNDO_DELETED], (
+        "one is enough"
+    )
     assert len(app.dataframe[0].value) == before - 1
-    assert "was deleted on" in texts(app)
-    app.button(key="undo just deleted").click().run()
-    assert laboratory.store.run(laboratory.finished).deleted is None
+    app.button(key=UNDO_DELETED).click().run()
+    assert store.run(laboratory.finished).deleted is None
     assert len(app.dataframe[0].value) == before
-    assert "was deleted on" not in texts(app)
-
-
-@pytest.mark.parametrize("page", ["train", "ranked_images"])
-def test_the_address_of_a_deleted_training_offers_undo(laboratory, open_page, page):
-    laboratory.store.delete_run(laboratory.finished)
-    app = open_page(page, run=laboratory.finished)
-    assert not app.exception
-    assert "AP\\-SVM on “3” was deleted on" in texts(app)
-    app.button(key="widget undo deletion").click().run()
-    assert laboratory.store.run(laboratory.finished).deleted is None
-    assert "was deleted on" not in texts(app)
-
-
-@pytest.mark.parametrize("page", ["train", "ranked_images"])
-def test_undo_is_done_before_the_page_runs(laboratory, open_page, monkeypatch, page):
-    """A page that is run again halfway has forgotten then that a button was pressed in it."""
-    laboratory.store.delete_run(laboratory.finished)
-    app = open_page(page, run=laboratory.finished)
-    seen = []
-
-    def chosen():
-        seen.append(laboratory.store.run(laboratory.finished).deleted)
-        return read()
-
-    read = runs.chosen
-    monkeypatch.setattr(runs, "chosen", chosen)
-    app.button(key="widget undo deletion").click().run()
-    assert not app.exception
-    assert set(seen) == {None}, "it is back already"
-
-
-@pytest.mark.parametrize("page", ["train", "ranked_images"])
-@pytest.mark.parametrize("time", ["yesterday", -1e12, 1e300])
-def test_a_time_of_deletion_that_is_damaged_is_said(laboratory, open_page, page, time):
-    with closing(sqlite3.connect(laboratory.home / "ranking.sqlite")) as database, database:
-        database.execute("update run set deleted = ? where id = ?", (time, laboratory.finished))
-    app = open_page(page, run=laboratory.finished)
-    assert not app.exception
-    assert "its row in the database is damaged" in app.warning[0].value.replace("\\", "")
-
-
-def test_a_training_that_is_gone_before_undo_is_said_on_its_page(laboratory, open_page):
-    laboratory.store.delete_run(laboratory.finished)
-    app = open_page("ranked_images", run=laboratory.finished)
-    laboratory.store.empty_deleted()  # in another browser
-    app.button(key="widget undo deletion").click().run()
-    assert not app.exception
-    assert f"'{laboratory.finished}'" in app.error[0].value.replace("\\", "")
-
-
-def test_a_live_training_is_not_deleted(laboratory, started, open_page):
-    app = open_page("train", set=laboratory.digits)
-    app.button(key="train").click().run()
-    button(app, "Delete").click().run()
-    assert "is still going on: cancel it first" in app.error[0].value.replace("\\", "")
-    assert laboratory.store.run(started[0].id).deleted is None
-
-
-def test_what_was_deleted_can_be_restored_or_emptied(laboratory, open_page):
-    store = laboratory.store
+    assert UNDO_DELETED not in keys_of(app)
     for run_id in (laboratory.failed, laboratory.cancelled):
         store.delete_run(run_id)
-    app = open_page("train", set=laboratory.digits)
+    app.run()
     app.button(key=f"widget restore {laboratory.failed}").click().run()
     assert store.run(laboratory.failed).deleted is None
     app.button(key="empty deleted").click().run()
     assert store.runs(deleted=True) == []
-    with pytest.raises(ValueError, match=laboratory.cancelled):
-        store.run(laboratory.cancelled)
+    assert laboratory.cancelled not in [run.id for run in store.runs()]
+
+
+def test_runs_that_vanish_while_they_are_acted_on(laboratory, open_page, monkeypatch):
+    def gone(store, run_id, *arguments):
+        raise ValueError(f"there is no run {run_id}")
+
+    store = laboratory.store
+    app = open_page("train", run=laboratory.finished)
+    for act, label in (("star_run", "Star"), ("name_run", "Save"), ("delete_run", "Delete")):
+        with monkeypatch.context() as patch:
+            patch.setattr(type(store), act, gone)
+            button(app, label).click().run()
+        assert not app.exception, act
+        assert laboratory.finished in app.error[0].value, act
+        assert not app.toast, act
+    for run_id, undo in (
+        (laboratory.failed, f"widget restore {laboratory.failed}"),
+        (laboratory.finished, UNDO_DELETED),
+    ):
+        button(turn_to(app, run=run_id), "Delete").click().run()
+        store.empty_deleted()  # in another browser
+        app.button(key=undo).click().run()
+        assert not app.exception
+        assert run_id in app.error[0].value
+        assert not app.run().error, "once is enough"
+
+
+@pytest.mark.parametrize("page", ["train", "ranked_images"])
+def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch, change, page):
+    store, deleted = laboratory.store, laboratory.finished
+    store.delete_run(deleted)
+    app = open_page(page, run=deleted)
+    assert escaped(runs.short_name(store.run(deleted))) in texts(app)
+    seen = []
+
+    def chosen():
+        seen.append(store.run(deleted).deleted)
+        return read()
+
+    read = runs.chosen
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "chosen", chosen)
+        app.button(key=UNDO_HERE).click().run()
+    assert not app.exception
+    assert set(seen) == {None}, (
+        "it is back before the page runs, which may be run again halfway and forget the press"
+    )
+    assert UNDO_HERE not in keys_of(app)
+    for k, damaged in (("5", "yesterday"), ("6", -1e12), ("7", 1e300)):  # other addresses, other warnings
+        change("update run set deleted = ? where id = ?", damaged, deleted)
+        turn_to(app, run=deleted, k=k)
+        assert app.warning, damaged
+        assert address(app).get("run") != deleted, damaged
+    change("update run set deleted = ? where id = ?", time.time(), deleted)
+    turn_to(app, run=deleted)
+    store.empty_deleted()  # in another browser
+    app.button(key=UNDO_HERE).click().run()
+    assert not app.exception
+    assert deleted in app.error[0].value
 
 
 def test_starting_again_drops_what_was_changed(laboratory, open_page):
     app = open_page("train", run=laboratory.finished, query="7")
-    button(app, "Start again with one thing changed").click().run()
-    assert dict(app.query_params) == {"run": laboratory.finished}
+    app.button(key="begin again").click().run()
+    assert address(app) == {"run": laboratory.finished}
     assert app.selectbox(key="widget query").value == "3"
-    assert "Change one of them" in app.toast[0].value
+    assert app.toast
 
 
 def test_what_was_changed_is_marked_afterwards(laboratory, open_page):
-    app = open_page("train", run=laboratory.not_converged, like=laboratory.finished)
-    changes = (
-        "query 3 → 4\\; C 100 → 1e\\+06\\; Stop at this duality gap 0\\.01 → 1e\\-07\\; Iterations at most"
-    )
-    assert f"Like **AP\\-SVM on “3”** but **{changes}" in texts(app)
-    values = [
-        laboratory.store.run(one).result["test"]["AP"]
-        for one in (laboratory.finished, app.query_params["run"])
-    ]
-    assert f"Test AP {values[0]:.3f} → {values[1]:.3f}." in texts(app)
+    before, after = (laboratory.store.run(each) for each in (laboratory.finished, laboratory.not_converged))
+    app = open_page("train", run=after.id, like=before.id)
+    changes = runs.differences(runs.settings_given(before), runs.settings_given(after))
+    assert len(changes) == 4
+    [element] = [each.value for each in app.markdown if escaped("; ".join(changes)) in each.value]
+    assert escaped(runs.short_name(before)) in element
+    measured = [f"{run.result['test']['AP']:.3f}" for run in (before, after)]
+    assert " → ".join(measured) in element
 
 
-def test_when_training_stops_is_said_before_and_meanwhile(laboratory, started, open_page):
-    app = open_page("train", set=laboratory.digits)
-    assert "stops by itself when the gap is at most 0.1% of the objective" in texts(app)
-    app.button(key="train").click().run()
-    line = (
-        '{"event": "iteration", "iteration": 1, "primal": 2.0, "dual": 1.0, "gap": 1, "relative_gap": 0.5}\n'
-    )
-    started[0].events_file.write_text(line)
-    app.run()
-    assert "Gap now: **50% of the objective** · stops by itself when the gap is at most 0.1%" in texts(app)
+# ------------------------------------------------------------------------------------------------------- out and in
 
 
-def test_a_training_that_waits_says_for_how_many(laboratory, started, open_page, monkeypatch):
-    monkeypatch.setattr(jobs_panel.jobs, "MOST_AT_ONCE", 1)
-    app = open_page("train", set=laboratory.digits)
-    app.button(key="train").click().run()
-    assert "Waits for" not in str(app.get("progress")[0].proto)
-    app.selectbox(key="widget query").select("5").run()
-    app.button(key="train").click().run()
-    assert "Waits for 1 other training or simulation to end" in str(app.get("progress")[0].proto)
-    assert jobs.waits_for(laboratory.store, started[1]) == 1
-
-
-# ------------------------------------------------------------------------------------------- out and in
-
-
-def test_the_archive_holds_table_and_picture(laboratory):
+def test_archive_holds_table_and_picture(laboratory, open_page):
     run = laboratory.store.run(laboratory.on_shapes)
     images = laboratory.store.image_set(laboratory.shapes)
+    assert export.lacking(run) == {}
+    assert not warned_of_export(open_page("train", run=run.id))
     with zipfile.ZipFile(io.BytesIO(export.archive(run))) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("ranking.csv").decode())))
         assert archive.read("ranking.png").startswith(b"\x89PNG")
+        assert json.loads(archive.read("run.json"))["left_out"] == {}
     scores = dict(zip(images.ids, np.load(run.scores_file), strict=True))
     assert {row["sample"]: float(row["score"]) for row in rows} == scores
     assert {row["split"] for row in rows} == {"test", "train"}
     for split in ("test", "train"):
-        assert [int(row["rank"]) for row in rows if row["split"] == split] == list(
-            range(1, sum(images.test == (split == "test")) + 1)
+        listed = [row for row in rows if row["split"] == split]
+        ranks = [int(row["rank"]) for row in listed]
+        assert ranks == list(range(1, sum(images.test == (split == "test")) + 1)), split
+        assert [float(row["score"]) for row in listed] == sorted(
+            (float(row["score"]) for row in listed), reverse=True
         )
+        relevant = images.relevance("disc")[images.test == (split == "test")].sum()
+        assert sum(int(row["relevant"]) for row in listed) == relevant, split
 
 
 @pytest.mark.parametrize("harm", ["unlink", "shorten", "spoil"])
-def test_an_export_without_thumbnails_goes_without_its_picture_and_says_so(laboratory, open_page, harm):
+def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_page, harm):
     run = laboratory.store.run(laboratory.on_shapes)
     crops = laboratory.home / "sets" / laboratory.shapes / "crops.bin"
     size = crops.stat().st_size
     crops.unlink()  # never written in: other homes share the file
     if harm != "unlink":
         crops.write_bytes(b"" if harm == "shorten" else bytes(size))
-    app = open_page("train", run=run.id)
-    assert not app.exception
-    warned = [one.value.replace("\\", "") for one in app.warning if "The export goes without" in one.value]
-    if harm == "spoil":  # which shows only when a picture is decoded
-        assert not warned
-    else:
-        [said] = warned
-        assert said.startswith("The export goes without ranking.png: ")
-        assert said.endswith("import the image set again")
-    [button] = [one for one in app.get("download_button") if one.label == "Export"]
-    assert not button.disabled
+    known = harm != "spoil"  # which shows only when a picture is decoded
+    assert list(export.lacking(run)) == (["ranking.png"] if known else [])
+    if harm == "shorten":
+        app = open_page("train", run=run.id)
+        assert len(warned_of_export(app)) == 1
+        [download] = [each for each in app.get("download_button") if each.proto.id.endswith("export run")]
+        assert not download.disabled
     data = export.archive(run)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert "ranking.png" not in archive.namelist()
         assert archive.read("ranking.csv").startswith(b"rank,")
-        told = json.loads(archive.read("run.json"))
-    assert list(told["left_out"]) == ["ranking.png"]
-    assert told["left_out"]["ranking.png"]
+        left_out = json.loads(archive.read("run.json"))["left_out"]
+    assert list(left_out) == ["ranking.png"]
+    assert left_out["ranking.png"]
     assert import_run(laboratory.store, data).has_scores
 
 
-def test_an_export_without_its_image_set_leaves_out_both_views(laboratory, open_page):
+def test_export_without_its_image_set_leaves_out_both_views(laboratory):
     run = laboratory.store.run(laboratory.on_shapes)
     shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
     with zipfile.ZipFile(io.BytesIO(export.archive(run))) as archive:
         assert {"run.json", "scores.npy", "model.npz"} <= set(archive.namelist())
         left_out = json.loads(archive.read("run.json"))["left_out"]
     assert list(left_out) == ["ranking.csv", "ranking.png"]
-    assert all("import it again" in why for why in left_out.values())
-
-
-def test_an_export_with_all_its_files_leaves_nothing_out(laboratory, open_page):
-    run = laboratory.store.run(laboratory.on_shapes)
-    assert export.lacking(run) == {}
-    with zipfile.ZipFile(io.BytesIO(export.archive(run))) as archive:
-        assert json.loads(archive.read("run.json"))["left_out"] == {}
-    assert not [one for one in open_page("train", run=run.id).warning if "export goes" in one.value]
+    assert all(left_out.values())
 
 
 def test_hostile_class_names_are_guarded_in_the_table(laboratory):
@@ -364,81 +338,53 @@ def test_hostile_class_names_are_guarded_in_the_table(laboratory):
     assert any(HOSTILE in row["classes"] for row in rows)
 
 
-def test_an_imported_training_without_its_set_says_which_is_missing(laboratory, open_page):
+def test_imported_run_without_its_set_names_the_one_that_is_missing(laboratory, open_page, change):
     store = laboratory.store
-    run = import_run(store, export.archive(store.run(laboratory.on_shapes)))
-    here = open_page("train", run=run.id)
-    assert "This training was imported. Checked here: its metrics against its scores, its scores" in texts(
-        here
-    )
-    assert "Claimed elsewhere, not checked here: its bounds and its curve." in texts(here)
-    assert "not here" not in texts(here)
-    with closing(sqlite3.connect(laboratory.home / "ranking.sqlite")) as database, database:
-        database.execute("delete from image_set where key = ?", (laboratory.shapes,))
+    run = again_from_its_file(store, laboratory.on_shapes)
     app = open_page("train", run=run.id)
-    assert not app.exception
+    assert runs.missing_set(run) not in plain(app)
+    change("delete from image_set where key = ?", laboratory.shapes)
+    turn_to(app, run=run.id)
+    assert laboratory.shapes in runs.missing_set(run)
+    assert runs.missing_set(run) in plain(app)
     assert not app.warning, "nothing is wrong with the address"
-    assert f"is not here\\: shapes\\, with the key {laboratory.shapes}" in texts(app)
-    assert "Import the same images on the page Image sets" in texts(app).replace("\\", "")
     assert len(app.get("plotly_chart")) == 1
     assert f"{run.result['test']['AP']:.3f}" in [metric.value for metric in app.metric]
-    app.run()
-    assert not app.exception
+    assert run.id not in [each.id for each in store.runs("train", laboratory.digits)]
+    row = turn_to(app, set=laboratory.digits, everywhere="True").dataframe[0].value.iloc[0]
+    assert (row["State"], row["Image set"]) == (run_table.state_of(run), run_table._set_title(run, {}))
+    assert row["State"].startswith(runs.STATES["finished"])
+    assert row["State"] != runs.STATES["finished"]
+    assert row["Image set"].startswith("shapes")
+    assert row["Image set"] != "shapes"
     ranked = open_page("ranked_images", run=run.id)
     assert not ranked.exception
-    assert f"shapes\\, with the key {laboratory.shapes}" in texts(ranked)
-    assert [one.label for one in ranked.button] == ["Import images"]
-    assert run.id not in [one.id for one in store.runs("train", laboratory.digits)]
-    listed = open_page("train", set=laboratory.digits, everywhere="True").dataframe[0].value
-    assert listed.iloc[0]["State"] == "✓ finished, imported"
-    assert listed.iloc[0]["Image set"] == "shapes (not here)"
+    assert runs.missing_set(run) in plain(ranked)
+    assert keys_of(ranked) == ["widget go to image_sets"]
 
 
-@pytest.mark.parametrize("trained", ["finished", "not_converged"])
-def test_an_imported_training_proves_nothing_here(laboratory, open_page, trained):
+def test_imported_run_proves_nothing_here(laboratory, open_page):
     store = laboratory.store
-    first = store.run(getattr(laboratory, trained))
-    said = texts(open_page("train", run=first.id))
-    assert "says the laboratory" not in said
-    assert ("this is proof" in said) == (trained == "finished")
-    verdict = "**Converged" if trained == "finished" else "**Not converged"
-    app = open_page("train", run=import_run(store, export.archive(first)).id)
-    assert not app.exception
-    assert f"{verdict}, says the laboratory that trained it.**" in texts(app)
-    assert "this is proof" not in texts(app)
-    assert not app.success
-
-
-@pytest.mark.parametrize("checked", [None, {"metrics": True, "scores": False}])
-def test_what_was_not_checked_of_an_import_is_said(laboratory, open_page, checked):
-    store = laboratory.store
-    run = import_run(store, export.archive(store.run(laboratory.finished)))
-    imported = {name: value for name, value in run.imported.items() if name != "checked"}
-    imported |= {} if checked is None else {"checked": checked}
-    store.update_run(run.id, result={**run.result, "imported": imported})
-    said = texts(open_page("train", run=run.id))
-    assert "not checked here: " in said
-    claimed = said.partition("not checked here: ")[2]
-    assert "its scores against its model" in claimed
-    assert ("its metrics against its scores" in claimed) == (checked is None)
-    assert ("Checked here: " in said) == (checked is not None)
-
-
-def test_a_training_of_a_method_that_is_unknown_here_is_still_listed(laboratory, open_page):
-    store = laboratory.store
-    settings = store.run(laboratory.finished).settings
-    store.update_run(
-        laboratory.finished, settings={**settings, "method": "Old", "method_settings": {"D": 2.0}}
-    )
-    assert runs.telling(store.run(laboratory.finished)) == "D = 2"
     app = open_page("train", run=laboratory.finished)
-    assert not app.exception
-    assert app.dataframe[0].value.iloc[0]["Method"] == "Old"
+    for converged, first in ((True, laboratory.finished), (False, laboratory.not_converged)):
+        turn_to(app, run=first)
+        assert certificate.CLAIMED not in texts(app)
+        assert len(app.success) == converged
+        turn_to(app, run=again_from_its_file(store, first).id)
+        kinds = app.info if converged else app.warning
+        assert [certificate.CLAIMED in element.value for element in kinds].count(True) == 1, first
+        assert not app.success
 
 
-@pytest.mark.parametrize(
-    ("rows", "shown", "chosen"),
-    [([], "b", ["b"]), ([], None, []), ([0], "b", ["a"]), ([0, 1], "b", ["a", "b"])],
-)
-def test_what_is_shown_stays_chosen_where_a_browser_forgets_its_rows(rows, shown, chosen):
-    assert run_table.chosen_by(rows, ["a", "b"], shown) == chosen
+def test_what_was_checked_of_an_import_is_listed(laboratory, open_page):
+    run = again_from_its_file(laboratory.store, laboratory.finished)
+    for checked, expected in (
+        (run.imported["checked"], [True, True, False]),
+        (None, [False, False, False]),
+        ({"metrics": True, "scores": False}, [True, False, False]),
+    ):
+        imported = {**run.imported, "checked": checked}
+        checks = certificate.checks_of(replace(run, result={**run.result, "imported": imported}))
+        assert list(checks.values()) == expected
+    app = open_page("train", run=run.id)
+    assert all(what in plain(app) for what in checks)

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from test_max_marginals_page import score_again
-from test_ranked_images import components
+from shown import address, components, texts, turn_to
+from test_max_marginals_page import use_graph
 
-from pages.parts import cache
+from pages.parts import cache, neighbours
 from pages.parts.graph_picture import (
     CAPTION,
     MOST_NODES,
@@ -38,143 +38,122 @@ def ids_of(graph):
     return [node["id"] for drawing in graph["drawings"] for node in drawing["nodes"]]
 
 
-def size_of(found, row):
-    return int(found.components.sizes[found.component_of[row]])
+@pytest.fixture
+def row_of(laboratory):
+    """The rows of samples by their ids."""
+    return {str(id): row for row, id in enumerate(laboratory.store.image_set(laboratory.figures).ids)}
 
 
-def numbers_of(laboratory, found, graph):
-    """The number of the component of each drawing."""
+def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, found, row_of):
     images = laboratory.store.image_set(laboratory.figures)
-    row = {str(id): number for number, id in enumerate(images.ids)}
-    return [int(found.component_of[row[one["nodes"][0]["id"]]]) for one in graph["drawings"]]
-
-
-@pytest.mark.parametrize("split", ["test", "train"])
-def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, found, split):
-    app = open_page("sample_graph", run=laboratory.neighbours, split=split, order="size")
-    assert not app.exception
-    assert not app.error
-    images = laboratory.store.image_set(laboratory.figures)
-    row = {str(id): number for number, id in enumerate(images.ids)}
-    drawings = graph_of(app)["drawings"]
-    assert len(drawings) == PAGE_COMPONENTS
-    largest = np.abs(found.penalty[images.test[found.components.edges[:, 0]] == (split == "test")]).max()
     pairs = {frozenset(map(int, edge)): number for number, edge in enumerate(found.components.edges)}
-    for one in drawings:
-        rows = [row[node["id"]] for node in one["nodes"]]
-        assert (images.test[rows] == (split == "test")).all()
-        assert sorted(rows) == found.members(int(found.component_of[rows[0]])).tolist()
-        assert found.rank[rows].tolist() == sorted(found.rank[rows]), "clockwise by rank"
-        assert len(one["ties"]) == len(rows) * (len(rows) - 1) // 2, "all samples of an image are pairs"
-        for tie in one["ties"]:
-            number = pairs[frozenset((rows[tie["first"]], rows[tie["second"]]))]
-            assert tie["cut"] == found.cut[number]
-            assert tie["width"] == pytest.approx(1.5 + 6.5 * -found.penalty[number] / largest)
-    assert [len(one["nodes"]) for one in drawings] == sorted(
-        (len(one["nodes"]) for one in drawings), reverse=True
-    )
-    assert any(tie["cut"] for one in drawings for tie in one["ties"])
+    app = open_page("sample_graph")
+    for split in ("test", "train"):
+        turn_to(app, run=laboratory.neighbours, split=split, order="size")
+        assert not app.error
+        drawings = graph_of(app)["drawings"]
+        assert len(drawings) == PAGE_COMPONENTS
+        largest = np.abs(found.penalty[images.test[found.components.edges[:, 0]] == (split == "test")]).max()
+        for drawn in drawings:
+            rows = [row_of[node["id"]] for node in drawn["nodes"]]
+            assert (images.test[rows] == (split == "test")).all()
+            assert sorted(rows) == found.members(int(found.component_of[rows[0]])).tolist()
+            assert found.rank[rows].tolist() == sorted(found.rank[rows]), "clockwise by rank"
+            assert len(drawn["ties"]) == len(rows) * (len(rows) - 1) // 2, "all samples of an image are pairs"
+            for tie in drawn["ties"]:
+                number = pairs[frozenset((rows[tie["first"]], rows[tie["second"]]))]
+                assert tie["cut"] == found.cut[number]
+                assert tie["width"] == pytest.approx(1.5 + 6.5 * -found.penalty[number] / largest)
+        sizes = [len(drawn["nodes"]) for drawn in drawings]
+        assert sizes == sorted(sizes, reverse=True)
+        assert any(tie["cut"] for drawn in drawings for tie in drawn["ties"])
 
 
-def test_colours_tell_label_map_or_whether_it_is_right(laboratory, open_page, found):
+def test_colours_order_and_size_are_as_chosen(laboratory, open_page, found, row_of):
     images = laboratory.store.image_set(laboratory.figures)
-    row = {str(id): number for number, id in enumerate(images.ids)}
-    told = {
-        "label": lambda one: "✓" if found.relevant[one] else "✗",
-        "map": lambda one: "1" if found.marginals.map[one] else "0",
-        "correct": lambda one: "=" if found.marginals.map[one] == found.relevant[one] else "≠",
+    glyphs = {
+        "label": lambda row: "✓" if found.relevant[row] else "✗",
+        "map": lambda row: "1" if found.marginals.map[row] else "0",
+        "correct": lambda row: "=" if found.marginals.map[row] == found.relevant[row] else "≠",
     }
-    for colour, glyph in told.items():
-        app = open_page("sample_graph", run=laboratory.neighbours, colour=colour)
-        nodes = [node for one in graph_of(app)["drawings"] for node in one["nodes"]]
-        assert [node["glyph"] for node in nodes] == [glyph(row[node["id"]]) for node in nodes]
+    app = open_page("sample_graph")
+    for colour, glyph in glyphs.items():
+        turn_to(app, run=laboratory.neighbours, colour=colour)
+        nodes = [node for drawn in graph_of(app)["drawings"] for node in drawn["nodes"]]
+        assert [node["glyph"] for node in nodes] == [glyph(row_of[node["id"]]) for node in nodes]
         assert len({node["glyph"] for node in nodes}) == 2
         assert len({(node["glyph"], node["colour"], node["dashed"]) for node in nodes}) == 2
     app.segmented_control(key="widget colour").set_value("map").run()
-    assert app.query_params["colour"] == "map"
+    assert address(app)["colour"] == "map"
 
-
-def test_components_come_in_the_order_that_was_chosen(laboratory, open_page, found):
     for order, sign in (("helped", -1), ("hurt", 1)):
-        app = open_page("sample_graph", run=laboratory.neighbours, order=order)
-        helped = sign * found.component_helped[numbers_of(laboratory, found, graph_of(app))]
+        drawings = graph_of(turn_to(app, run=laboratory.neighbours, order=order))["drawings"]
+        numbers = [int(found.component_of[row_of[drawn["nodes"][0]["id"]]]) for drawn in drawings]
+        helped = sign * found.component_helped[numbers]
         assert helped.tolist() == sorted(helped)
-        assert helped[0] < 0, "the training must show something"
-        [first, *_] = graph_of(app)["drawings"]
-        assert first["note"] == f"{'helped' if sign < 0 else 'hurt'}: {sign * helped[0]:+,} pairs"
+        assert helped[0] < 0, "the run must show something"
+        assert f"{sign * helped[0]:+,}" in drawings[0]["note"].split()
 
-
-@pytest.mark.parametrize(("size", "fits"), [("2", {2}), ("3-5", {3, 4, 5}), ("1", {1})])
-def test_only_components_of_the_chosen_size_are_shown(laboratory, open_page, found, size, fits):
-    images = laboratory.store.image_set(laboratory.figures)
-    app = open_page("sample_graph", run=laboratory.neighbours, size=size)
-    assert {len(one["nodes"]) for one in graph_of(app)["drawings"]} == fits
-    sizes = np.bincount(np.bincount(images.image_of[images.test]))
-    counted = sum(int(sizes[each]) for each in fits)
-    label = next(one for one in app.selectbox(key="widget size").options if one.endswith(f"· {counted}"))
-    assert label
-    app = open_page("sample_graph", run=laboratory.neighbours, size="25+")
-    assert not app.exception
+    counts = np.bincount(np.bincount(images.image_of[images.test]))
+    for size, fits in (("2", {2}), ("3-5", {3, 4, 5}), ("1", {1})):
+        turn_to(app, run=laboratory.neighbours, size=size)
+        assert {len(drawn["nodes"]) for drawn in graph_of(app)["drawings"]} == fits
+        counted = sum(int(counts[each]) for each in fits)
+        assert any(option.endswith(f"· {counted}") for option in app.selectbox(key="widget size").options)
+    assert not app.info
+    turn_to(app, run=laboratory.neighbours, size="25+")
     assert not components(app, "ranking_sample_graph")
-    assert "no component of this size" in app.info[0].value
+    assert app.info
 
 
-def test_pages_hold_every_component_once_and_follow_the_selected_sample(laboratory, open_page, found):
+def test_pages_hold_every_component_once_and_follow_the_selected_sample(laboratory, open_page, found, row_of):
     images = laboratory.store.image_set(laboratory.figures)
     app = open_page("sample_graph", run=laboratory.neighbours)
     pages = [ids_of(graph_of(app))]
     app.get("pagination")[0].set_value(2).run()
-    assert app.query_params["components"] == "2"
-    while True:
+    assert address(app)["components"] == "2"
+    while not app.warning:
         pages.append(ids_of(graph_of(app)))
-        number = len(pages) + 1
-        app = open_page("sample_graph", run=laboratory.neighbours, components=str(number))
-        if app.warning:
-            break
-    seen = [id for page in pages for id in page]
+        turn_to(app, run=laboratory.neighbours, components=str(len(pages) + 1))
     sizes = found.components.sizes[found.component_of]
-    assert sorted(seen) == sorted(images.ids[images.test & (sizes > 1)].tolist())
-    app = open_page("sample_graph", run=laboratory.neighbours, sample=pages[2][0])
+    assert sorted(id for page in pages for id in page) == sorted(
+        images.ids[images.test & (sizes > 1)].tolist()
+    )
+    turn_to(app, run=laboratory.neighbours, sample=pages[2][0])
     assert ids_of(graph_of(app)) == pages[2]
     assert graph_of(app)["told"][1] == pages[2][0]
-    assert any("its neighbours" in text.value for text in app.markdown)
+    assert neighbours.moved(found, row_of[pages[2][0]]) in texts(app)
 
 
-def test_a_large_component_is_shown_around_the_selected_sample(laboratory, open_page):
+def test_large_component_is_shown_around_the_selected_sample(laboratory, open_page):
     run = laboratory.store.run(laboratory.neighbours)
     laboratory.store.update_run(run.id, settings={**run.settings, "graph": "nearest"})
-    with pytest.raises(cache.Gone, match="are not those of the method that it left"):
+    with pytest.raises(cache.Gone):
         cache.neighbourhood(laboratory.store.run(run.id))
-    images = score_again(laboratory)
+    images = use_graph(laboratory, "nearest")
     found = cache.neighbourhood(laboratory.store.run(run.id))
-    row = (
-        int(found.members(0)[images.test[found.members(0)]][-1]) if images.test[found.members(0)].any() else 0
-    )
-    assert images.test[row]
+    [row, *_] = found.members(0)[images.test[found.members(0)]][::-1].tolist()
     app = open_page("sample_graph", run=run.id, sample=str(images.ids[row]))
     assert not app.exception
     assert not app.error
-    [large] = [
-        one for one in graph_of(app)["drawings"] if str(images.ids[row]) in {n["id"] for n in one["nodes"]}
-    ]
-    assert len(large["nodes"]) == MOST_NODES
-    assert f", {MOST_NODES} shown" in large["title"]
-    around = {str(images.ids[one]) for one in found.around(row, MOST_NODES)}
-    assert {node["id"] for node in large["nodes"]} == around
+    shown = [{node["id"] for node in drawn["nodes"]} for drawn in graph_of(app)["drawings"]]
+    [large] = [ids for ids in shown if str(images.ids[row]) in ids]
+    assert large == {str(images.ids[each]) for each in found.around(row, MOST_NODES)}
+    assert len(large) == MOST_NODES
 
 
-@pytest.mark.parametrize("count", range(1, MOST_NODES + 1))
-def test_nodes_and_their_captions_do_not_touch(count):
-    width, height, side, middles = circle(count)
-    assert len(middles) == count
-    low, high = middles.min(axis=0) - side / 2, middles.max(axis=0) + side / 2
-    assert (low >= 0).all()
-    assert high[0] <= width
-    assert high[1] + CAPTION <= height
-    for i in range(count):
-        for j in range(i):
-            across, down = np.abs(middles[i] - middles[j])
-            assert across >= side + 1 or down >= side + CAPTION - 1
+def test_nodes_and_their_captions_do_not_touch():
+    for count in range(1, MOST_NODES + 1):
+        width, height, side, middles = circle(count)
+        assert len(middles) == count
+        low, high = middles.min(axis=0) - side / 2, middles.max(axis=0) + side / 2
+        assert (low >= 0).all(), count
+        assert high[0] <= width, count
+        assert high[1] + CAPTION <= height, count
+        for i in range(count):
+            for j in range(i):
+                across, down = np.abs(middles[i] - middles[j])
+                assert across >= side + 1 or down >= side + CAPTION - 1, count
 
 
 def test_pages_are_full_but_not_too_full():

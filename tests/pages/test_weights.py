@@ -7,27 +7,22 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from filled_home import train_here
+from filled_home import run_here, train_settings
 from PIL import Image
 
 from pages.parts import cache, keys
 from pages.parts import weights_picture as weights
+from pages.parts.weights import AVERAGED
 from ranking.features import make_feature
 
 HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture
-def open_weights(open_page):
-    """Open Ranked images with its picture of the weights unfolded."""
-
-    def open_it(run: str):
-        app = open_page("ranked_images", run=run)
-        app.session_state[keys.widget("weights")] = True
-        return app.run()
-
-    return open_it
+def pictures_of(app):
+    """What the pictures of weights and the average show, in words."""
+    alts = [alt for image in app.get("image") for alt in re.findall(r'alt: "(.*?)"', str(image.proto))]
+    return [alt for alt in alts if "HOG" in alt or "average" in alt]
 
 
 def look_at(**values):
@@ -132,63 +127,60 @@ def test_the_average_stands_beside_the_panels():
     assert pixels[middle].tolist() == [150, 0, 0]
 
 
-def test_all_weights_zero_draws_nothing_and_says_nothing_wrong():
-    groups = strokes_of(weights.as_svg(look_at()))
-    assert [len(group) for group in groups] == [0, 0]
+def test_weights_of_zero_draw_nothing():
+    assert [len(group) for group in strokes_of(weights.as_svg(look_at()))] == [0, 0]
 
 
-def test_without_hog_the_page_says_so(laboratory, open_weights):
-    app = open_weights(laboratory.finished)
+def test_weights_that_do_not_fit_the_features_are_refused():
+    sizes = sum(make_feature(name, **settings).size for name, settings in HOG_AND_COLOUR)
+    fitting = np.ones(sizes)
+    for direction, came in (
+        (fitting[:-1], (sizes - 1, 0)),
+        (np.append(fitting, 1.0), (sizes + 1, 0)),
+        (np.append(fitting[:-1], np.nan), (sizes, 1)),
+    ):
+        with pytest.raises(ValueError, match=rf"\D{sizes}\D.*\D{came[0]}\D.*\D{came[1]}\D"):
+            weights.looks_of(HOG_AND_COLOUR, direction)
+
+
+def test_page_shows_them_only_where_they_can_be_drawn(laboratory, open_page, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.delattr(cache, "direction")  # which is not called before the picture is unfolded
+        app = open_page("ranked_images", run=laboratory.finished)
+        assert not app.exception
+    captions = len(app.caption)
+    app.session_state[keys.widget("weights")] = True
+    app.run()
     assert not app.exception
-    assert any("no HOG among the features" in caption.value for caption in app.caption)
-
-
-def test_with_hog_the_page_shows_what_the_model_looks_at(laboratory, open_weights, monkeypatch):
-    settings = laboratory.store.run(laboratory.finished).settings
-    monkeypatch.setattr(
-        "filled_home.train_settings",
-        lambda *given, **more: {**settings, "features": [["HOG", {"side": 32}], ["Colour", {}]]},
-    )
-    run = train_here(laboratory.store, laboratory.digits, "3")
-    app = open_weights(run.id)
-    assert not app.exception
-    said = [str(shown.proto) for shown in app.get("image")]
-    assert ["4 by 4 cells" in alt for alt in said if "Weights of HOG" in alt] == [True, True]
-    assert {"Weights as SVG", "Weights as PNG"} <= {button.label for button in app.get("download_button")}
-    assert any("in steps of 20°" in caption.value for caption in app.caption)
-    assert any("average of the first 20" in alt for alt in said)
-    direction = cache.direction(laboratory.store.run(run.id))
-    assert direction.shape == (make_feature("HOG", side=32).size + make_feature("Colour").size,)
-
-
-@pytest.mark.parametrize(
-    ("change", "came"),
-    [
-        (lambda direction: direction[:-1], "it has 511, 0 of them not finite"),
-        (lambda direction: np.append(direction, 1.0), "it has 513, 0 of them not finite"),
-        (lambda direction: np.append(direction[:-1], np.nan), "it has 512, 1 of them not finite"),
-    ],
-    ids=["shorter", "longer", "not a number"],
-)
-def test_weights_that_do_not_fit_the_features_are_said_in_their_place(laboratory, open_weights, change, came):
+    assert not app.error
+    assert not pictures_of(app)
+    assert len(app.caption) == captions + 1, "there is no HOG among the features"
     file = laboratory.store.run(laboratory.finished).model_file
     with np.load(file) as stored:
         arrays = dict(stored)
-    np.savez(file, **{**arrays, "direction": change(arrays["direction"])})
-    app = open_weights(laboratory.finished)
+    np.savez(file, **{**arrays, "direction": arrays["direction"][:-1]})
+    cache.trainings._direction.clear()
+    [mismatch] = app.run().error
+    assert "511" in mismatch.value
+    file.unlink()
+    [missing] = app.run().error
+    assert missing.value != mismatch.value
     assert not app.exception
-    said = [error.value.replace("\\", "") for error in app.error]
-    assert [came in text and "must have 512 finite weights" in text for text in said] == [True]
-    assert said[0].endswith("train again")
 
 
-def test_a_method_that_is_gone_is_said(laboratory, open_weights):
-    laboratory.store.run(laboratory.finished).model_file.unlink()
-    app = open_weights(laboratory.finished)
+def test_with_hog_the_page_shows_what_the_model_looks_at(laboratory, open_page):
+    features = [["HOG", {"side": 32}], ["Colour", {}]]
+    settings = {**train_settings(laboratory.digits), "features": features}
+    run = run_here(laboratory.store, settings)
+    app = open_page("ranked_images", run=run.id)
+    app.session_state[keys.widget("weights")] = True
+    app.run()
     assert not app.exception
-    assert any("has no method" in error.value for error in app.error)
-
-
-def test_the_picture_is_not_made_before_it_is_asked_for(laboratory, open_page, monkeypatch):
-    monkeypatch.delattr(cache, "direction")
-    assert not open_page("ranked_images", run=laboratory.finished).exception
+    first, second, average = pictures_of(app)
+    assert all("4 by 4" in alt for alt in (first, second))
+    assert str(AVERAGED) in average
+    files = [button.proto.id for button in app.get("download_button")]
+    assert len([id for id in files if id.endswith((f"svg {run.id}-0", f"png {run.id}-0"))]) == 2
+    assert any("20°" in caption.value for caption in app.caption)
+    direction = cache.direction(laboratory.store.run(run.id))
+    assert direction.shape == (make_feature("HOG", side=32).size + make_feature("Colour").size,)
