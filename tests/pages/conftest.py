@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from homes import (  # noqa: F401 (fixtures)
     orders_here,
     taught,
 )
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from ranking import jobs
@@ -30,6 +32,9 @@ from ranking.store import Store
 ROOT = Path(__file__).parents[2]
 
 Open = Callable[..., AppTest]
+
+# Each AppTest looks through all installed distributions for components when it opens, and always finds the same.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture
