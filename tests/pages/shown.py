@@ -6,8 +6,8 @@ import re
 
 
 def plain(element) -> str:
-    """The text of an element, without what keeps it from being markdown."""
-    return element.value.replace("\\", "")
+    """The text of an element, or a text, without what keeps it from being markdown."""
+    return (element if isinstance(element, str) else element.value).replace("\\", "")
 
 
 def text_of(app) -> str:

@@ -183,7 +183,7 @@ def test_what_was_not_counted_in_time_is_stated(monkeypatch):
     for whole in (True, False):
         looks._show_tally(SimpleNamespace(images=19, tally=SimpleNamespace(**tally, whole=whole)))
     [caption] = stated
-    assert counts_in([SimpleNamespace(value=caption)]) == [[12, 19]]
+    assert counts_in([caption]) == [[12, 19]]
 
 
 def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dropped):

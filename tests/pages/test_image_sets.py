@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from PIL import Image
 from shapes import HOSTILE, write_shapes
 from shown import button_keys, captions, counts_in, errors, plain, text_of
 
-from pages.parts import cache, charts, importing
+from pages.parts import cache, charts, importing, jobs_panel
 from pages.parts.cache import image_sets
 from pages.parts.frame import escaped
 from ranking.store import Store
@@ -72,6 +73,12 @@ def test_pages_of_the_contact_sheet_and_what_another_set_forgets(laboratory, ope
     app.selectbox(key="widget set").select(laboratory.shapes).run()
     assert not app.exception
     assert dict(app.query_params) == {"set": laboratory.shapes}
+    images = laboratory.store.image_set(laboratory.shapes)
+    discs = np.unique(images.image_of[(images.relevance("disc") > 0) & images.test])
+    app.query_params["sheet.class"], app.query_params["sheet.split"] = "disc", "test"
+    app.run()
+    shown = [item["left"] for item in component(app, "ranking_image_grid")["items"]]
+    assert shown == list(images.image_names[discs]), "of one class and split"
 
 
 def test_unknown_sets_and_images_are_reported_and_ignored(laboratory, open_page):
@@ -191,8 +198,9 @@ def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(labora
     assert tries == [f"try 1, {times[0]}", f"try 2, {times[1]}"]
 
 
-def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page):
-    again = import_here(laboratory.store, "PASCAL VOC", folder=shapes_again(laboratory))
+def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page, tmp_path):
+    folder = write_shapes(tmp_path / "shapes")  # that of the set, written again
+    again = import_here(laboratory.store, "PASCAL VOC", folder=str(folder))
     assert again.result["key"] == laboratory.shapes
     app = open_page("image_sets", set=laboratory.figures)
     assert f"widget decide {again.id}" not in button_keys(app)
@@ -204,11 +212,6 @@ def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page
     assert laboratory.store.run(again.id).result["decision"] == "kept"
     app.button(key="look at known set").click().run()
     assert dict(app.query_params) == {"set": laboratory.shapes}
-
-
-def shapes_again(laboratory):
-    """The folder from which the set of shapes was imported, written again."""
-    return str(write_shapes(laboratory.home.parent / "shapes"))
 
 
 # -------------------------------------------------------------------------------------------- first start
@@ -259,6 +262,16 @@ def test_a_bundled_set_that_failed_gives_the_reason_and_can_be_begun_again(empty
     assert [run.settings["source"] for run in started] == ["Digits"], "the others are made all the same"
     app.button(key="widget prepare Action figures").click().run()
     assert [run.settings["source"] for run in started] == ["Digits", "Action figures"]
+
+
+def test_an_import_in_the_queue_states_how_many_it_waits_for(monkeypatch):
+    stated: list[str] = []
+    monkeypatch.setattr(jobs_panel.st, "progress", lambda share, text: stated.append(text))
+    run = SimpleNamespace(kind="import", started=None, created=time.time())
+    for waits in (1, 2):
+        monkeypatch.setattr(jobs_panel, "_waits_for", lambda run, waits=waits: waits)
+        jobs_panel._progress(run, [])
+    assert [counts[0] for counts in counts_in(stated)] == [1, 2]
 
 
 def test_large_images_are_decoded_one_after_the_other(monkeypatch):

@@ -100,11 +100,8 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(
     key = uploader(app).key
     drop(app, npy(vectors))
     [run] = started
-    assert (run.kind, run.settings["set"], run.settings["brought"]) == (
-        "features",
-        laboratory.shapes,
-        "resnet.npy",
-    )
+    wanted = FeaturesSettings(laboratory.shapes, brought="resnet.npy").to_json()
+    assert (run.kind, run.settings) == ("features", wanted)
     assert app.query_params["own"] == run.id
     assert [file.name for file in released] == ["resnet.npy"], "the server forgets it"
     assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
@@ -115,7 +112,7 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(
     app.query_params["own"] = "new"
     app.run()
     assert uploader(app).key != key, "a widget of its own, which holds nothing"
-    assert plain(Text(app.button(key=f"widget decide {run.id}").label)).startswith("resnet.npy")
+    assert plain(app.button(key=f"widget decide {run.id}").label).startswith("resnet.npy")
     app.button(key=f"widget decide {run.id}").click().run()
     assert not app.exception
     assert app.query_params["own"] == run.id
@@ -130,17 +127,10 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(
     assert app.query_params["features"] == kept.name
     train = open_page("train", set=laboratory.shapes, features=f"Colour,{kept.name}")
     assert pills(train).value == ["Colour", kept.name]
-    assert plain(Text(pills(train).options[-1])) == "my <b>net</b> (9 own)"
+    assert plain(pills(train).options[-1]) == "my <b>net</b> (9 own)"
     train.button(key="train").click().run()
     colour, on_vectors = started[-1].settings["features"]
     assert (colour[0], on_vectors) == ("Colour", ["Own vectors", {"vectors": kept.name}])
-
-
-class Text:
-    """A text as an element that `plain` reads."""
-
-    def __init__(self, value: str) -> None:
-        self.value = value
 
 
 def test_what_does_not_fit_is_listed_in_a_table_and_leaves_nothing(

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from shown import captions, errors, text_of
 
-from pages.parts import cache
+from pages.parts import cache, frame
 from ranking.datasets import ready_made_folder
 
 ROOT = Path(__file__).parents[2]
@@ -47,33 +47,17 @@ def test_a_first_visit_shows_what_was_trained_and_begins_the_runs_of_the_lesson_
     assert [name for name, kind in kinds.items() if kind == "primary"] == ["lesson"], (
         "the one obvious next step"
     )
-    assert set(kinds) == {
-        "lesson",
-        "neighbours_lesson",
-        "pairs_lesson",
-        "violated_lesson",
-        "labels_lesson",
-        "train",
-        "label_questions",
-        "image_sets",
-        "orders",
-    }
+    lessons = set(frame.SECTIONS["Lessons"])
+    assert set(kinds) == lessons | {"train", "label_questions", "image_sets", "orders"}
     assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
     assert "room" not in text_of(app).lower()
-    assert sorted(path.name for path in empty_home.home.iterdir() if path.is_dir()) == [
-        "edges",
-        "features",
-        "models",
-        "runs",
-        "sets",
-        "trash",
-        "vectors",
-    ]
+    folders = {path.name for path in empty_home.home.iterdir() if path.is_dir()}
+    assert folders == {"edges", "features", "models", "runs", "sets", "trash", "vectors"}
     app.button(key="widget go to label_questions").click().run()
-    assert app.title[0].value == "Label questions"
+    assert app.title[0].value == frame.PAGES["label_questions"]
     app = open_page("start")
     app.button(key="widget go to lesson").click().run()
-    assert app.title[0].value == "Why optimise AP?"
+    assert app.title[0].value == frame.PAGES["lesson"]
     assert [run.settings["method"] for run in started if run.kind == "train"] == ["SVM", "AP-SVM"]
     assert [row.title for row in empty_home.image_sets()] == ["Action figures (180 scenes)"]
 
