@@ -27,7 +27,6 @@ from pages.parts.picture import picture
 from ranking.types import ImageSet, Ints
 
 SHEET_SIZE = 48  # images of a contact sheet: larger than crops, so fewer
-UNEVEN = 2  # times as frequent as the rarest class is the most frequent one, where they are told apart
 MOST_SELECTED = 12  # samples, of those that are selected, are shown
 
 
@@ -186,20 +185,7 @@ def show_classes(images: ImageSet) -> None:
     st.caption(
         f"{len(images.image_names) - test_images:,} images with {len(images) - test:,} samples to train on, "
         f"{test_images:,} images with {test:,} samples to test on; no image is in both. Click a bar to see the images "
-        f"of that class. **Notice**: {how_even(images)}"
-    )
-
-
-def how_even(images: ImageSet) -> str:
-    """Whether the classes are about equally frequent, or which is the rarest and which the most frequent."""
-    counts = images.labels.sum(axis=0)
-    least, most = int(counts.argmin()), int(counts.argmax())
-    if counts[most] < UNEVEN * counts[least]:
-        return f"each class is about 1 in {len(images) / counts.mean():.0f} of the samples; none is rare."
-    rarest, commonest = escaped(images.classes[least]), escaped(images.classes[most])
-    return (
-        f"“{rarest}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, “{commonest}” the most "
-        f"frequent with {counts[most]:,}. Where a class is rare, accuracy says little and a ranking says more."
+        f"of that class. **Notice**: {charts.how_even(images)}"
     )
 
 

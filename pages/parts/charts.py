@@ -15,9 +15,11 @@ from plotly.subplots import make_subplots
 from pages.parts import handout_parts, noted
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
+from ranking.reports.prose import escaped
 from ranking.types import Bools, Floats, ImageSet, Ints
 
 MOST_CLASSES = 20
+UNEVEN = 2  # times as frequent as the rarest class is the most frequent one, where they are told apart
 AT_THE_FOOT = {
     "yref": "container",
     "y": 0,
@@ -224,6 +226,19 @@ def class_counts(
     alt = f"Samples of each class in train and test: {listed}"
     on_select = on_choose and (lambda: _tell(key, images, order, on_choose))
     show(figure, key, alt, "classes", 110 + 26 * len(order), on_select)
+
+
+def how_even(images: ImageSet) -> str:
+    """Whether the classes are about equally frequent, or which is the rarest and which the most frequent."""
+    counts = images.labels.sum(axis=0)
+    least, most = int(counts.argmin()), int(counts.argmax())
+    if counts[most] < UNEVEN * counts[least]:
+        return f"each class is about 1 in {len(images) / counts.mean():.0f} of the samples; none is rare."
+    rarest, commonest = escaped(images.classes[least]), escaped(images.classes[most])
+    return (
+        f"“{rarest}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, “{commonest}” the most "
+        f"frequent with {counts[most]:,}. Where a class is rare, accuracy says little and a ranking says more."
+    )
 
 
 def _add_split(figure: go.Figure, split: str, counts: Ints, colour: str, pattern: str) -> None:

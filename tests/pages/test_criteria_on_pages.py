@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 from label_home import board
+from shown import button_keys, counts_in, text_of
 
-from pages.parts import cache
+from pages.parts import cache, frame
 from ranking.datasets import build_image_set
 from ranking.types import SourceBox, SourceImage
 
@@ -47,63 +48,41 @@ def dated(laboratory, tmp_path):
     return laboratory.store.adopt(tmp_path / "dated", "Dated")
 
 
-@pytest.fixture
-def open_dated(dated, open_page):
-    return lambda page, **told: open_page(page, set=dated, **told)
-
-
-def test_the_numbers_are_shown_where_there_are_no_classes(open_dated):
-    app = open_dated("image_sets", sample="board 11#1")
+def test_numbers_are_shown_and_the_next_step_is_an_order(dated, open_page):
+    app = open_page("image_sets", set=dated, sample="board 11#1")
     assert not app.exception
-    said = " ".join(element.value for element in (*app.markdown, *app.caption))
-    assert "price 3\\.66667" in said
-    assert "1925" in said
-    assert "<img" not in said.replace("\\<img", "")
-    assert "8 samples to train on and 4 to test on, from 1920 to 1925" in said
-    assert "there are 6 different numbers" in said
-    assert [box.label for box in app.selectbox if box.label == "Images that show"] == []
-    assert not [button for button in app.button if button.label == "Train on this image set"]
+    text = text_of(app)
+    assert "price 3.66667" in text
+    assert "1925" in text
+    assert "<img" not in "".join(part.value for part in (*app.markdown, *app.caption)).replace("\\<img", "")
+    counts = [8, 4, 1920, 1925, 6]  # to train on, to test on, from, to, different numbers
+    assert counts in counts_in(app.caption)
+    assert [box.label for box in app.selectbox if box.key == "widget sheet.class"] == []
+    assert "widget go to train" not in button_keys(app)
     [chart] = app.get("plotly_chart")
     drawn = json.loads(chart.proto.spec)["data"]
     assert [bar["name"] for bar in drawn] == ["train", "test"]
     assert "<img" not in chart.proto.spec.replace("\\u003c", "<")
-    app.selectbox(key=next(box.key for box in app.selectbox if box.label == "Criterion")).select(
-        "price"
-    ).run()
+    criterion = next(box for box in app.selectbox if "price" in box.options)
+    criterion.select("price").run()
     assert not app.exception
-    said = " ".join(element.value for element in app.caption)
-    assert "Of 9 samples the number is not known" in said
-
-
-def test_training_says_what_such_a_set_is_for(open_dated):
-    app = open_dated("train")
-    assert not app.exception
-    assert "has no classes, so there is none to rank first" in app.info[0].value
-    assert "Dated \\*boards\\*" in app.info[0].value
-    assert not [button for button in app.button if button.label == "Train"]
-
-
-def test_a_set_without_classes_has_no_labels_to_rank(dated, open_dated):
-    app = open_dated("label_interactions")
-    assert not app.exception
-    with pytest.raises(cache.Gone, match="labels"):
-        cache.image_labels(dated)
-
-
-@pytest.mark.parametrize(
-    "page", ["start", "ranked_images", "sample_graph", "max_marginals", "label_questions"]
-)
-def test_other_pages_are_as_they_were(open_dated, page):
-    assert not open_dated(page).exception
-
-
-@pytest.mark.parametrize(
-    ("page", "label"), [("image_sets", "Put its samples in order"), ("train", "Put them in order")]
-)
-def test_the_next_step_of_such_a_set_is_an_order(dated, open_dated, page, label):
-    app = open_dated(page)
-    [button] = [one for one in app.button if one.label == label]
-    button.click().run()
+    assert [caption for caption in app.caption if "“price” of" in caption.value and " 9 " in caption.value], (
+        "samples whose number is not known"
+    )
+    app.button(key="widget go to orders").click().run()
     assert not app.exception
     assert app.query_params["order_set"] == dated
-    assert app.title[0].value == "Orders"
+    assert app.title[0].value == frame.PAGES["orders"]
+
+
+def test_pages_that_need_classes_name_the_set_and_lead_to_orders(dated, open_page):
+    app = open_page("train", set=dated)
+    assert not app.exception
+    assert "Dated \\*boards\\*" in app.info[0].value
+    assert not {"train"} & set(button_keys(app))
+    app.button(key="widget go to orders").click().run()
+    assert app.query_params["order_set"] == dated
+    with pytest.raises(cache.Gone, match=r"^Dated \*boards\*"):
+        cache.image_labels(dated)
+    for page in ("label_interactions", "sample_graph", "max_marginals"):
+        assert not open_page(page, set=dated).exception

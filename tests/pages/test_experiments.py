@@ -12,16 +12,14 @@ import numpy as np
 import pytest
 from filled_home import copy_home
 from hostile_set import CLASSES, SCRIPT, asked, fill, run_here
+from shown import button_keys, counts_in, errors, plain
 
 from pages.parts import experiment_form, experiment_tables, keys
 from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.datasets import Thumbnails
 from ranking.experiments.exports import shown
 from ranking.reports import experiment_charts
 from ranking.reports.differences import differences
 from ranking.reports.findings import Findings
-from ranking.reports.report import report_html
 from ranking.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.store import Store
 
@@ -59,23 +57,38 @@ def here(once: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
     return replace(once, home=tmp_path / "home")
 
 
-def said(app) -> str:
+PROTOCOL = "protocol file"
+
+
+def markdown_of(app) -> str:
     return "\n".join(item.value for item in [*app.markdown, *app.caption])
 
 
-def test_the_tables_charts_and_galleries_are_those_of_the_cells(here, open_page):
+def experiments_in(started):
+    return [run for run in started if run.kind == "experiment"]
+
+
+def upload(app, data: bytes):
+    """The page after a protocol file was dropped."""
+    [place] = [box for box in app.file_uploader if box.key == PROTOCOL]
+    app = place.set_value(("protocol.json", data, "application/json")).run()
+    assert not app.exception
+    return app
+
+
+def test_tables_charts_and_galleries_show_what_the_trials_hold(here, open_page):
     app = open_page("experiments", experiment=here.run)
     assert not app.exception
     assert not app.error
     assert not app.warning
-    told, findings = said(app), here.findings
+    text, findings = markdown_of(app), here.findings
     for query in CLASSES:
-        assert escaped(query) in told
-        for one in findings.results.contenders:
-            folds = findings.results.validation(query, one.name)
-            assert escaped(shown(float(np.mean(folds)))) in told
-            assert escaped(shown(findings.results.test(query, one.name))) in told
-    assert "<script" not in told.replace("\\<script", ""), "names are escaped for markdown"
+        assert escaped(query) in text
+        for method in findings.results.contenders:
+            folds = findings.results.validation(query, method.name)
+            assert escaped(shown(float(np.mean(folds)))) in text
+            assert escaped(shown(findings.results.test(query, method.name))) in text
+    assert "<script" not in text.replace("\\<script", ""), "names are escaped for markdown"
     bars, lines = (json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart"))
     assert [bar["name"].split(",")[0] for bar in bars] == ["folds", "test"]
     assert len(lines) == 1 + 2
@@ -83,41 +96,26 @@ def test_the_tables_charts_and_galleries_are_those_of_the_cells(here, open_page)
     assert "<script" not in json.dumps([bars, lines])
     assert app.query_params["experiment"] == here.run
     assert app.query_params["experiment_set"] == here.key
-    assert [button.label for button in app.get("download_button")][:5] == [
-        "Report (HTML)",
-        "Cells (CSV)",
-        "Cells (Parquet)",
-        "Tables (LaTeX)",
-        "Protocol (JSON)",
-    ]
-
-
-def test_every_gallery_has_an_address_of_its_own(here, open_page):
-    app = open_page("experiments", experiment=here.run)
+    assert len(app.get("download_button")) >= 5, "report, trials in two formats, tables, protocol"
     [links] = [item.value for item in app.markdown if "](?" in item.value]
-    found = [parse_qs(link) for link in re.findall(r"\]\(\?([^)]*)\)", links)]
-    assert len(found) == 2 * 4
+    addresses = [parse_qs(link) for link in re.findall(r"\]\(\?([^)]*)\)", links)]
+    assert len(addresses) == 2 * 4
     wanted = {(query, words) for query in CLASSES for words in ("fold 1", "fold 2", "fold 3", "test")}
-    assert {(one[keys.GALLERY][0], one[keys.GALLERY_SPLIT][0]) for one in found} == wanted
-    address = {name: values[0] for name, values in found[1].items()}
+    assert {(link[keys.GALLERY][0], link[keys.GALLERY_SPLIT][0]) for link in addresses} == wanted
+    address = {name: values[0] for name, values in addresses[1].items()}
     app = open_page("experiments", **address)
     assert not app.exception
     assert not app.warning
-    ranked = here.findings.rankings(address[keys.GALLERY], 1)
-    for name, one in ranked.items():
-        assert f"**{escaped(name)}** · AP {one.average_precision:.3f}" in said(app)
-
-
-def test_another_difference_and_another_fold_are_kept_in_the_address(here, open_page):
-    app = open_page("experiments", experiment=here.run)
-    app.segmented_control(key="widget gallery_split").set_value("fold 2").run()
+    for name, ranked in findings.rankings(address[keys.GALLERY], 1).items():
+        assert f"**{escaped(name)}** · AP {ranked.average_precision:.3f}" in markdown_of(app)
+    app.segmented_control(key="widget gallery_split").set_value("fold 3").run()
     assert not app.exception
-    assert app.query_params["gallery_split"] == "fold 2"
+    assert app.query_params["gallery_split"] == "fold 3"
     app.selectbox(key="widget places").set_value(16).run()
     assert app.query_params["places"] == "16"
 
 
-def test_an_experiment_is_asked_for_as_the_form_says_and_once(here, open_page, started):
+def test_an_experiment_starts_with_what_the_form_shows_and_once(here, open_page, started):
     address = {
         "queries": json.dumps(CLASSES[:1]),
         "contenders": "SVM,AP-SVM",
@@ -129,7 +127,7 @@ def test_an_experiment_is_asked_for_as_the_form_says_and_once(here, open_page, s
     assert not app.warning
     app.button(key="start experiment").click().run()
     assert not app.exception
-    [run] = [one for one in started if one.kind == "experiment"]
+    [run] = experiments_in(started)
     settings = ExperimentSettings.from_json(run.settings)
     assert settings.queries == CLASSES[:1]
     assert settings.methods == (("SVM", {}), ("AP-SVM", {}))
@@ -138,50 +136,38 @@ def test_an_experiment_is_asked_for_as_the_form_says_and_once(here, open_page, s
     assert app.query_params["experiment"] == run.id
     assert "Cancel" in [button.label for button in app.button]
     app.button(key="start experiment").click().run()
-    assert len([one for one in started if one.kind == "experiment"]) == 1
+    assert len(experiments_in(started)) == 1
 
 
-def test_the_paper_asks_for_all_queries_and_its_grids(here, open_page, started):
+def test_the_scale_of_the_paper_takes_all_queries_and_its_grids(here, open_page, started):
     app = open_page(
         "experiments", experiment_set=here.key, features="Colour", scale="As in the paper", folds="2"
     )
-    cells = 2 * 2 * (6 + 6 + 30 + 30)
-    assert f"**{cells} trainings**" in said(app)
+    trials = 2 * 2 * (6 + 6 + 30 + 30)
+    assert any(counts[:1] == [trials] for counts in counts_in(app.caption))
     app.button(key="start experiment").click().run()
-    [run] = [one for one in started if one.kind == "experiment"]
+    [run] = experiments_in(started)
     settings = ExperimentSettings.from_json(run.settings)
     assert settings.grids == PAPER_GRIDS
     assert settings.queries == ()
     assert [name for name, _ in settings.methods] == ["SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM"]
 
 
-def test_what_makes_no_experiment_is_said_before_it_is_started(here, open_page):
-    for address, reason in (
-        ({"chosen_by": "P@100"}, "samples per fold: "),
-        ({"folds": "10", "seed": "1"}, ""),
-    ):
-        app = open_page("experiments", experiment_set=here.key, features="Colour", **address)
-        assert not app.exception
-        assert [error.value.startswith(escaped(reason)) for error in app.error] == [True] * bool(reason)
-        assert (not reason) == ("start experiment" in [button.key for button in app.button])
-
-
-@pytest.mark.parametrize("state", ["cancelled", "failed"])
-def test_one_that_stopped_goes_on_under_its_name(here, open_page, started, state):
+def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, started):
     store = here.store
     settings = asked(store.image_set(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]})
     run = store.create_run("experiment", settings.to_json())
     store.name_run(run.id, "lecture *7*")
-    store.end_run(run.id, state, "killed <b>", {"done": 40, "total": 58})
+    store.end_run(run.id, "failed", "killed <b>", {"done": 40, "total": 58})
     app = open_page("experiments", experiment=run.id)
     assert not app.exception
-    told = said(app) + "".join(item.value for item in [*app.error, *app.warning])
-    assert escaped("killed <b>") in told
-    assert "36 of 58 trainings are there and stay." in told
-    assert f"## {escaped('lecture *7*')}" in told
+    text = markdown_of(app) + "".join(item.value for item in [*app.error, *app.warning])
+    assert escaped("killed <b>") in text
+    assert [36, 58] in counts_in(app.markdown), "trials that exist, of all"
+    assert f"## {escaped('lecture *7*')}" in text
     app.button(key="go on").click().run()
     assert not app.exception
-    [again] = [one for one in started if one.kind == "experiment"]
+    [again] = experiments_in(started)
     assert again.settings == run.settings
     assert store.run(again.id).name == "lecture *7*"
     assert app.query_params["experiment"] == again.id
@@ -189,40 +175,47 @@ def test_one_that_stopped_goes_on_under_its_name(here, open_page, started, state
         again.id,
         here.run,
     ]
-
-
-def test_one_that_goes_on_shows_how_far_each_query_and_method_is(here, open_page, started):
-    store = here.store
-    settings = asked(store.image_set(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]})
-    run = jobs.start_once(store, "experiment", settings.to_json())
-    app = open_page("experiments", experiment=run.id)
-    assert not app.exception
-    assert "6 of 9" in said(app)
-    assert "12 of 18" in said(app)
+    assert "6 of 9" in markdown_of(app), "trials of SVM for a query"
+    assert "12 of 18" in markdown_of(app), "and of HOB-SVM"
     assert not app.get("plotly_chart")
 
 
-def test_it_is_starred_named_deleted_and_brought_back(here, open_page):
+def test_an_experiment_is_starred_deleted_and_restored(here, open_page):
     app = open_page("experiments", experiment=here.run)
     app.button(key="star runs").click().run()
     assert here.store.run(here.run).star
     app.button(key="delete runs").click().run()
     assert not app.exception
     assert here.store.run(here.run).deleted is not None
-    assert "Which method ranks these images best" in said(app)
+    assert not app.get("plotly_chart")
     app.button(key="undo just deleted").click().run()
     assert here.store.run(here.run).deleted is None
 
 
-def test_a_run_that_is_no_experiment_is_complained_of(here, open_page):
+def test_what_is_wrong_in_the_address_is_reported_and_ignored(here, open_page):
+    for parse, text in (
+        (experiment_form._parse_values, "x"),
+        (experiment_form._parse_values, "1,1"),
+        (experiment_form._parse_values, "nan"),
+        (lambda text: experiment_form._parse_queries(text, CLASSES), "[" * 3000),
+        (lambda text: experiment_form._parse_queries(text, CLASSES), "[1"),
+        (lambda text: experiment_form._parse_queries(text, CLASSES), '["neither"]'),
+    ):
+        with pytest.raises(ValueError):  # noqa: PT011
+            parse(text)
     training = here.store.create_run("train", {})
     here.store.end_run(training.id, "failed", "it was none")
-    app = open_page("experiments", experiment=training.id)
+    wrong = {"experiment": training.id, "grid.C": "1,1", "queries": "[1"}
+    app = open_page("experiments", experiment_set=here.key, **wrong)
     assert not app.exception
-    assert "expected an experiment" in app.warning[0].value
-    app = open_page("experiments", queries="[1", experiment_set=here.key)
+    assert sorted(name for name in wrong for warning in app.warning if f"{name} = " in plain(warning)) == (
+        sorted(wrong)
+    )
+    assert not {"grid.C", "queries"} & set(app.query_params)
+    app = open_page("experiments", experiment_set=here.key, features="Colour", chosen_by="P@100")
     assert not app.exception
-    assert len(app.warning) == 1
+    assert ["P@100" in error for error in errors(app)] == [True], "folds have fewer samples"
+    assert "start experiment" not in button_keys(app)
 
 
 def test_words_of_charts_hold_every_value(here):
@@ -231,98 +224,39 @@ def test_words_of_charts_hold_every_value(here):
     assert [chosen for _, chosen in curves].count(True) == 2
     words = experiment_charts.lines_in_words(curves, "AP")
     for curve, _ in curves:
-        for one in curve.means:
-            assert one is not None
-            assert f"{one.value:.3f}" in words
+        for mean in curve.means:
+            assert mean is not None
+            assert f"{mean.value:.3f}" in words
     assert experiment_tables.progress_table(findings.results).rows[1].values == ("✓ 12", "✓ 12")
     cost = experiment_form.SECONDS
     assert cost[False] < cost[True]
-    assert SCRIPT in experiment_charts.bars_in_words([_difference(findings)], "AP")
+    row = next(row for row in differences(findings) if row.query == CLASSES[0])
+    assert SCRIPT in experiment_charts.bars_in_words([row], "AP")
 
 
-def _difference(findings: Findings):
-    return next(row for row in differences(findings) if row.query == CLASSES[0])
-
-
-def test_a_protocol_file_starts_its_experiment(here, open_page, started):
-    def upload(told: object):
-        app = open_page("experiments", experiment=here.run)
-        [place] = [one for one in app.file_uploader if one.label.startswith("A protocol as JSON")]
-        return place.set_value(("protocol.json", json.dumps(told).encode(), "application/json")).run()
-
+def test_a_protocol_file_starts_its_experiment_but_does_not_choose_where_it_is_trained(
+    here, open_page, started
+):
     settings = here.store.run(here.run).settings
-    app = upload({**settings, "seed": 4})
-    assert not app.exception
-    app.button(key="start from file").click().run()
-    [run] = [one for one in started if one.kind == "experiment"]
-    assert run.settings == {**settings, "seed": 4}
-    for told, reason in (
-        ({**settings, "set": f"x{SCRIPT}"}, f"Its image set is not here: x{SCRIPT}"),
-        ([1], "This is no protocol: the settings of an experiment lack set, features"),
-        ({**settings, "set": None}, "This is no protocol: set must be a text, got None"),
-        ({**settings, "folds": 1}, "folds: "),
-        ({**settings, "measure": "P@100"}, "samples per fold: "),
-    ):
-        app = upload(told)
-        assert not app.exception
-        assert [error.value.startswith(escaped(reason)) for error in app.error] == [True]
-        assert "start from file" not in [button.key for button in app.button]
-
-
-def test_a_file_that_is_too_large_for_a_protocol_is_not_read(here, open_page, started):
     app = open_page("experiments", experiment=here.run)
-    [place] = [one for one in app.file_uploader if one.label.startswith("A protocol as JSON")]
+    [place] = [box for box in app.file_uploader if box.key == PROTOCOL]
     assert place.proto.max_upload_size_mb == 1, "the browser asks no server either"
-    app = place.set_value(("protocol.json", b"[" * (2**20 + 1), "application/json")).run()
-    assert not app.exception
-    assert [error.value for error in app.error] == ["A protocol has at most 1 MB."]
-
-
-def test_a_protocol_file_does_not_choose_who_trains(here, open_page, started):
-    settings = here.store.run(here.run).settings
-    app = open_page("experiments", experiment=here.run)
-    [place] = [one for one in app.file_uploader if one.label.startswith("A protocol as JSON")]
-    told = json.dumps({**settings, "seed": 4, "scheduler": "tcp://elsewhere:8786"})
-    app = place.set_value(("protocol.json", told.encode(), "application/json")).run()
-    assert "The file names a scheduler, which is left out" in " ".join(info.value for info in app.info)
+    refused = {
+        f"x{SCRIPT}": {**settings, "set": f"x{SCRIPT}"},
+        "set, features": [1],
+        "None": {**settings, "set": None},
+        "folds": {**settings, "folds": 1},
+        "P@100": {**settings, "measure": "P@100"},
+        " 1 MB": None,
+    }
+    for named, content in refused.items():
+        app = upload(app, b"[" * (2**20 + 1) if content is None else json.dumps(content).encode())
+        assert [named in error for error in errors(app)] == [True], named
+        assert "<script" not in app.error[0].value.replace("\\<script", "")
+        assert "start from file" not in button_keys(app)
+    app = upload(app, json.dumps({**settings, "seed": 4, "scheduler": "tcp://elsewhere:8786"}).encode())
+    assert not app.error
+    assert len(app.info) == 1, "the scheduler of the file is ignored"
     app.button(key="start from file").click().run()
-    [run] = [one for one in started if one.kind == "experiment"]
+    [run] = experiments_in(started)
     assert run.settings == {**settings, "seed": 4, "scheduler": None}
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("grid.C", "x"), ("grid.C", "1,1"), ("grid.eta", "nan"), ("queries", "[" * 3000)]
-)
-def test_what_the_address_asks_wrongly_is_told_and_left_out(here, open_page, name, text):
-    app = open_page("experiments", experiment=here.run, **{name: text})
-    assert not app.exception
-    assert escaped(f"The address asks for {name} = ") in " ".join(one.value for one in app.warning)
-    assert name not in app.query_params
-
-
-def test_the_report_in_a_browser_runs_nothing_and_asks_nobody(here, browser, tmp_path):
-    findings = here.findings
-    file = tmp_path / "report.html"
-    file.write_text(
-        report_html(findings, differences(findings), Thumbnails(findings.images.folder), f"mine {SCRIPT}"),
-        "utf-8",
-    )
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    trouble: list[str] = []
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on(
-        "request", lambda request: request.url.startswith(("data:", "file:")) or trouble.append(request.url)
-    )
-    page.goto(file.as_uri())
-    assert page.evaluate("document.scripts.length") == 0
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.locator("h1").inner_text() == f"mine {SCRIPT}"
-    shown_ones = page.locator("details[open] .tile svg")
-    assert shown_ones.count() == 2 * 2 * 8
-    assert min(box["width"] for box in [one.bounding_box() for one in shown_ones.all()]) > 40
-    with page.expect_download() as download:
-        page.get_by_text("Save protocol.json").click()
-    assert json.loads(Path(download.value.path()).read_text("utf-8"))["set"] == here.key
-    assert trouble == []
-    page.close()

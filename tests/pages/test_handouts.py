@@ -13,12 +13,14 @@ LESSON = lessons.WHY_AP
 def test_the_file_has_every_step_as_it_is_set_and_a_change_drops_it(taught, open_page):
     app = open_page("lesson", step="2", place="7")
     text = every_step(app, keys.STEP, 3)
-    assert "Place of the image that moves: <b>7</b>" in text
+    assert ": <b>7</b>" in text
     assert "<math" in text
-    assert [button.label for button in app.get("download_button")] == ["Save the hand-out (HTML)"]
+    assert len(app.get("download_button")) == 1
     app.slider(key=keys.widget(keys.PLACE)).set_value(3).run()
     assert not app.get("download_button"), "that file would show another place"
-    assert "Place of the image that moves: <b>3</b>" in hand_out(app)
+    text = hand_out(app)
+    assert ": <b>3</b>" in text
+    assert ": <b>7</b>" not in text
 
 
 def test_a_walk_that_was_interrupted_ends(taught, open_page):
@@ -37,9 +39,8 @@ def test_a_step_that_is_not_trained_says_so(orders_here, open_page):
     found = read(text)
     assert found.count("h2") == 3
     assert found.count("img") > 10
-    assert "What do these pairs mean?: <b>something else</b>" in text
-    assert "RankSVM learns from pairs" in found.text
-    assert "It takes half a minute" not in found.text, "that is about a button"
+    assert ": <b>something else</b>" in text
+    assert "RankSVM" in found.text
     assert handouts.MORE in found.text
 
 

@@ -1,3 +1,5 @@
+"""The page Image sets: what it shows of a set, imports that wait for a decision, and the first start."""
+
 from __future__ import annotations
 
 import contextlib
@@ -5,8 +7,8 @@ import json
 import re
 import shutil
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import datetime
 from types import SimpleNamespace
 
@@ -15,9 +17,11 @@ import pytest
 from filled_home import import_here
 from PIL import Image
 from shapes import HOSTILE, write_shapes
+from shown import button_keys, captions, counts_in, errors, plain, text_of
 
-from pages.parts import cache
+from pages.parts import cache, charts, importing, jobs_panel
 from pages.parts.cache import image_sets
+from pages.parts.frame import escaped
 from ranking.store import Store
 
 
@@ -31,73 +35,75 @@ def components(app, name):
     return [json.loads(part.proto.json) for part in found]
 
 
-def test_the_contact_sheet_the_whole_image_and_the_classes(laboratory, open_page):
-    app = open_page("image_sets", set=laboratory.shapes)
+def test_a_set_is_shown_with_hostile_class_names_as_plain_text(laboratory, open_page):
+    images = laboratory.store.image_set(laboratory.shapes)
+    hostile = int(np.flatnonzero(images.relevance(HOSTILE) > 0)[0])
+    app = open_page("image_sets", set=laboratory.shapes, sample=str(images.ids[hostile]))
     assert not app.exception
     grid = component(app, "ranking_image_grid")
     assert [item["left"] for item in grid["items"][:2]] == ["photo_00", "photo_01"]
     assert grid["items"][1]["right"] == "test · 2"
     whole = component(app, "ranking_picture")
     assert (whole["width"], whole["height"], len(whole["boxes"])) == (200, 150, 2)
-    assert "12 images with 24 samples to train on, 12 images with 24 samples to test on" in " ".join(
-        caption.value for caption in app.caption
+    assert HOSTILE in [box["label"] for box in whole["boxes"]]
+    assert [12, 24, 12, 24] in [counts[:4] for counts in counts_in(app.caption)], (
+        "images, samples: train, test"
     )
-    assert len(app.get("plotly_chart")) == 1
+    for element in (*app.markdown, *app.caption):
+        assert not re.search(r"(?<!\\)(<img|\]\()", element.value)
+    [chart] = app.get("plotly_chart")
+    assert "<img" not in chart.proto.spec.replace("\\u003c", "<")
 
 
-def test_classes_that_are_numbers_are_drawn_in_their_order(laboratory, open_page):
-    app = open_page("image_sets", set=laboratory.digits)
-    axis = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["yaxis"]
-    assert axis["ticktext"][::-1] == [str(digit) for digit in range(10)], "the first is at the top"
-
-
-def test_the_pages_of_the_contact_sheet(laboratory, open_page):
+def test_pages_of_the_contact_sheet_and_what_another_set_forgets(laboratory, open_page):
     app = open_page("image_sets", set=laboratory.digits, sheet="38")
-    assert [item["left"] for item in component(app, "ranking_image_grid")["items"]][-1] == "1796"
+    assert component(app, "ranking_image_grid")["items"][-1]["left"] == "1796"
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    numbers = [str(digit) for digit in range(10)]
+    assert layout["yaxis"]["ticktext"][::-1] == numbers, "classes that are numbers: the first is at the top"
+    legend = layout["legend"]
+    assert (legend["yref"], legend["y"], legend["yanchor"]) == ("container", 0, "bottom")
+    assert layout["margin"]["t"] >= 30, "the tools have the upper edge for themselves"
+    assert "take set away" not in button_keys(app), "it comes with the program"
     app.get("pagination")[0].set_value(2).run()
     assert app.query_params["sheet"] == "2"
     assert component(app, "ranking_picture")["alt"].startswith("Image 0048")
-
-
-def test_another_set_forgets_what_was_chosen_in_this_one(laboratory, open_page):
-    app = open_page(
-        "image_sets", set=laboratory.digits, sheet="3", sample="0100#1", query="3", **{"sheet.class": "3"}
-    )
+    for name, value in {"sample": "0100#1", "query": "3", "sheet.class": "3"}.items():
+        app.query_params[name] = value
     app.selectbox(key="widget set").select(laboratory.shapes).run()
     assert not app.exception
     assert dict(app.query_params) == {"set": laboratory.shapes}
+    images = laboratory.store.image_set(laboratory.shapes)
+    discs = np.unique(images.image_of[(images.relevance("disc") > 0) & images.test])
+    app.query_params["sheet.class"], app.query_params["sheet.split"] = "disc", "test"
+    app.run()
+    shown = [item["left"] for item in component(app, "ranking_image_grid")["items"]]
+    assert shown == list(images.image_names[discs]), "of one class and split"
 
 
-def test_unknown_sets_and_images_are_said_and_left_out(laboratory, open_page):
-    app = open_page("image_sets", set="nothing")
+def test_unknown_sets_and_images_are_reported_and_ignored(laboratory, open_page):
+    app = open_page("image_sets", set="nothing", sample="nobody", sheet="0")
     assert not app.exception
-    assert "set \\= 'nothing'" in app.warning[0].value.replace("\\'", "'")
-    assert "Digits" in app.warning[0].value
-    assert laboratory.digits not in app.warning[0].value
-    assert app.query_params["set"] in [row.key for row in laboratory.store.image_sets()]
-    app = open_page("image_sets", set=laboratory.digits, sample="nobody", sheet="0")
-    assert not app.exception
-    assert len(app.warning) == 2
-    assert component(app, "ranking_picture")["alt"].startswith("Image 0000 with 1 boxes")
+    assert len(app.warning) == 3
+    [of_set] = [plain(warning) for warning in app.warning if "'nothing'" in plain(warning)]
+    assert "Digits" in of_set, "the sets that there are, by title"
+    assert laboratory.digits not in of_set
+    chosen = app.query_params["set"]
+    first = laboratory.store.image_set(chosen).image_names[0]
+    assert component(app, "ranking_picture")["alt"].startswith(f"Image {first} ")
 
 
-def test_hostile_class_names_are_plain_text(laboratory, open_page):
-    app = open_page("train", set=laboratory.shapes, query=HOSTILE)
-    assert not app.exception
-    app = open_page("image_sets", set=laboratory.shapes)
-    assert HOSTILE in [
-        box["label"] for number in range(3) for box in component_at(open_page, laboratory, number)
-    ]
-    for element in (*app.markdown, *app.caption):
-        assert not re.search(r"(?<!\\)(<img|\]\()", element.value)
-    chart = app.get("plotly_chart")[0].proto.spec
-    assert "<img" not in chart.replace("\\u003c", "<")
+def test_how_even_the_classes_are_is_counted():
+    class Classes(SimpleNamespace):
+        def __len__(self):
+            return len(self.labels)
 
-
-def component_at(open_page, laboratory, image):
-    return component(
-        open_page("image_sets", set=laboratory.shapes, sample=f"photo_{image:02d}#1"), "ranking_picture"
-    )["boxes"]
+    even = Classes(labels=np.eye(10, dtype=int)[np.arange(100) % 10], classes=tuple("0123456789"))
+    assert re.findall(r"\d+", charts.how_even(even)) == ["1", "10"]
+    uneven = Classes(labels=np.eye(3, dtype=int)[[0] * 12 + [1] * 5 + [2] * 7], classes=("a*", "b", "c"))
+    text = charts.how_even(uneven)
+    assert re.findall(r"“(.*?)”", text) == ["b", escaped("a*")], "the rarest and the most frequent"
+    assert re.findall(r"\d+", text) == ["5", "24", "12"]
 
 
 # --------------------------------------------------------------------------------------------- importing
@@ -109,195 +115,146 @@ def imported(laboratory, tmp_path):
     return import_here(laboratory.store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "more", images=18)))
 
 
-def test_the_report_of_an_import_and_keeping_it(laboratory, open_page, imported):
-    app = open_page("image_sets", **{"import": imported.id})
-    assert not app.exception
+def test_an_import_waits_until_it_is_discarded(laboratory, open_page, imported):
+    app = open_page("image_sets", set=laboratory.shapes)
+    waits = app.button(key=f"widget decide {imported.id}")
+    assert waits.label.startswith("more: 18 ")
+    waits.click().run()
+    assert app.query_params["import"] == imported.id
     report = app.dataframe[0].value
     assert list(report.columns) == ["file", "expected", "came", "done"]
     assert "missing" in report["file"].iloc[0]
-    grids = [
-        json.loads(part.proto.json)
-        for part in app.get("bidi_component")
-        if "grid" in part.proto.component_name
-    ]
-    assert [len(grid["items"]) for grid in grids] == [12, 48, 2], "examples, images, boxes of the chosen one"
-    app.button(key="keep import").click().run()
-    assert not app.exception
-    assert app.query_params["set"] == imported.result["key"]
-    assert "import" not in app.query_params
-    assert imported.result["key"] in [row.key for row in laboratory.store.image_sets()]
-
-
-def test_discarding_an_import(laboratory, open_page, imported):
-    app = open_page("image_sets", **{"import": imported.id})
+    grids = [part for part in app.get("bidi_component") if "grid" in part.proto.component_name]
+    shown = [len(json.loads(part.proto.json)["items"]) for part in grids]
+    assert shown == [12, 24, 2], "examples, images, boxes of the chosen one"
     app.button(key="discard import").click().run()
     assert not app.exception
     assert "import" not in app.query_params
+    assert f"widget decide {imported.id}" not in button_keys(app)
     assert imported.result["key"] not in [row.key for row in laboratory.store.image_sets()]
     app = open_page("image_sets", **{"import": imported.id})
-    assert any("was discarded" in element.value for element in app.markdown)
+    assert "discarded" in text_of(app)
+    assert not {"keep import", "discard import"} & set(button_keys(app))
 
 
-def test_an_import_that_failed_says_why(laboratory, open_page):
-    run = laboratory.store.create_run("import", {"source": "PASCAL VOC", "source_settings": {"folder": "/x"}})
-    laboratory.store.end_run(run.id, "failed", "expected *a folder*")
-    app = open_page("image_sets", **{"import": run.id})
-    assert "expected \\*a folder\\*" in app.error[0].value
-
-
-def test_an_equal_failure_is_told_from_the_one_before_it_beside_the_button(laboratory, open_page):
-    said = []
-    for ended in (1e9, 1e9 + 7):
-        run = laboratory.store.create_run(
-            "import", {"source": "PASCAL VOC", "source_settings": {"folder": "/x"}}
-        )
-        laboratory.store.end_run(run.id, "failed", "nothing there")
-        laboratory.store.update_run(run.id, ended=ended)
-        app = open_page("image_sets", **{"import": run.id})
-        [form] = [part for part in app.expander if part.label == "Import images of your own"]
-        assert [button.key for button in form.button] == ["look at path", "close import", "start import"]
-        said += [error.value for error in form.error]
-        assert len(app.error) == 1, "in the form, and nowhere else"
-    times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (1e9, 1e9 + 7)]
-    assert said == [
-        "**This import failed:** nothing there",
-        f"**This import (try 2, {times[1]}) failed:** nothing there",
-    ]
-    app = open_page("image_sets", **{"import": laboratory.store.runs("import")[1].id})
-    assert app.error[0].value == f"**This import (try 1, {times[0]}) failed:** nothing there", (
-        "now there are two"
-    )
-
-
-def test_an_import_that_waits_is_listed_until_it_is_decided_on(laboratory, open_page, imported):
-    app = open_page("image_sets", set=laboratory.digits)
-    assert "more: 18 images wait for your decision" in [button.label for button in app.button]
-    app.button(key=f"widget decide {imported.id}").click().run()
-    assert app.query_params["import"] == imported.id
-    app.button(key="discard import").click().run()
-    assert not [button for button in app.button if "wait for your decision" in button.label]
-
-
-def test_a_set_that_is_there_already_asks_nothing(laboratory, open_page, tmp_path):
-    again = import_here(laboratory.store, "Digits")
-    assert again.result["key"] == laboratory.digits
-    app = open_page("image_sets", set=laboratory.shapes)
-    assert not [button for button in app.button if "wait for your decision" in button.label]
-    app = open_page("image_sets", set=laboratory.shapes, **{"import": again.id})
-    assert not app.exception
-    assert any("You have this set already: **Digits**" in info.value for info in app.info)
-    assert not {"keep import", "discard import"} & {button.key for button in app.button}
-    assert laboratory.store.run(again.id).result["decision"] == "kept"
-    app.button(key="look at known set").click().run()
-    assert app.query_params["set"] == laboratory.digits
-    assert "import" not in app.query_params
-
-
-def test_what_to_notice_of_the_classes_is_counted(laboratory, open_page, monkeypatch):
-    said = " ".join(caption.value for caption in open_page("image_sets", set=laboratory.digits).caption)
-    assert "each class is about 1 in 10 of the samples" in said
-    images = laboratory.store.image_set(laboratory.shapes)
-    labels = images.labels.copy()
-    labels[5:, 0] = 0
-    monkeypatch.setattr(cache, "image_set", lambda key: replace(images, labels=labels))
-    said = " ".join(caption.value for caption in open_page("image_sets", set=laboratory.shapes).caption)
-    counts = labels.sum(axis=0)
-    assert counts.max() >= 2 * counts.min()
-    assert f"shown by {counts.min()} of {len(images)} samples" in said
-    assert f"the most frequent with {counts.max()}" in said
-
-
-@pytest.mark.parametrize("content", [None, "", '[{"file": "a', "[1]", "{}x", "[" * 100_000])
-def test_a_report_that_cannot_be_read_is_said(laboratory, open_page, imported, content):
-    if content is None:
+def test_what_is_damaged_of_an_import_is_reported_and_it_can_be_discarded(
+    laboratory, open_page, imported, monkeypatch
+):
+    warned: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(importing.st, "warning", lambda text, **look: warned.append(text))
         imported.problems_file.unlink()
-    else:
-        imported.problems_file.write_text(content)
+        importing._show_problems(imported)
+        for content in ("", '[{"file": "a', "[1]", "[" * 100_000):
+            imported.problems_file.write_text(content)
+            importing._show_problems(imported)
+    assert len(warned) == 5
+    imported.problems_file.write_text("{}x")
     app = open_page("image_sets", **{"import": imported.id})
     assert not app.exception
-    assert "report of this import cannot be read" in app.warning[0].value
-    assert app.button(key="keep import"), "the images are whole"
-
-
-def test_a_draft_that_is_gone_can_be_discarded(laboratory, open_page, imported):
-    shutil.rmtree(imported.draft)
-    app = open_page("image_sets", **{"import": imported.id})
-    assert not app.exception
-    assert "Discard it and import again" in app.error[0].value
-    assert "keep import" not in [button.key for button in app.button]
-    app.button(key="discard import").click().run()
-    assert not app.exception
-    assert "import" not in app.query_params
-
-
-def test_a_draft_that_goes_before_it_is_kept_is_said(laboratory, open_page, imported, monkeypatch):
-    app = open_page("image_sets", **{"import": imported.id})
+    assert [warning.value for warning in app.warning] == warned[:1]
 
     def keep(store, run_id):
         raise ValueError("the files are gone")
 
-    monkeypatch.setattr(Store, "keep", keep)
-    app.button(key="keep import").click().run()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "keep", keep)
+        app.button(key="keep import").click().run()
     assert not app.exception
-    assert "the files are gone" in app.error[0].value
+    assert "the files are gone" in errors(app)[0]
+    shutil.rmtree(imported.draft)
+    app.run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "keep import" not in button_keys(app)
+    app.button(key="discard import").click().run()
+    assert not app.exception
+    assert "import" not in app.query_params
+
+
+def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(laboratory, open_page):
+    def failed(ended):
+        settings = {"source": "COCO", "source_settings": {}, "brought": "my *zoo*.zip"}
+        run = laboratory.store.create_run("import", settings)
+        laboratory.store.end_run(run.id, "failed", "expected *a folder*")
+        laboratory.store.update_run(run.id, ended=ended)
+        return laboratory.store.run(run.id)
+
+    first = failed(1e9)
+    app = open_page("image_sets", **{"import": first.id})
+    assert len(app.error) == 1, "in the form, and nowhere else"
+    [form] = [part for part in app.expander if app.error[0].value in [error.value for error in part.error]]
+    assert [button.key for button in form.button] == ["look at path", "close import", "start import"]
+    assert "expected \\*a folder\\*" in app.error[0].value
+    assert "my *zoo*.zip" in captions(app), "the upload has to be dropped once more"
+    alone = importing._which_try(first)
+    second = failed(1e9 + 7)
+    app.query_params["import"] = second.id
+    app.run()
+    tries = [importing._which_try(run) for run in (first, second)]
+    assert tries[1] in errors(app)[0]
+    assert alone == ""
+    times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (1e9, 1e9 + 7)]
+    assert tries == [f"try 1, {times[0]}", f"try 2, {times[1]}"]
+
+
+def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page, tmp_path):
+    folder = write_shapes(tmp_path / "shapes")  # that of the set, written again
+    again = import_here(laboratory.store, "PASCAL VOC", folder=str(folder))
+    assert again.result["key"] == laboratory.shapes
+    app = open_page("image_sets", set=laboratory.figures)
+    assert f"widget decide {again.id}" not in button_keys(app)
+    app.query_params["import"] = again.id
+    app.run()
+    assert not app.exception
+    assert any("**shapes**" in info.value for info in app.info)
+    assert not {"keep import", "discard import"} & set(button_keys(app))
+    assert laboratory.store.run(again.id).result["decision"] == "kept"
+    app.button(key="look at known set").click().run()
+    assert dict(app.query_params) == {"set": laboratory.shapes}
 
 
 # -------------------------------------------------------------------------------------------- first start
 
 
-@pytest.mark.parametrize("page", ["image_sets", "train", "ranked_images"])
-def test_at_the_first_start_the_ready_made_set_is_there_and_the_larger_one_is_begun_once(
-    empty_home, started, open_page, page
-):
-    for _ in range(2):
-        app = open_page(page)
-        assert not app.exception
-    assert [row.title for row in empty_home.image_sets()] == ["Action figures (180 scenes)"]
-    assert [run.settings["source"] for run in started] == ["Action figures"]
-
-
-def test_the_first_start_shows_scenes_and_how_far_the_larger_set_is(empty_home, started, open_page):
+def test_bundled_sets_are_made_one_after_the_other_and_kept_unasked(empty_home, started, open_page, tmp_path):
+    mine = empty_home.create_run(
+        "import", {"source": "Action figures", "source_settings": {"images": 50, "seed": 3}}
+    )
+    empty_home.end_run(mine.id, "finished", result={"key": "0" * 64, "title": "mine", "images": 50})
     app = open_page("image_sets")
     [ready_made] = empty_home.image_sets()
+    assert ready_made.title == "Action figures (180 scenes)"
     assert app.query_params["set"] == ready_made.key
     assert len(component(app, "ranking_image_grid")["items"]) == 48
-    assert "Preparing Action figures" in " ".join(caption.value for caption in app.caption)
-
-
-def test_bundled_sets_are_kept_without_asking_one_after_the_other(empty_home, started, open_page):
-    app = open_page("image_sets")
-    chosen = app.query_params["set"]
+    assert not open_page("ranked_images").exception
     for source in ("Action figures", "Digits"):
-        assert started[-1].settings == {"source": source, "source_settings": {}}
-        finish(empty_home, started[-1], source)
+        assert started[-1].settings == {"source": source, "source_settings": {}}, "none begins twice"
+        assert any(source in caption.value for caption in app.caption), "what is being prepared"
+        finish(empty_home, started[-1], tmp_path)
         app.run()
         assert not app.exception
-        assert app.toast[0].value.startswith(f"{source}, ")
-    assert [row.source for row in empty_home.image_sets()] == ["Digits", "Action figures", "ready-made"]
+        assert len(app.toast) == 1
     assert len(started) == 2
-    assert app.query_params["set"] == chosen, "what somebody looks at does not change under their eyes"
-    assert not [caption for caption in app.caption if "Preparing" in caption.value]
+    assert [row.source for row in empty_home.image_sets()] == ["Digits", "Action figures", "ready-made"]
+    assert app.query_params["set"] == ready_made.key, "the set that a person looks at stays"
+    assert "decision" not in empty_home.run(mine.id).result, "an import with other settings is theirs to keep"
+    rows = {row.key: row.source for row in empty_home.image_sets()}
+    app = open_page("train")
+    assert rows[app.selectbox(key="widget set").value] == "Action figures", "preferred to the ready-made one"
 
 
-def finish(store, run, source):
+def finish(store, run, tmp_path):
     """Have the import that a page began end with a few images."""
-    settings = {"images": 50} if source == "Action figures" else {}
-    result = import_here(store, source, **settings)
+    source = run.settings["source"]
+    folder = write_shapes(tmp_path / source, images=6 + len(source))
+    result = import_here(store, "PASCAL VOC", folder=str(folder))
     shutil.move(result.draft, run.draft)
     store.end_run(run.id, "finished", result=result.result)
     store.discard(result.id)
 
 
-def test_the_larger_set_is_preferred_once_it_is_there(empty_home, started, open_page):
-    open_page("image_sets")
-    finish(empty_home, started[0], "Action figures")
-    open_page("image_sets")
-    app = open_page("train")
-    rows = {row.key: row.source for row in empty_home.image_sets()}
-    assert rows[app.selectbox(key="widget set").value] == "Action figures"
-
-
-def test_a_bundled_set_that_failed_says_why_and_can_be_begun_again(empty_home, started, open_page):
+def test_a_bundled_set_that_failed_gives_the_reason_and_can_be_begun_again(empty_home, started, open_page):
     run = empty_home.create_run("import", {"source": "Action figures", "source_settings": {}})
     empty_home.end_run(run.id, "failed", "no space")
     app = open_page("image_sets")
@@ -307,43 +264,25 @@ def test_a_bundled_set_that_failed_says_why_and_can_be_begun_again(empty_home, s
     assert [run.settings["source"] for run in started] == ["Digits", "Action figures"]
 
 
-def test_an_import_of_somebody_s_own_is_not_taken_for_the_bundled_one(empty_home, started, open_page):
-    mine = import_here(empty_home, "Action figures", images=50, seed=3)
-    open_page("image_sets")
-    assert "decision" not in empty_home.run(mine.id).result
-    assert [run.settings["source"] for run in started] == ["Action figures"]
+def test_an_import_in_the_queue_states_how_many_it_waits_for(monkeypatch):
+    stated: list[str] = []
+    monkeypatch.setattr(jobs_panel.st, "progress", lambda share, text: stated.append(text))
+    run = SimpleNamespace(kind="import", started=None, created=time.time())
+    for waits in (1, 2):
+        monkeypatch.setattr(jobs_panel, "_waits_for", lambda run, waits=waits: waits)
+        jobs_panel._progress(run, [])
+    assert [counts[0] for counts in counts_in(stated)] == [1, 2]
 
 
-def test_a_home_that_cannot_be_used_is_said(tmp_path, monkeypatch, open_page):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "file" / "home"))
-    app = open_page("image_sets")
-    assert not app.exception
-    assert "set RANKING\\_HOME to a folder that can be written" in app.error[0].value
-
-
-def test_a_set_whose_files_are_gone_is_said(laboratory, open_page):
-    shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
-    app = open_page("image_sets", set=laboratory.shapes)
-    assert not app.exception
-    assert "import it again" in app.error[0].value
-
-
-def test_the_legend_stands_where_the_tools_of_the_chart_do_not(laboratory, open_page):
-    app = open_page("image_sets", set=laboratory.digits)
-    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
-    assert (layout["legend"]["yref"], layout["legend"]["y"], layout["legend"]["yanchor"]) == (
-        "container",
-        0,
-        "bottom",
-    )
-    assert layout["margin"]["t"] >= 30, "the tools have the upper edge for themselves"
-
-
-@pytest.mark.parametrize(("large", "at_once"), [(100, 1), (10**6, 2)])
-def test_large_images_are_decoded_one_after_the_other(monkeypatch, large, at_once):
+def test_large_images_are_decoded_one_after_the_other(monkeypatch):
     """One of fifty million pixels takes most of a gigabyte for a moment, and a class looks at thirty."""
-    monkeypatch.setattr(image_sets, "LARGE", large)
+    for large, at_once in ((100, 1), (10**6, 2)):
+        monkeypatch.setattr(image_sets, "LARGE", large)
+        assert most_at_once() == at_once, f"at most {large} pixels are decoded beside others"
+
+
+def most_at_once() -> int:
+    """How many images of 400 pixels are decoded at the same time, of two."""
     meeting, seen, most = threading.Barrier(2), [], []
 
     def open_image(number: int) -> Image.Image:
@@ -357,4 +296,4 @@ def test_large_images_are_decoded_one_after_the_other(monkeypatch, large, at_onc
     images = SimpleNamespace(image_sizes=np.array([[20, 20], [20, 20]]), open_image=open_image)
     with ThreadPoolExecutor(2) as pool:
         assert len(list(pool.map(lambda number: cache.shrunk(images, number), range(2)))) == 2
-    assert max(most) == at_once
+    return max(most)

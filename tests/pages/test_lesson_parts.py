@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -30,63 +32,37 @@ def stands(method, average_precision, zero_one):
     return Standing(method, average_precision, 0.5, zero_one, 30, 10, 100, 3)
 
 
-@pytest.mark.parametrize(
-    ("svm", "ap_svm", "compared", "verdict"),
-    [
-        (
-            (0.3, 0.2),
-            (0.4, 0.5),
-            "AP-SVM ranks better (AP 0.400 against 0.300), "
-            "SVM labels better (weighted 0-1 loss 0.200 against 0.500).",
-            "Each does better here at what its objective bounds. One query is an example, not a proof.",
-        ),
-        (
-            (0.3, 0.5),
-            (0.4, 0.2),
-            "AP-SVM ranks better (AP 0.400 against 0.300), "
-            "AP-SVM also labels better (weighted 0-1 loss 0.200 against 0.500).",
-            "AP-SVM does better here at both: ",
-        ),
-        (
-            (0.4, 0.2),
-            (0.3, 0.5),
-            "SVM ranks better (AP 0.400 against 0.300), "
-            "SVM also labels better (weighted 0-1 loss 0.200 against 0.500).",
-            "SVM does better here at both: ",
-        ),
-        (
-            (0.4, 0.5),
-            (0.3, 0.2),
-            "SVM ranks better (AP 0.400 against 0.300), "
-            "AP-SVM labels better (weighted 0-1 loss 0.200 against 0.500).",
-            "Each does better here at what the other's objective bounds: ",
-        ),
-        (
-            (0.4, 0.2),
-            (0.4001, 0.5),
-            "both rank equally well (AP 0.400), SVM labels better (weighted 0-1 loss 0.200 against 0.500).",
-            "SVM does better here at one of the two, and not worse at the other: ",
-        ),
-        (
-            (0.3, 0.2),
-            (0.4, 0.2),
-            "AP-SVM ranks better (AP 0.400 against 0.300), both label equally well (weighted 0-1 loss 0.200).",
-            "AP-SVM does better here at one of the two, and not worse at the other: ",
-        ),
-        (
-            (0.3, 0.2),
-            (0.3, 0.2),
-            "both rank equally well (AP 0.300), both label equally well (weighted 0-1 loss 0.200).",
-            "Neither does better here: ",
-        ),
-    ],
-)
-def test_sentences_are_what_the_numbers_say(svm, ap_svm, compared, verdict):
-    svm, ap_svm = stands("SVM", *svm), stands("AP-SVM", *ap_svm)
-    assert rivals.compared(svm, ap_svm) == rivals.compared(ap_svm, svm) == f"On these people {compared}"
-    assert rivals.verdict(svm, ap_svm).startswith(verdict)
+def test_verdicts_are_what_the_numbers_state():
+    """AP and weighted 0-1 loss of SVM, then of AP-SVM; who ranks better, who labels better."""
+    verdicts = {}
+    for svm, ap_svm, ranks, labels in (
+        ((0.3, 0.2), (0.4, 0.5), "AP-SVM", "SVM"),
+        ((0.4, 0.5), (0.3, 0.2), "SVM", "AP-SVM"),
+        ((0.3, 0.5), (0.4, 0.2), "AP-SVM", "AP-SVM"),
+        ((0.4, 0.2), (0.3, 0.5), "SVM", "SVM"),
+        ((0.4, 0.2), (0.4001, 0.5), None, "SVM"),
+        ((0.3, 0.2), (0.4, 0.2), "AP-SVM", None),
+        ((0.3, 0.2), (0.3, 0.2), None, None),
+    ):
+        pair = stands("SVM", *svm), stands("AP-SVM", *ap_svm)
+        better = rivals.better_ranking(*pair), rivals.better_labels(*pair)
+        assert tuple(winner and winner.method for winner in better) == (ranks, labels)
+        text = rivals.compared(*pair)
+        assert text == rivals.compared(*pair[::-1])
+        numbers = re.findall(r"0\.\d{3}", text)
+        shown = [sorted({f"{value:.3f}" for value in values}) for values in zip(svm, ap_svm, strict=True)]
+        assert sorted(numbers) == sorted([*shown[0], *shown[1]]), (
+            "both where they differ, once where they do not"
+        )
+        assert re.findall(r"(?:AP-)?SVM", text) == [name for name in (ranks, labels) if name]
+        verdicts[ranks, labels] = rivals.verdict(*pair)
+    assert len(set(verdicts.values())) == 7
+    for (ranks, labels), verdict in verdicts.items():
+        winners = {ranks, labels} - {None}
+        assert re.findall(r"(?:AP-)?SVM", verdict) == (list(winners) if len(winners) == 1 else [])
 
 
-def test_why_tells_how_many_stand_above_zero():
-    told = rivals.why(stands("SVM", 0.3, 0.2), stands("AP-SVM", 0.4, 0.5))
-    assert "above it stand 30 of these 100 people (30 with SVM), where 10 are relevant." in told
+def test_why_states_how_many_scores_are_above_zero():
+    svm = Standing("SVM", 0.3, 0.5, 0.2, 31, 10, 100, 3)
+    text = rivals.why(svm, Standing("AP-SVM", 0.4, 0.5, 0.5, 32, 10, 100, 3))
+    assert [int(number) for number in re.findall(r"\b\d\d+\b", text)] == [32, 100, 31, 10]

@@ -1,6 +1,7 @@
+"""The start page: a ranking that was really made, the next steps, and what it begins unasked."""
+
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -9,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
+from shown import captions, errors, text_of
 
-from pages.parts import cache
+from pages.parts import cache, frame
 from ranking.datasets import ready_made_folder
 
 ROOT = Path(__file__).parents[2]
@@ -24,103 +25,68 @@ def strips_of(app):
     return [json.loads(part.proto.json) for part in parts]
 
 
-def test_the_picture_is_what_the_method_does():
-    spec = importlib.util.spec_from_file_location("start_strip", ROOT / "data" / "start_strip.py")
-    start_strip = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(start_strip)
-    again, stored = start_strip.ranked(), json.loads(TRAINED.read_text())
-    now, then = dict(again.pop("shown")), dict(stored.pop("shown"))
-    assert again.pop("average_precision") == pytest.approx(stored.pop("average_precision"), abs=0.002)
-    assert again == stored
-    # Other processors round otherwise: two scores that are nearly equal may change places.
-    assert now == pytest.approx(then, abs=0.01)
-    assert sorted(then.values(), reverse=True) == list(then.values())
-
-
-def test_the_strip_shows_what_was_trained_and_points_at_the_first_mistake(empty_home, started, open_page):
+def test_a_first_visit_shows_what_was_trained_and_begins_the_runs_of_the_lesson_once(
+    empty_home, started, open_page
+):
     app = open_page("start")
     assert not app.exception
     [strip] = strips_of(app)
-    told, (images, _) = json.loads(TRAINED.read_text()), cache.ready_made()
-    assert [item["id"] for item in strip["items"]] == [name for name, _ in told["shown"]]
-    relevant = set(images.ids[images.relevance(told["query"]) > 0])
-    marks = ["relevant" if name in relevant else "irrelevant" for name, _ in told["shown"]]
+    stored, (images, _) = json.loads(TRAINED.read_text()), cache.ready_made()
+    names = [name for name, _ in stored["shown"]]
+    assert [item["id"] for item in strip["items"]] == names
+    assert set(names) <= set(images.ids[images.test]), "tested, and not learned from"
+    relevant = set(images.ids[images.relevance(stored["query"]) > 0])
+    marks = ["relevant" if name in relevant else "irrelevant" for name in names]
     assert [item["mark"] for item in strip["items"]] == marks
     first = marks.index("irrelevant")
     assert [place for place, item in enumerate(strip["items"]) if item["flag"]] == [first]
     assert all(item["src"].startswith("data:image/webp;base64,") for item in strip["items"])
     assert strip["items"][0]["alt"].startswith("rank 1, relevant")
-    assert f"The first mistake stands at place {first + 1}" in "".join(said.value for said in app.caption)
-
-
-def test_what_is_shown_was_tested_and_not_learnt():
-    images, _ = cache.ready_made()
-    tested = set(images.ids[images.test])
-    assert {name for name, _ in json.loads(TRAINED.read_text())["shown"]} <= tested
-
-
-def test_labels_and_their_questions_are_one_press_away(empty_home, started, open_page):
-    app = open_page("start")
-    assert "The model asks" in " ".join(text.value for text in app.markdown)
+    assert f" {first + 1}: " in captions(app), "the rank of the first mistake"
+    kinds = {button.key.removeprefix("widget go to "): button.proto.type for button in app.button}
+    assert [name for name, kind in kinds.items() if kind == "primary"] == ["lesson"], (
+        "the one obvious next step"
+    )
+    lessons = set(frame.SECTIONS["Lessons"])
+    assert set(kinds) == lessons | {"train", "label_questions", "image_sets", "orders"}
+    assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
+    assert "room" not in text_of(app).lower()
+    folders = {path.name for path in empty_home.home.iterdir() if path.is_dir()}
+    assert folders == {"edges", "features", "models", "runs", "sets", "trash", "vectors"}
     app.button(key="widget go to label_questions").click().run()
-    assert app.title[0].value == "Label questions"
-
-
-def test_there_is_one_obvious_next_step(empty_home, started, open_page):
+    assert app.title[0].value == frame.PAGES["label_questions"]
     app = open_page("start")
-    kinds = {button.label: button.proto.type for button in app.button}
-    assert kinds == {
-        "Why optimise AP?": "primary",
-        "Do neighbours help?": "secondary",
-        "What did these pairs mean?": "secondary",
-        "One ranking among n!": "secondary",
-        "Labels that ask": "secondary",
-        "Train a method": "secondary",
-        "Answer a model's questions": "secondary",
-        "Look at the images": "secondary",
-        "Put cars in order": "secondary",
-    }
-    next(button for button in app.button if button.label == "Why optimise AP?").click().run()
-    assert app.title[0].value == "Why optimise AP?"
-    app = open_page("start")
-    next(button for button in app.button if button.label == "Do neighbours help?").click().run()
-    assert app.title[0].value == "Do neighbours help?"
-
-
-def test_whoever_comes_first_begins_the_trainings_of_the_lesson_and_nobody_else(
-    empty_home, started, open_page
-):
-    for _ in range(2):
-        open_page("start")
-    assert [run.settings["method"] for run in started] == ["SVM", "AP-SVM"]
+    app.button(key="widget go to lesson").click().run()
+    assert app.title[0].value == frame.PAGES["lesson"]
+    assert [run.settings["method"] for run in started if run.kind == "train"] == ["SVM", "AP-SVM"]
     assert [row.title for row in empty_home.image_sets()] == ["Action figures (180 scenes)"]
 
 
-def test_a_home_that_cannot_be_used_is_said_below_the_picture(tmp_path, monkeypatch, open_page):
+def test_a_home_that_cannot_be_used_is_reported_below_the_picture(tmp_path, monkeypatch, open_page):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "file" / "home"))
     app = open_page("start")
     assert not app.exception
     assert len(strips_of(app)) == 1
-    assert "set RANKING\\_HOME to a folder that can be written" in app.error[0].value
+    assert ["RANKING_HOME" in error for error in errors(app)] == [True]
 
 
-@pytest.mark.parametrize("page", ["start", "lesson"])
-def test_an_installation_without_its_scenes_says_so(empty_home, started, open_page, monkeypatch, page):
-    monkeypatch.setattr(cache.image_sets, "ready_made_folder", lambda: None)
-    monkeypatch.setattr("pages.parts.sets.ready_made_folder", lambda: None)
-    app = open_page(page)
-    assert not app.exception
-    assert "run the laboratory from its own folder" in app.error[0].value
-
-
-def test_a_strip_of_other_images_says_how_to_make_it_again(empty_home, started, open_page, monkeypatch):
+def test_an_installation_without_its_scenes_or_with_others_reports_it(
+    empty_home, started, open_page, monkeypatch
+):
     images, thumbnails = cache.ready_made()
     other = replace(images, ids=np.array([f"other {name}" for name in images.ids]))
-    monkeypatch.setattr(cache, "ready_made", lambda: (other, thumbnails))
-    app = open_page("start")
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "ready_made", lambda: (other, thumbnails))
+        app = open_page("start")
     assert not app.exception
-    assert "python data\\/start\\_strip\\.py" in app.error[0].value
+    assert "python data/start_strip.py" in errors(app)[0], "how to make the strip again"
+    monkeypatch.setattr(cache.image_sets, "ready_made_folder", lambda: None)
+    monkeypatch.setattr("pages.parts.sets.ready_made_folder", lambda: None)
+    for page in ("start", "lesson"):
+        app = open_page(page)
+        assert not app.exception
+        assert "data/action_figures" in errors(app)[0]
 
 
 HEAVY = ("numba", "sklearn", "skimage", "scipy", "ranking.methods.svm")
