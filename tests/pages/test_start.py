@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from shown import captions, errors, text_of
 
 from pages.parts import cache, frame
@@ -23,6 +25,19 @@ def strips_of(app):
     """What the strips of a page show, in the order of the page."""
     parts = [part for part in app.get("bidi_component") if part.proto.component_name == "ranking_strip"]
     return [json.loads(part.proto.json) for part in parts]
+
+
+def test_the_stored_strip_is_what_the_method_ranks():
+    spec = importlib.util.spec_from_file_location("start_strip", ROOT / "data" / "start_strip.py")
+    start_strip = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(start_strip)
+    again, stored = start_strip.ranked(), json.loads(TRAINED.read_text())
+    now, then = dict(again.pop("shown")), dict(stored.pop("shown"))
+    assert again.pop("average_precision") == pytest.approx(stored.pop("average_precision"), abs=0.002)
+    assert again == stored
+    # Other processors round otherwise: two scores that are nearly equal may change places.
+    assert now == pytest.approx(then, abs=0.01)
+    assert sorted(then.values(), reverse=True) == list(then.values())
 
 
 def test_a_first_visit_shows_what_was_trained_and_begins_the_runs_of_the_lesson_once(
