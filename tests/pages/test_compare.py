@@ -11,7 +11,7 @@ import pytest
 from filled_home import Laboratory, train_here, train_settings
 from homes import Homes, trained_besides
 from PIL import Image
-from shown import address, components, keys_of, texts, turn_to
+from shown import address, button_keys, components, texts, turn_to
 
 from pages.parts import cache, compared_runs, comparison_export, method_looks, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
@@ -282,7 +282,7 @@ def test_at_most_four_and_each_once(rivals, open_page, started):
     turn_to(app, compared=f"{rivals.all},{fifth}")
     assert not app.warning
     assert len(rows_of(app)["rows"]) == 3, "while one is trained the others are compared"
-    assert f"widget cancel {fifth}" in keys_of(app)
+    assert f"widget cancel {fifth}" in button_keys(app)
 
 
 def test_choosing_fewer_than_two_asks_for_another_on_the_same_images(rivals, open_page):

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from shown import address, components, figures, keys_of, numbers_in, texts, turn_to
+from shown import address, button_keys, components, figures, numbers_in, texts, turn_to
 
 from pages import max_marginals
 from pages.parts import cache, neighbours
@@ -231,7 +231,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
     assert address(app)["run"] == laboratory.neighbours
     laboratory.store.update_run(laboratory.neighbours, result={})
     turn_to(app, run=laboratory.finished)
-    assert keys_of(app) == ["widget go to train"], "the next step keeps the task"
+    assert button_keys(app) == ["widget go to train"], "the next step keeps the task"
     app.button[0].click().run()
     assert not app.exception
     assert "run" not in address(app)
@@ -247,7 +247,7 @@ def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
         app = open_page(page, run=laboratory.neighbours)
         assert not app.exception
         assert not app.metric
-        assert keys_of(app) == [COMPUTE]
+        assert button_keys(app) == [COMPUTE]
         app.button(key=COMPUTE).click().run()
         assert not app.exception
         assert len(app.metric) == 5

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from shown import address, components, keys_of, numbers_in, texts, turn_to
+from shown import address, button_keys, components, numbers_in, texts, turn_to
 
 from pages import most_violated
 from pages.parts import frame, inference_scores, inference_words
@@ -131,7 +131,7 @@ def test_without_runs_scores_are_sampled(empty_home, open_page):
     app = open_page("most_violated")
     assert not app.exception
     assert any(re.search(r"\bof 24\b", caption.value) for caption in app.caption)
-    assert keys_of(turn_to(app, scores=inference_scores.MODEL)) == ["widget go to train"]
+    assert button_keys(turn_to(app, scores=inference_scores.MODEL)) == ["widget go to train"]
 
 
 def test_run_shows_its_samples(laboratory, open_page):
@@ -162,7 +162,7 @@ def test_run_that_is_trained_shows_the_scores_that_it_has(laboratory, open_page)
     assert not app.exception
     assert not app.warning
     assert f"{len(rows):,}" in texts(app)
-    assert f"widget cancel {run.id}" in keys_of(app)
+    assert f"widget cancel {run.id}" in button_keys(app)
     np.save(run.scores_so_far_file, np.zeros(3))
     assert turn_to(app, run=run.id).error
 
@@ -207,6 +207,8 @@ def test_runs_by_a_ranking_loss_lead_on_to_it(laboratory, open_page):
     ranked = open_page("ranked_images", run=run.id, split="test")
     links = [dict(parse_qsl(link.proto.query_string)) for link in ranked.get("page_link")]
     assert any(goal.items() <= link.items() for link in links)
-    assert WAY_HERE not in keys_of(open_page("train", run=laboratory.neighbours)), "HOB-SVM has no such loss"
+    assert WAY_HERE not in button_keys(open_page("train", run=laboratory.neighbours)), (
+        "HOB-SVM has no such loss"
+    )
     links = open_page("ranked_images", run=laboratory.neighbours).get("page_link")
     assert not any("loss" in dict(parse_qsl(link.proto.query_string)) for link in links)

@@ -11,7 +11,7 @@ import pytest
 from filled_home import Laboratory
 from PIL import Image
 from shapes import HOSTILE
-from shown import address, components, keys_of, plain, texts, turn_to
+from shown import address, button_keys, components, plain_texts, texts, turn_to
 
 from pages.parts import cache, export, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
@@ -139,11 +139,13 @@ def test_run_without_scores_leads_to_another(laboratory, started, open_page):
     train = open_page("train", set=laboratory.digits)
     train.button(key="train").click().run()
     turn_to(app, run=started[0].id)
-    assert keys_of(app) == ["widget go to train"], "where it is watched"
+    assert button_keys(app) == ["widget go to train"], "where it is watched"
     for run in laboratory.store.runs("train"):
         laboratory.store.update_run(run.id, result={})
     laboratory.store.end_run(started[0].id, "cancelled")
-    assert keys_of(turn_to(app)) == ["widget go to train"], "where nothing is trained there is one next step"
+    assert button_keys(turn_to(app)) == ["widget go to train"], (
+        "where nothing is trained there is one next step"
+    )
 
 
 def test_scores_that_cannot_be_read_are_an_error_on_the_page(laboratory, open_page):
@@ -160,7 +162,7 @@ def test_hostile_labels_are_plain_text(laboratory, open_page):
     app = open_page("ranked_images", run=laboratory.on_shapes, sample=str(images.ids[row]))
     assert not app.exception
     assert any(escaped(HOSTILE) in caption.value for caption in app.caption)
-    assert HOSTILE in plain(app)
+    assert HOSTILE in plain_texts(app)
     assert not re.search(r"(?<!\\)(<img|\]\()", texts(app))
 
 

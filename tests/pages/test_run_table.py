@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from shapes import HOSTILE
-from shown import address, button, keys_of, plain, texts, turn_to
+from shown import address, button, button_keys, plain_texts, texts, turn_to
 
 from pages.parts import certificate, export, keys, run_actions, run_table, runs
 from pages.parts.frame import escaped
@@ -68,7 +68,7 @@ def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     states = [runs.STATES[state] for state in ("finished", "finished", "cancelled", "failed")]
     assert list(listed["State"]) == states
     assert "Image set" not in listed
-    assert "star runs" not in keys_of(app), "none is chosen"
+    assert "star runs" not in button_keys(app), "none is chosen"
     assert run_table.NOTICE in texts(app)
     everywhere = turn_to(app, set=laboratory.digits, everywhere="True").dataframe[0].value
     assert list(everywhere["Image set"]).count("shapes") == 1
@@ -169,14 +169,14 @@ def test_delete_undo_restore_and_empty(laboratory, open_page):
     assert store.run(laboratory.finished).deleted
     assert run_actions.counted(1) in app.toast[0].value
     assert escaped(runs.short_name(store.run(laboratory.finished))) in texts(app)
-    assert [key for key in keys_of(app) if key in (UNDO_DELETED, UNDO_HERE)] == [UNDO_DELETED], (
+    assert [key for key in button_keys(app) if key in (UNDO_DELETED, UNDO_HERE)] == [UNDO_DELETED], (
         "one is enough"
     )
     assert len(app.dataframe[0].value) == before - 1
     app.button(key=UNDO_DELETED).click().run()
     assert store.run(laboratory.finished).deleted is None
     assert len(app.dataframe[0].value) == before
-    assert UNDO_DELETED not in keys_of(app)
+    assert UNDO_DELETED not in button_keys(app)
     for run_id in (laboratory.failed, laboratory.cancelled):
         store.delete_run(run_id)
     app.run()
@@ -232,7 +232,7 @@ def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch
     assert set(seen) == {None}, (
         "it is back before the page runs, which may be run again halfway and forget the press"
     )
-    assert UNDO_HERE not in keys_of(app)
+    assert UNDO_HERE not in button_keys(app)
     for k, damaged in (("5", "yesterday"), ("6", -1e12), ("7", 1e300)):  # other addresses, other warnings
         change("update run set deleted = ? where id = ?", damaged, deleted)
         turn_to(app, run=deleted, k=k)
@@ -342,11 +342,11 @@ def test_imported_run_without_its_set_names_the_one_that_is_missing(laboratory, 
     store = laboratory.store
     run = again_from_its_file(store, laboratory.on_shapes)
     app = open_page("train", run=run.id)
-    assert runs.missing_set(run) not in plain(app)
+    assert runs.missing_set(run) not in plain_texts(app)
     change("delete from image_set where key = ?", laboratory.shapes)
     turn_to(app, run=run.id)
     assert laboratory.shapes in runs.missing_set(run)
-    assert runs.missing_set(run) in plain(app)
+    assert runs.missing_set(run) in plain_texts(app)
     assert not app.warning, "nothing is wrong with the address"
     assert len(app.get("plotly_chart")) == 1
     assert f"{run.result['test']['AP']:.3f}" in [metric.value for metric in app.metric]
@@ -359,8 +359,8 @@ def test_imported_run_without_its_set_names_the_one_that_is_missing(laboratory, 
     assert row["Image set"] != "shapes"
     ranked = open_page("ranked_images", run=run.id)
     assert not ranked.exception
-    assert runs.missing_set(run) in plain(ranked)
-    assert keys_of(ranked) == ["widget go to image_sets"]
+    assert runs.missing_set(run) in plain_texts(ranked)
+    assert button_keys(ranked) == ["widget go to image_sets"]
 
 
 def test_imported_run_proves_nothing_here(laboratory, open_page):
@@ -387,4 +387,4 @@ def test_what_was_checked_of_an_import_is_listed(laboratory, open_page):
         checks = certificate.checks_of(replace(run, result={**run.result, "imported": imported}))
         assert list(checks.values()) == expected
     app = open_page("train", run=run.id)
-    assert all(what in plain(app) for what in checks)
+    assert all(what in plain_texts(app) for what in checks)

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from shown import address, figures, keys_of, plain, turn_to
+from shown import address, button_keys, figures, plain_texts, turn_to
 
 from pages.parts import timing_charts, timing_words
 from pages.parts.timing_words import PAPER
@@ -40,12 +40,12 @@ OUTCOME = made_up()
 def printed(loss):
     """The figures of a loss as the paper's text has them: seconds a training, then milliseconds a call, by method."""
     text = (PAPERS / "003_ab230bdeef1f6f46.txt").read_text("utf-8")
-    plain = re.sub(r"[${}]|\\,", "", text).replace(r"\pm", " ± ")
-    plain = re.sub(r" *± *", " ± ", plain)
+    plain_text = re.sub(r"[${}]|\\,", "", text).replace(r"\pm", " ± ")
+    plain_text = re.sub(r" *± *", " ± ", plain_text)
     return [
         line.split("\t")
         for number in timing_words.TABLES[loss].removeprefix("Tables ").split(" and ")
-        for line in [plain[: plain.index(f"Table {number}: Computation")].strip().splitlines()[-1]]
+        for line in [plain_text[: plain_text.index(f"Table {number}: Computation")].strip().splitlines()[-1]]
     ]
 
 
@@ -59,7 +59,7 @@ def test_figures_of_the_paper_are_those_that_it_prints():
 
 def rows_of(app):
     """The rows of the table, as lists of cells."""
-    lines = [line for line in plain(app).splitlines() if line.startswith("| ")]
+    lines = [line for line in plain_texts(app).splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
 
 
@@ -81,18 +81,18 @@ def test_before_anything_is_measured_there_are_the_paper_s_tables(empty_home, op
         [chart] = figures(app)
         assert [trace["name"] for trace in chart["data"]] == [timing_words.PAPER_S]
         assert chart["data"][0]["x"] == [printed_row.call for printed_row in paper.values()]
-        assert timing_words.headline(loss, None) in plain(app)
-        assert timing_words.TABLES[loss] in plain(app)
-        assert timing_words.PRINTED_IN in plain(app)
+        assert timing_words.headline(loss, None) in plain_texts(app)
+        assert timing_words.TABLES[loss] in plain_texts(app)
+        assert timing_words.PRINTED_IN in plain_texts(app)
     turn_to(app)
     assert app.button(key="start timing").proto.type == "primary"
     app.button(key="start timing").click().run()
     assert not app.exception
-    assert "start timing" not in keys_of(app), "one at a time"
+    assert "start timing" not in button_keys(app), "one at a time"
     [run] = [each for each in started if each.kind == "timing"]
     assert TimingSettings.from_json(run.settings) == TimingSettings(share=1 / 3, parts="tables", rounds=3)
     assert address(app)["timing"] == run.id
-    assert f"widget cancel {run.id}" in keys_of(app)
+    assert f"widget cancel {run.id}" in button_keys(app)
     assert rows_of(app), "meanwhile there is the paper's to look at"
 
 
@@ -111,7 +111,7 @@ def test_quick_measurement_has_the_tables_and_no_figures(empty_home, open_page):
     [point] = [each for each in tables if each.loss == "ap"]
     assert here["x"] == [1e3 * timed.mean for timed in point.timed]
     rows = chart["layout"]["yaxis"]["ticktext"]
-    assert timing_words.headline("ap", point) in plain(app)
+    assert timing_words.headline("ap", point) in plain_texts(app)
     assert timing_words.headline("ap", point) != timing_words.headline("ap", point._replace(negatives=2000))
     assert [rows[place] for place in paper["y"]] == [timing_words.SHORT[name] for name in PAPER["ap"]]
     assert app.button(key="start timing").proto.type == "secondary"
@@ -125,9 +125,9 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     [select] = [row for row in rows_of(app) if row[0] == timing_words.CALLED["select"]]
     milliseconds = 1000 * 227 * 3120 * 1e-9 / 4
     assert select[3:] == [f"{milliseconds:.3f} ± 0.001", "**4.0×**", "0.0625", "1.482 ± 0.385", "11×"]
-    assert OUTCOME.machine in plain(app)
+    assert OUTCOME.machine in plain_texts(app)
     point = timing_words.table_point(OUTCOME.points, "ap")
-    assert timing_words.headline("ap", point) in plain(app)
+    assert timing_words.headline("ap", point) in plain_texts(app)
     assert re.findall(r"[\d.]+×", timing_words.headline("ap", point)) == ["4.0×", "11×"]
     names = [row[0] for row in rows_of(turn_to(app, timed="tables ndcg"))]
     assert timing_words.CALLED["greedy"] in names
@@ -143,7 +143,7 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
         assert first["x"] == [point.positives + point.negatives for point in expected]
         assert first["y"] == [point.timed[0].total for point in expected]
         notice = timing_words.notice_figure(expected)
-        assert notice in plain(app)
+        assert notice in plain_texts(app)
         assert " 44 " in notice, "so many times as long takes a call of greedy"
 
 

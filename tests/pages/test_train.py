@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from shown import address, button, keys_of, plain, texts, turn_to
+from shown import address, button, button_keys, plain_texts, texts, turn_to
 
 from pages.parts import certificate, jobs_panel, runs, training_view
 from pages.parts.frame import escaped
@@ -190,7 +190,7 @@ def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatc
     app.button(key="train").click().run()
     assert len(started) == 1, "pressing twice starts one"
     button(app, "Delete").click().run()
-    assert runs.short_name(run) in plain(app)
+    assert runs.short_name(run) in plain_texts(app)
     assert app.error
     assert laboratory.store.run(run.id).deleted is None
 
@@ -242,7 +242,7 @@ def test_runs_that_ended_in_every_way(laboratory, open_page):
     result = laboratory.store.run(laboratory.finished).result
     assert shown["Test AP"] == f"{result['test']['AP']:.3f}"
     assert float(shown["Primal"]) - float(shown["Dual"]) <= 0.011 * float(shown["Primal"])
-    assert "widget go to ranked_images" in keys_of(app)
+    assert "widget go to ranked_images" in button_keys(app)
 
     turn_to(app, run=laboratory.not_converged)
     assert len(app.warning) == 1

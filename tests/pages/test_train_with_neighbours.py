@@ -8,7 +8,7 @@ import json
 import pytest
 from filled_home import train_here
 from homes import trained_besides
-from shown import address, keys_of, plain, texts, turn_to
+from shown import address, button_keys, plain_texts, texts, turn_to
 from test_train import compared, warnings
 
 from pages.parts import cache, certificate, export, frame, graph_choice, runs, training_charts, training_view
@@ -96,7 +96,7 @@ def test_run_leads_on_to_what_its_neighbours_did(filled, on_neighbours, open_pag
         assert not app.exception
         assert app.title[0].value == title
         assert address(app)["run"] == on_neighbours.id
-    assert not set(WAYS_ON) & set(keys_of(open_page("train", run=filled.on_shapes)))
+    assert not set(WAYS_ON) & set(button_keys(open_page("train", run=filled.on_shapes)))
 
 
 # -------------------------------------------------------------------------------------------------------- its rounds
@@ -182,4 +182,4 @@ def test_before_its_first_round_it_names_the_method_that_it_begins_with(laborato
     assert after(ROUNDS) == (1, 0)
     gaps = [each.value for each in app.markdown if certificate.stops(1e-3, False) in each.value]
     assert [certificate.percent(0.03) in gap and "**2**" in gap for gap in gaps] == [True]
-    assert METHOD in plain(app)
+    assert METHOD in plain_texts(app)

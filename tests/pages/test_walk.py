@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 from browsing import Server, Visit, bring_in, metric, train
-from filled_home import Laboratory, copy_home
+from filled_home import copy_home
+from label_home import LabelHome
 from shapes import HOSTILE, write_shapes
 
 
 @pytest.fixture(scope="module")
-def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One whose home is filled already: the bundled sets need not be drawn."""
+def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One whose home has small sets in the place of the bundled ones, which need not be drawn."""
     home = tmp_path_factory.mktemp("browser") / "home"
-    copy_home(filled.home, home)
+    copy_home(label_home.home, home)
     server = Server(home)
     server.start()
     yield server
