@@ -146,7 +146,7 @@ def _number(variable: str, default: int, unit: str) -> int:
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
         raise HomeError(
             variable,
-            f"expected a number of {unit}, 1 or more, got {text[:40]!r}",
+            f"must be a number of {unit}, 1 or more, got {text[:40]!r}",
             "start the server with another",
         )
     return int(text)

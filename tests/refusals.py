@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from ranking.errors import InputError
+from ranking.intake import Unusable
 
 ANYTHING: Any = object()
 
@@ -26,3 +27,22 @@ def refused(subject: str, came: Any = ANYTHING) -> Iterator[pytest.ExceptionInfo
     assert error.subject == subject
     assert came is ANYTHING or error.came == came
     assert error.expected
+
+
+def refusal(call: Callable[..., object], *arguments: Any, **settings: Any) -> tuple[str, object] | None:
+    """Subject and came of the InputError that the call ends in, or expected and came of Unusable; None where it ends
+    well.
+
+    >>> def halve(n):
+    ...     if n % 2:
+    ...         raise InputError("n", "an even number", n)
+    >>> refusal(halve, 3), refusal(halve, 4)
+    (('n', 3), None)
+    """
+    try:
+        call(*arguments, **settings)
+    except InputError as error:
+        return error.subject, error.came
+    except Unusable as error:
+        return error.expected, error.came
+    return None

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import refused
-from refusing import refusal
+from refusals import refusal, refused
 
 from ranking import edge_files, own_edges
 from ranking.datasets import ready_made_folder

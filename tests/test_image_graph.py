@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
-from refusing import refusal
+from refusals import refusal, refused
 
 from ranking import image_graph as module
 from ranking.edge_files import edges_name

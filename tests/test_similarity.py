@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import refused
-from refusing import refusal
+from refusals import refusal, refused
 
 from ranking import similarity
 from ranking.similarity import (

@@ -21,7 +21,7 @@ from label_files import (
     some_corel5k,
     some_csv,
 )
-from refusing import refusal
+from refusals import refusal
 
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.arff import label_names

@@ -11,8 +11,7 @@ import pyarrow
 import pytest
 from brought import build, lay, rows, some_table
 from pyarrow import parquet
-from refusals import refused
-from refusing import refusal
+from refusals import refusal, refused
 from zipped import zip_of
 
 from ranking.datasets import make_source, manifest, parquet_program, table_file

@@ -19,8 +19,7 @@ from label_files import (
     some_pubfig,
     some_svmlight,
 )
-from refusals import refused
-from refusing import refusal
+from refusals import refusal, refused
 from scipy.io import loadmat, savemat
 
 from ranking.datasets import build_image_set, make_source, mat_file

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numbered_set import cards
 from PIL import Image
-from refusals import refused
-from refusing import refusal
+from refusals import refusal, refused
 from tiny_models import external, heavy, mean_colour, model, node, part, port, spacious, tensor
 
 from ranking import worker

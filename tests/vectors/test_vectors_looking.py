@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from numbered_set import cards, unit, vectors_of
 from pyarrow import parquet
-from refusing import refusal
+from refusals import refusal
 
 from ranking.intake import Limits
 from ranking.spreadsheets import guarded
