@@ -84,13 +84,13 @@ class Server:
                 stdout=log,
                 stderr=log,
             )
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1).close()
                 return
             except OSError:
                 time.sleep(0.1)
-        raise TimeoutError("the server did not answer within 30 s")
+        raise TimeoutError("the server did not answer within 120 s")
 
     def last_said(self) -> str:
         """The end of its output: a page does not say what an exception was."""
@@ -98,7 +98,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
+        self.process.wait(60)
 
 
 def furnish(home: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from label_home import LabelHome
-from reading import charts_of, choose, figures, kinds, lines_of, page_of, press, sound, values
 from scipy import stats
+from shown import charts_of, choose, kinds, lines_of, numbers_in, page_of, press, sound, values
 
 from pages.parts import asking_charts, asking_table, asking_words, jobs_panel, label_looks
 from ranking import jobs
@@ -106,7 +106,7 @@ def check_table(app, curves):
     assert list(tables_of(app)) == [*MODELS, f"{MODELS[-1]} − {MODELS[0]}"]
     cells = {}
     for lines in tables_of(app).values():
-        assert [figures(head) for head in lines[0]] == [[], [], [1], [5], [10]]
+        assert [numbers_in(head) for head in lines[0]] == [[], [], [1], [5], [10]]
         assert [name for name, *_ in lines[2:]] == list(STRATEGIES)
         for name, *row in lines[2:]:
             cells.setdefault(name, []).extend(row)
@@ -174,7 +174,7 @@ def test_the_newest_simulation_fills_the_form_and_others_can_be_chosen(labels_he
     app = open_page("ask_simulation")
     assert app.query_params["simulation"] == new.id, "the newest with an outcome"
     assert app.number_input(key="widget questions").value == 2
-    heads = [[figures(head) for head in lines[0]] for lines in tables_of(app).values()]
+    heads = [[numbers_in(head) for head in lines[0]] for lines in tables_of(app).values()]
     assert heads == [[[], [], [1], [2]]] * 3
     choose(app.selectbox, "simulation", old.id)
     assert app.query_params["simulation"] == old.id
@@ -199,14 +199,14 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
     report.progress("Fold 3 of 5: training C-star p@k", 2.5, 5)
     sound(app.run())
     assert any(jobs_panel.in_minutes(150) in text.value for text in app.caption), "2.5 folds of a minute"
-    assert any(figures(info.value) == [2, 5] for info in app.info), "2 of 5 folds"
+    assert any(numbers_in(info.value) == [2, 5] for info in app.info), "2 of 5 folds"
     assert len(charts_of(app)) == len(STRATEGIES) + 1
     labels_here.store.update_run(run.id, result={"curves": made_curves(folds=1)})
     labels_here.store.end_run(run.id, "cancelled", said_of_cancelled(labels_here.store.run(run.id)))
     sound(app.run())
     assert app.query_params["simulation"] == run.id, "it has an outcome"
     assert app.warning
-    assert any(figures(info.value) == [1, 5] for info in app.info)
+    assert any(numbers_in(info.value) == [1, 5] for info in app.info)
     assert len(charts_of(app)) == len(STRATEGIES) + 1, "one fold alone can be shown"
 
 
@@ -270,7 +270,7 @@ def test_interactions_add_what_the_papers_own_strategy_measures():
     curves = paired("random", 0.03, 0.0) + paired("closest maxima", 0.011, 0.009)
     text = asking_words.interactions_add(curves).replace("\\", "")
     assert [name in text for name in ("C-star p@k", "closest maxima", "Independent p@k")] == [True] * 3
-    assert figures(text)[-4:] == [1.0, -0.3, 2.3, 1], "the mean and its interval at Q1"
+    assert numbers_in(text)[-4:] == [1.0, -0.3, 2.3, 1], "the mean and its interval at Q1"
     assert "random" in asking_words.interactions_add(paired("random", 0.03, 0.0))
     assert asking_words.interactions_add(curves[:1]) == ""
 
@@ -285,7 +285,7 @@ def test_only_an_interval_that_holds_0_is_not_certain():
         ((0.02, -0.01, 0.0), True),
     ):
         assert (asking_words.UNCERTAIN in last(*apart)) == uncertain, apart
-    assert len(figures(last(0.02))) == 2, "one fold alone gives no interval"
+    assert len(numbers_in(last(0.02))) == 2, "one fold alone gives no interval"
 
 
 def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():

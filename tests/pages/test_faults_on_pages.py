@@ -32,7 +32,7 @@ def test_a_home_that_was_moved_is_reported_and_comes_back(laboratory, open_page,
 VISIT = """
 import sys
 from streamlit.testing.v1 import AppTest
-app = AppTest.from_file("app.py", default_timeout=60)
+app = AppTest.from_file("app.py", default_timeout=120)
 app.switch_page(f"pages/{sys.argv[1]}.py")
 app.run()
 print(len(app.exception), [error.value.replace(chr(92), "") for error in app.error])

@@ -9,7 +9,7 @@ import io
 import numpy as np
 import pytest
 from label_home import HOSTILE, LabelHome
-from reading import charts_of, choose, figures, kinds, page_of, sound, values
+from shown import charts_of, choose, kinds, numbers_in, page_of, sound, values
 
 from pages.parts import (
     cache,
@@ -86,7 +86,7 @@ def test_texts_give_the_strongest_pairs_and_those_that_agree_with_the_data(pairs
     assert frame.escaped(label_words.told(pairs, strongest)) in label_words.strongest(pairs)
     drawn = pairs.weight != 0
     alike = np.count_nonzero(drawn) - np.count_nonzero((pairs.against > 0) & drawn)
-    assert figures(label_words.compared(pairs))[:2] == [alike, np.count_nonzero(drawn)]
+    assert numbers_in(label_words.compared(pairs))[:2] == [alike, np.count_nonzero(drawn)]
 
 
 def test_files_hold_all_pairs_and_the_charts(pairs):
@@ -137,7 +137,7 @@ def test_a_pair_in_words():
     ):
         text = label_words.told(made_up([weight], [together], [expected]), 0)
         assert text.startswith(f"sea {sign} label 0 "), weight
-        assert figures(text) == [0, weight, *numbers], "percent of images, and times as often"
+        assert numbers_in(text) == [0, weight, *numbers], "percent of images, and times as often"
 
 
 def test_ties_are_as_wide_as_the_interaction_and_told_apart_without_colour():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from label_home import HOSTILE, NAMES, LabelHome, board, train_labels_here
-from reading import charts_of, figures, kinds, lines_of, page_of, press, sound, values
+from shown import charts_of, kinds, lines_of, numbers_in, page_of, press, sound, values
 from test_ranked_images import components
 
 from pages.parts import answer_files, cache, label_looks, label_models, questions, runs
@@ -148,7 +148,7 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
     itself = page.show_rival(interview, answers, "own", 7)
     asked, _ = interview.asker.play(Position.of(names, {}), truth, 2)
     assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in asked}
-    questions_asked = [figures(ranking["note"])[0] for ranking in (itself, *itself["after"])]
+    questions_asked = [numbers_in(ranking["note"])[0] for ranking in (itself, *itself["after"])]
     assert questions_asked == [2, 3, 3, 2], "one more after yes and no, none after skip"
     assert page.way_of(rival.run, "core first") == "closest maxima", "the independent model has no core"
 
@@ -318,7 +318,7 @@ def test_without_a_model_both_are_trained_and_watched(labels_here, started, open
         Report(run.events_file).iteration(ProgressEvent(3, 1.0, dual, 0.1, 3))
     sound(app.run())
     assert len(app.get("progress")) == 2
-    first = [figures(text.value)[:1] for text in app.markdown]
+    first = [numbers_in(text.value)[:1] for text in app.markdown]
     assert [gap for gap in first if gap in ([25], [50])] == [[25], [50]], "each has events of its own"
 
 
@@ -337,7 +337,7 @@ def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, 
     assert (settings.set, settings.method, settings.min_images) == (labels_here.key, "C-star p@k", 1)
     assert settings.method_settings["core_size"] == 0
     assert app.button(key=f"widget cancel {run.id}")
-    assert [figures(text) for text in runs.differing(run)] == [[0], [1]], "core size, and least images"
+    assert [numbers_in(text) for text in runs.differing(run)] == [[0], [1]], "core size, and least images"
     finish(labels_here, run)
     app.run()
     assert app.query_params["label_run"] == labels_here.own, "nobody is torn away from a question"
@@ -354,12 +354,12 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     address = {"rival": "own", "rival_run": coreless.id, "truth": "1"}
     app = sound(open_page("label_questions", label_run=labels_here.own, image=IMAGE, **address))
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
-    assert figures(without) == [0]
+    assert numbers_in(without) == [0]
     options = app.selectbox(key="widget label_run").options
     assert [without in option for option in options] == [True, False, False]
     data = sent_to(app)
     titles = [data["own"]["title"], data["rival"]["title"]]
-    assert [figures(title) for title in titles] == [[5], [0]], "labels in the core"
+    assert [numbers_in(title) for title in titles] == [[5], [0]], "labels in the core"
     assert data["own"]["colour"] != data["rival"]["colour"]
     [race] = charts_of(app)
     assert [line["name"] for line in race["data"]] == titles

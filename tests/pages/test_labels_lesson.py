@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from handed_out import every_step
-from reading import charts_of, choose, figures, press, sound, text_of, values
+from shown import charts_of, choose, numbers_in, press, sound, texts, values
 
 from pages.parts import cache, keys, label_models, taught_charts, taught_labels, taught_words
 from pages.parts.label_models import OWN as OWN_METHOD
@@ -122,7 +122,7 @@ def check_ranking(stored, app, row):
     members, _ = inference(OWN, row, {})
     right = sum(bool(truth[i]) for i in members)
     headline = next(text.value for text in app.markdown if text.value.startswith("## "))
-    assert figures(headline) == [right, k, round(right / k, 3)]
+    assert numbers_in(headline) == [right, k, round(right / k, 3)]
     [chart] = charts_of(app)
     ticks = chart["layout"]["yaxis"]["ticktext"]
     assert {stored["names"].index(tick[2:]) for tick in ticks[:k]} == members
@@ -131,7 +131,7 @@ def check_ranking(stored, app, row):
 
 def check_answer(stored, app, row, answer):
     """The others move as the definition says, and none of the independent model."""
-    text, label = text_of(app), stored["names"].index("beach")
+    text, label = texts(app), stored["names"].index("beach")
     answers, crossings = {label: answer == "yes"}, []
     for number, model in enumerate((OWN, RIVAL)):
         # Labels that change sides together have equal scores, which the score of a label by itself orders.
@@ -145,7 +145,7 @@ def check_answer(stored, app, row, answer):
         pairs = combinations(others, 2)
         crossings.append(sum((before[i] > before[j]) != (after[i] > after[j]) for i, j in pairs))
     headline = next(text.value for text in app.markdown if text.value.startswith("## "))
-    assert figures(headline) == crossings, answer
+    assert numbers_in(headline) == crossings, answer
     assert crossings[0] > 10
     assert crossings[1] == 0
     own_after, _ = inference(OWN, row, answers)
@@ -156,7 +156,7 @@ def check_answer(stored, app, row, answer):
 
 def check_question(stored, app, row, done):
     """The label of the question has the closest maxima."""
-    text, names, taught = text_of(app), stored["names"], taught_labels.taught()
+    text, names, taught = texts(app), stored["names"], taught_labels.taught()
     answers = {}
     for _ in range(done):
         label = int(np.argmin(np.round(np.abs(inference(OWN, row, answers)[1]), 9)))
@@ -181,7 +181,7 @@ def check_question(stored, app, row, done):
 
 
 def check_worth(stored, app):
-    found, text, taught = taught_labels.curves(), text_of(app), taught_labels.taught()
+    found, text, taught = taught_labels.curves(), texts(app), taught_labels.taught()
     for row in (0, 7):
         for name in (OWN, RIVAL):
             right = [stored["labels"][row, i] for i in inference(name, row, {})[0]]

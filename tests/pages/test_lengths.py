@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from order_home import OrderHome
-from reading import charts_of, choose, figures, kinds, page_of, press, sound, values
+from shown import charts_of, choose, kinds, numbers_in, page_of, press, sound, values
 
 from pages.parts import study_charts
 from pages.parts.frame import escaped
@@ -80,7 +80,7 @@ def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
             marks = WORDS[name].marks.get(measure, ())
             figure = study_charts.figure_of(outcome.curves, measure, "across", marks, "the paper")
             check_chart(figure.to_plotly_json(), name, measure, outcome.curves)
-        assert figures(WORDS[name].notice({curve.line: curve for curve in outcome.curves})), name
+        assert numbers_in(WORDS[name].notice({curve.line: curve for curve in outcome.curves})), name
 
 
 def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, orders_here, open_page):
@@ -167,7 +167,7 @@ def curves(lines: dict[str, dict[str, Any]], at: list[Any]) -> dict[str, Curve]:
 def test_what_to_notice_follows_from_the_values():
     lengths = {"one ranker alone": [0.5, 0.7], "MidRank, weighted votes": [0.6, 0.6], "RankSVM": [0.65, 0.65]}
     text = WORDS["subsequence length"].notice(curves({k: {TAU: v} for k, v in lengths.items()}, [3, 4]))
-    assert figures(text) == [4, 0.7, 0.6, 0.65], "the best length, its tau, all together, RankSVM"
+    assert numbers_in(text) == [4, 0.7, 0.6, 0.65], "the best length, its tau, all together, RankSVM"
     assert BELOW in text
     assert ABOVE not in text
     trees = {
@@ -175,11 +175,11 @@ def test_what_to_notice_follows_from_the_values():
         "exhaustive search": {TAU: [0.3] * 5, AGREES: [1.0] * 5},
     }
     text = WORDS["number of trees"].notice(curves(trees, [1, 2, 3, 4, 5]))
-    assert figures(text) == [1, 3, 5, 50, 70, 100, 0.4, 0.3]
+    assert numbers_in(text) == [1, 3, 5, 50, 70, 100, 0.4, 0.3]
     assert [word for word in (AS_GOOD, BETTER, WORSE) if word in text] == [BETTER], "one tree is"
     times = {"search trees": {SECONDS: [0.001, 0.002]}, "exhaustive search": {SECONDS: [0.05, 2.0]}}
     text = WORDS["time"].notice(curves(times, [8, 9]))
-    assert figures(text) == [9, 1000, 50, 8, 9, 2], "times faster at 9, at 8; ms"
+    assert numbers_in(text) == [9, 1000, 50, 8, 9, 2], "times faster at 9, at 8; ms"
 
 
 def test_the_csv_has_every_value(outcomes):

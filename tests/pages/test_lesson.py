@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reading import choose, figures, kinds, page_of, press, sound, text_of
+from shown import choose, kinds, numbers_in, page_of, press, sound, texts
 from test_start import strips_of
 
 from pages.parts import lessons, rivals
@@ -85,7 +85,7 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
     assert not methods_of(started), "nothing is trained again"
     assert len(app.warning) == 2
     assert any("\\<script\\>" in warning.value for warning in app.warning)
-    text, standings = text_of(app), []
+    text, standings = texts(app), []
     for number, (method, strip) in enumerate(zip(LESSON.methods, strips_of(app), strict=True)):
         relevance, scores = on_disk(taught, method)
         average, precision, errors = app.metric[3 * number : 3 * number + 3]
@@ -101,7 +101,7 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
         standings.append(rivals.standing(method, ranked, 5))
     assert rivals.compared(*standings) in text
     assert rivals.verdict(*standings) in text
-    assert 180 in figures(app.caption[-1].value), "scenes of the lesson's small set"
+    assert 180 in numbers_in(app.caption[-1].value), "scenes of the lesson's small set"
     (svm, svm_scores), (ap, ap_scores) = (on_disk(taught, method) for method in LESSON.methods)
     assert average_precision(ap, ap_scores) > average_precision(svm, svm_scores) + 0.02
     assert loss_by_sign(svm, svm_scores) < loss_by_sign(ap, ap_scores) - 0.1
@@ -112,7 +112,7 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     app = open_page("lesson", place="-1", small_k="2")
     press(app, "next step")
     assert app.query_params["step"] == "2"
-    assert figures(app.warning[0].value)[-3:-1] == [1, 12], "the places that are possible"
+    assert numbers_in(app.warning[0].value)[-3:-1] == [1, 12], "the places that are possible"
     assert app.slider(key="widget place").value == 1
     choose(app.slider, "place", 3)
     [strip] = strips_of(app)
@@ -146,14 +146,16 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
 def test_captions_give_the_steps_at_which_a_measure_changes():
     for k in range(1, 12):
         by_place = moving.measures_by_place(page.OTHERS, k)
-        changes = figures(page.say_changes([measured.precision for measured in by_place]))
+        changes = numbers_in(page.say_changes([measured.precision for measured in by_place]))
         assert changes == ([] if k in (6, 8, 10) else [11, k, k + 1]), k
-        assert figures(page.say_changes([measured.zero_one for measured in by_place])) == [11, 4, 5], k
+        assert numbers_in(page.say_changes([measured.zero_one for measured in by_place])) == [11, 4, 5], k
     average = [measured.average_precision for measured in by_place]
-    assert figures(page.say_changes(average)) == [8, 11]
-    assert figures(page.say_step(by_place, 12)) == [], "it cannot go further down"
-    assert figures(page.say_step(by_place, 4)) == pytest.approx([average[3] - average[4], 2 / 12], abs=5e-4)
-    costs = figures(page.say_costs(average, [measured.zero_one for measured in by_place]))
+    assert numbers_in(page.say_changes(average)) == [8, 11]
+    assert numbers_in(page.say_step(by_place, 12)) == [], "it cannot go further down"
+    assert numbers_in(page.say_step(by_place, 4)) == pytest.approx(
+        [average[3] - average[4], 2 / 12], abs=5e-4
+    )
+    costs = numbers_in(page.say_costs(average, [measured.zero_one for measured in by_place]))
     ends = [average[0] - average[1], 11, 12, average[-2] - average[-1]]
     assert costs[3:7] == pytest.approx(ends, abs=5e-4)
     assert costs[7:-4] == [6, 7, 8, 9, 10, 11], "where another relevant image is passed"

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from shown import address, button_keys, components, figures, numbers_in, texts, turn_to
+from shown import address, button_keys, charts_of, components, numbers_in, texts, turn_to
 
 from pages import max_marginals
 from pages.parts import cache, neighbours
@@ -178,7 +178,7 @@ def test_selected_sample_has_its_ranks_labellings_and_parts_of_its_score(laborat
         == 2
     )
 
-    row, charts = turning[1], [figure["data"] for figure in figures(app)]
+    row, charts = turning[1], [figure["data"] for figure in charts_of(app)]
     [bars] = [chart[0] for chart in charts if chart[0]["type"] == "waterfall"]
     own, others, penalties, score = bars["y"]
     assert own == found.unary[row]
@@ -213,7 +213,7 @@ def test_pairs_without_use_change_nothing(laboratory, open_page):
     assert not app.exception
     assert len(app.info) == 1
     assert [metric.value for metric in app.metric][2] == "+0.000"
-    [bars] = [figure["data"] for figure in figures(app) if figure["data"][0]["type"] == "waterfall"]
+    [bars] = [figure["data"] for figure in charts_of(app) if figure["data"][0]["type"] == "waterfall"]
     assert bars[0]["y"][1:3] == [0.0, 0.0]
     app = open_page("sample_graph", run=laboratory.neighbours)
     assert not app.exception

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from handed_out import every_step
-from reading import choose, figures, press, sound, text_of
+from shown import choose, numbers_in, press, sound, texts
 from test_start import strips_of
 
 from pages.parts import all_actions, cache, keys, leanings, lessons
@@ -45,7 +45,7 @@ def ranks_at(store, strength):
 def test_four_rankings_are_those_on_disk_and_images_of_one_scene_are_joined(taught, open_page):
     app = sound(open_page("neighbours_lesson", neighbours_step="5"))
     assert len(app.warning) == 1, "there are four steps"
-    text, precisions = text_of(app), {}
+    text, precisions = texts(app), {}
     images = taught.image_set(run_of(taught, "SVM").settings["set"])
     scene_of = dict(zip(map(str, images.ids), images.image_of.tolist(), strict=True))
     joined = 0
@@ -63,7 +63,7 @@ def test_four_rankings_are_those_on_disk_and_images_of_one_scene_are_joined(taug
             assert bool(item["bracket"]) == bool(same)
             with_whom = leanings.with_whom(leanings.shared(np.array(scenes)), place)
             assert item["alt"].endswith(with_whom) == bool(same)
-            assert not same or figures(with_whom) == same
+            assert not same or numbers_in(with_whom) == same
             assert item["joined"] == (place + 2 in same)
         letters = {item["bracket"]: scene for item, scene in zip(items, scenes, strict=True)} | {"": None}
         assert len(set(letters.values())) == len(letters), "one letter, one scene"
@@ -73,7 +73,7 @@ def test_four_rankings_are_those_on_disk_and_images_of_one_scene_are_joined(taug
     for alone, leaning in leanings.PAIRS:
         assert precisions[leaning] > precisions[alone] + 0.02, "a query where neighbours help"
     relevance, _ = on_disk(taught, "HOAP-SVM")
-    assert any(int(relevance.sum()) in figures(caption.value) for caption in app.caption)
+    assert any(int(relevance.sum()) in numbers_in(caption.value) for caption in app.caption)
     measured = all_actions.measured(images)
     assert all_actions.table(measured, LESSON.query) in text
     assert all_actions.summed_up(measured) in text
@@ -95,13 +95,13 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
         shown = [int(item["right"]) for item in strip["items"]]
         assert len(shown) > 1
         assert shown == [ranks[item["id"]] for item in strip["items"]] == sorted(shown), strength
-        assert f"**{precision:.3f}**" in text_of(app), strength
+        assert f"**{precision:.3f}**" in texts(app), strength
         return strip
 
     app = open_page("neighbours_lesson", strength="7")
     press(app, "next step")
     assert app.query_params["neighbours_step"] == "2"
-    assert figures(app.warning[0].value)[-3:-1] == [0, 2]
+    assert numbers_in(app.warning[0].value)[-3:-1] == [0, 2]
     strip = strip_at(1.0)
     [chosen] = [item for item in strip["items"] if item["id"] == strip["chosen"]]
     assert chosen["mark"] == "relevant"
@@ -111,7 +111,7 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
     ahead = [item["id"] for item in strip["items"] if off[item["id"]] < before]
     numbers = [before, after, len(ahead), sum(relevant[name] for name in ahead)]
     [told] = [
-        text.value for text in app.markdown if figures(text.value)[-len(numbers) :][:2] == [before, after]
+        text.value for text in app.markdown if numbers_in(text.value)[-len(numbers) :][:2] == [before, after]
     ]
     assert chosen["left"] in told
     for strength in (0.0, 2.0, 0.5):
@@ -130,12 +130,14 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, open_page):
     before, after = [off[name] for name in ids], [learnt[name] for name in ids]
     assert all(later < earlier for earlier, later in zip(before, after, strict=True))
     ends = [len(ids), min(before), max(before), min(after), max(after)]
-    assert any(figures(text.value)[-5:] == ends for text in app.markdown)
+    assert any(numbers_in(text.value)[-5:] == ends for text in app.markdown)
 
     press(app, "next step")
     alone = average_precision(*on_disk(taught, "AP-SVM"))
     assert any(f"{alone:.3f}" in caption.value for caption in app.caption), "edges off is another training"
-    assert any({round(without, 3), round(with_them, 3)} <= set(figures(text.value)) for text in app.markdown)
+    assert any(
+        {round(without, 3), round(with_them, 3)} <= set(numbers_in(text.value)) for text in app.markdown
+    )
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "train with neighbours", "one obvious next step"
     sound(primary.click().run())
@@ -182,7 +184,7 @@ def test_the_table_marks_the_query_and_counts_where_neighbours_help():
         assert ("**" in row) == (action == LESSON.query)
         assert all(f" {value:.3f} |" in row for value in by.values())
     helped = [sum(by[with_] > by[alone] for by in measured.values()) for alone, with_ in leanings.PAIRS]
-    assert figures(all_actions.summed_up(measured)) == [helped[0], 10, helped[1]]
+    assert numbers_in(all_actions.summed_up(measured)) == [helped[0], 10, helped[1]]
 
 
 # ------------------------------------------------------------------------------------------------- the sentences
@@ -195,7 +197,7 @@ def test_pairs_are_compared_as_far_as_is_shown():
         (0.1, 0.2, (leanings.FALLS, leanings.STAYS)),
     ):
         text = leanings.compared({"SVM": 0.3, "HOB-SVM": hob, "AP-SVM": 0.2, "HOAP-SVM": hoap})
-        assert figures(text) == pytest.approx([0.3, round(hob, 3), 0.2, hoap])
+        assert numbers_in(text) == pytest.approx([0.3, round(hob, 3), 0.2, hoap])
         words = [word for word in text.split() if word in (leanings.RISES, leanings.FALLS, leanings.STAYS)]
         assert tuple(words) == changes, (hob, hoap)
 
@@ -210,12 +212,12 @@ def test_neighbours_that_pull_are_counted_and_those_that_rise_along_named():
     leaning, people = made([3, 1, 9, 5], [2, 1, 3, 5], [1, 0, 1, 0])
     text = leanings.lifting(leaning, people, 2, "ABCD")
     assert " C " in text
-    assert figures(text) == [9, 3, 3, 1], "before and after, neighbours above, relevant ones of them"
+    assert numbers_in(text) == [9, 3, 3, 1], "before and after, neighbours above, relevant ones of them"
     by_irrelevant = leanings.lifting(leaning, people, 0, "ABCD")
     leaning, people = made([1, 3], [1, 2], [1, 1])
     by_relevant = leanings.lifting(leaning, people, 1, "AB")
-    assert figures(by_irrelevant) == [3, 2, 1]
-    assert figures(by_relevant) == [3, 2, 1]
+    assert numbers_in(by_irrelevant) == [3, 2, 1]
+    assert numbers_in(by_relevant) == [3, 2, 1]
     assert by_irrelevant.replace(" A ", " B ") != by_relevant
 
     def named(people, names):
@@ -237,5 +239,5 @@ def test_the_sum_gives_the_verdict_of_ap():
     ):
         leaning, _ = made([4, 3, 2, 1], [3, 4, 1, 2], [1, 1, 1, 0], precision)
         text = leanings.summed_up(leaning)
-        assert figures(text) == pytest.approx([3, 2, 1, *np.round(precision, 3)])
+        assert numbers_in(text) == pytest.approx([3, 2, 1, *np.round(precision, 3)])
         assert f"they {leanings.VERDICTS[change]} on" in text

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
-from reading import figures, kinds, press, sound
+from shown import kinds, numbers_in, press, sound
 
 from pages.parts import cache, film, order_export, order_models, run_choice
 from ranking.events import Report
@@ -48,7 +48,7 @@ def check_sequence(app: Any, number: int, tests: list[Recomputed]) -> None:
         tau, pairs = kendall_tau(relevance, scores), pair_accuracy(relevance, scores)
         gains = [ndcg(relevance, scores), ndcg(relevance, scores, gain="exponential")]
         measured = [f"{100 * pairs:.0f}", f"{tau:.2f}", *(f"{gain:.3f}" for gain in gains)]
-        assert figures(strip["note"]) == [float(value) for value in measured], number
+        assert numbers_in(strip["note"]) == [float(value) for value in measured], number
         different = sum(left != right for left, right in combinations(relevance.tolist(), 2))
         assert crossings(strip, shown["frames"]) == round((1 - pairs) * different)
     samples = tested.drawn.samples[tested.drawn.sequences.sequence(number - 1)]
@@ -58,7 +58,7 @@ def check_sequence(app: Any, number: int, tests: list[Recomputed]) -> None:
     relevance = tested.relevance[number - 1]
     pairs = sum(left != right for left, right in combinations(relevance.tolist(), 2))
     wrong = [crossings(shown["strips"][0], shown["frames"]), pairs]
-    assert any(figures(caption.value)[:2] == wrong for caption in app.caption), "pairs in the wrong order"
+    assert any(numbers_in(caption.value)[:2] == wrong for caption in app.caption), "pairs in the wrong order"
     assert HOSTILE not in "".join(caption.value for caption in app.caption), "markdown would read it"
 
 
@@ -143,9 +143,9 @@ def test_your_own_order_is_moved_and_measured(orders_here, open_page, monkeypatc
     assert titles(app)[1:] == [HOSTILE, "RankSVM"]
     relevance = np.array([frame["grade"] for frame in shown["frames"]])
     tau = kendall_tau(relevance, -np.argsort(order).astype(float))
-    assert figures(shown["strips"][0]["note"])[1] == round(tau, 2)
+    assert numbers_in(shown["strips"][0]["note"])[1] == round(tau, 2)
     wrong = crossings(shown["strips"][0] | {"order": order}, shown["frames"])
-    assert any(figures(caption.value)[:1] == [wrong] for caption in app.caption)
+    assert any(numbers_in(caption.value)[:1] == [wrong] for caption in app.caption)
 
 
 def test_only_an_order_of_these_frames_is_your_own(monkeypatch):
@@ -236,7 +236,7 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
     Report(run.events_file).iteration(ProgressEvent(7, 10.0, 9.0, 0.1, 1, round=2))
     app.run()
     assert app.get("progress")
-    assert [2, 7, 10] in [figures(caption.value) for caption in app.caption], "ranker, iteration, gap"
+    assert [2, 7, 10] in [numbers_in(caption.value) for caption in app.caption], "ranker, iteration, gap"
     assert film_of(app)["strips"], "what exists can be looked at meanwhile"
     orders_here.store.end_run(run.id, "failed", "ran out of *memory*")
     sound(app.run())
@@ -257,7 +257,7 @@ def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here
     np.save(run.scores_file, np.zeros(3))
     with pytest.raises(cache.Gone) as caught:
         cache.ordered(run)
-    assert {90, 3} <= set(figures(str(caught.value)))
+    assert {90, 3} <= set(numbers_in(str(caught.value)))
     for kind in ("study", "order"):
         if kind == "order":
             orders_here.store.delete_run(run.id)

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from reading import charts_of, choose, figures, kinds, press, sound, values
+from shown import charts_of, choose, kinds, numbers_in, press, sound, values
 
 from pages.parts import cache, keys, pair_cues
 from pages.parts.pair_cues import APART, CUES, cues_of, explained, find_examples
@@ -56,8 +56,8 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     [table] = [item.value for item in app.markdown if item.value.startswith("| ")]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
     told = [(name, [explained(examples.sequence, cue), 21]) for name, cue in zip(CUES, cues.T, strict=True)]
-    assert [(name, figures(cell)) for name, cell in rows[:2]] == told
-    assert figures(rows[2][1]) == [21, 21]
+    assert [(name, numbers_in(cell)) for name, cell in rows[:2]] == told
+    assert numbers_in(rows[2][1]) == [21, 21]
 
     press(app, "next step")
     press(app, keys.widget("train the lesson's rankers"))
@@ -71,7 +71,9 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     sound(app.run())
     [chart] = charts_of(app)
     assert values(chart["data"][0]["y"]) == pytest.approx([0.25, 0.5])
-    assert {4, 0.5, 0.25} <= set(figures(app.caption[-1].value)), "the best length, its tau, and all together"
+    assert {4, 0.5, 0.25} <= set(numbers_in(app.caption[-1].value)), (
+        "the best length, its tau, and all together"
+    )
 
 
 def test_a_set_without_such_pairs_is_refused(orders_here, open_page, monkeypatch):

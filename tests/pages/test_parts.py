@@ -76,7 +76,7 @@ def forms_of_all_plugins():
 
 
 def test_every_plugin_has_a_form_that_shows_its_defaults():
-    app = AppTest.from_function(forms_of_all_plugins, default_timeout=60).run()
+    app = AppTest.from_function(forms_of_all_plugins, default_timeout=120).run()
     assert not app.exception
     of_each = [settings_of(plugin) for plugin in PLUGINS]
     assert app.session_state["made"] == [{item.name: item.default for item in items} for items in of_each]
@@ -182,7 +182,7 @@ def scaled_curve():
 
 
 def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out():
-    app = AppTest.from_function(scaled_curve).run()
+    app = AppTest.from_function(scaled_curve, default_timeout=120).run()
     assert not app.exception
     drawn = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert drawn["layout"]["yaxis"]["type"] == "log"
@@ -210,7 +210,7 @@ def grid_with_a_button():
 
 
 def test_a_grid_is_told_only_what_its_browser_does_not_know():
-    app = AppTest.from_function(grid_with_a_button).run()
+    app = AppTest.from_function(grid_with_a_button, default_timeout=120).run()
     first = told(app)
     assert first[1] == "a"
     app.run()

@@ -8,7 +8,7 @@ import io
 import numpy as np
 import pytest
 from order_home import Recomputed, film_of
-from reading import charts_of, choose, figures, page_of, press, sound
+from shown import charts_of, choose, numbers_in, page_of, press, sound
 
 from pages.parts import order_export, tree_chart
 from ranking import method_class
@@ -66,8 +66,8 @@ def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, o
 
 def test_texts_give_the_values_of_the_search(tested, search):
     relevance, values = tested.relevance[2], search.trees.values
-    assert figures(page.words_of(search, relevance, 4))[0] == pytest.approx(values[4], abs=5e-4)
-    numbers = figures(page.notice(search, relevance))
+    assert numbers_in(page.words_of(search, relevance, 4))[0] == pytest.approx(values[4], abs=5e-4)
+    numbers = numbers_in(page.notice(search, relevance))
     ends = [values[0], values[search.trees.best]]
     assert numbers[:2] == pytest.approx(ends, abs=5e-4)
     assert numbers[4:6] == [len(values), 720], "of all orders of 6 images"

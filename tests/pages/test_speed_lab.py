@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from shown import address, button_keys, figures, plain_texts, turn_to
+from shown import address, button_keys, charts_of, plain_texts, turn_to
 
 from pages.parts import timing_charts, timing_words
 from pages.parts.timing_words import PAPER
@@ -78,7 +78,7 @@ def test_before_anything_is_measured_there_are_the_paper_s_tables(empty_home, op
         for row, printed_row in zip(rows, paper.values(), strict=True):
             call = f"{printed_row.call:.3f} ± {printed_row.deviation:.3f}"
             assert row[1:3] == [f"{printed_row.total:.4f}", call]
-        [chart] = figures(app)
+        [chart] = charts_of(app)
         assert [trace["name"] for trace in chart["data"]] == [timing_words.PAPER_S]
         assert chart["data"][0]["x"] == [printed_row.call for printed_row in paper.values()]
         assert timing_words.headline(loss, None) in plain_texts(app)
@@ -104,8 +104,8 @@ def test_quick_measurement_has_the_tables_and_no_figures(empty_home, open_page):
     app = open_page("speed_lab", timed="figure ap")
     assert not app.exception
     assert len(app.info) == 1
-    assert not figures(app)
-    [chart] = figures(turn_to(app, timed="tables ap"))
+    assert not charts_of(app)
+    [chart] = charts_of(turn_to(app, timed="tables ap"))
     paper, here = chart["data"]
     assert [paper["name"], here["name"]] == [timing_words.PAPER_S, timing_words.HERE]
     [point] = [each for each in tables if each.loss == "ap"]
@@ -134,7 +134,7 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     assert timing_words.CALLED["search"] not in names
 
     for loss, competitors in COMPETITORS.items():
-        charts = figures(turn_to(app, timed=f"figure {loss}"))
+        charts = charts_of(turn_to(app, timed=f"figure {loss}"))
         assert len(charts) == 3
         assert all(len(chart["data"]) == 1 + len(competitors) for chart in charts)
         assert len({tuple(chart["layout"]["yaxis"]["range"]) for chart in charts}) == 1, "on one scale"

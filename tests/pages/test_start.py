@@ -110,7 +110,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 from ranking import jobs
 jobs.start_once = lambda store, kind, settings: store.create_run(kind, settings)
-app = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=60).run()
+app = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=120).run()
 print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], len(app.exception))
 """
 

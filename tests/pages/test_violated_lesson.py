@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 from handed_out import every_step
-from reading import charts_of, choose, figures, press, sound, text_of
+from shown import charts_of, choose, numbers_in, press, sound, texts
 from test_start import strips_of
 
 from pages.parts import keys, lessons
@@ -35,14 +35,14 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     assert len(orders) == 3
     assert orders[1] == [str(name) for name in images.ids[few.rows]], "by score"
     assert orders[2] == [str(name) for name in images.ids[few.rows[problem.order_of(ranks)]]]
-    assert f"{found.objective - found.loss:.3f} + loss {found.loss:.3f}" in text_of(app)
-    assert {comb(8, 3), 40_320} <= set(figures(text_of(app))), "patterns, and orders"
+    assert f"{found.objective - found.loss:.3f} + loss {found.loss:.3f}" in texts(app)
+    assert {comb(8, 3), 40_320} <= set(numbers_in(texts(app))), "patterns, and orders"
     assert charts_of(app)[0]["data"][0]["mode"] == "markers"
 
     press(app, "next step")
     [strip] = strips_of(app)
-    assert [figures(item["right"]) for item in strip["items"]] == [[rank] for rank in ranks]
-    assert ", ".join(map(str, ranks)) in text_of(app)
+    assert [numbers_in(item["right"]) for item in strip["items"]] == [[rank] for rank in ranks]
+    assert ", ".join(map(str, ranks)) in texts(app)
     text = every_step(app, keys.VIOLATED_STEP, 4)
     assert "<b>2</b>" in text, "the medians that were evaluated"
     assert text.count('class="chart"') == 4, "a chart for each step"
@@ -57,7 +57,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
         low, high = halves.bounds_after(done, whole.highest)
         settled = [np.count_nonzero(low == high), len(low), done, len(halves.steps)]
         assert app.slider(key="widget look").value == done
-        assert figures(app.caption[-1].value)[-4:] == settled, done
+        assert numbers_in(app.caption[-1].value)[-4:] == settled, done
         choose(app.slider, "look", 0)
 
     press(app, "next step")
