@@ -39,7 +39,7 @@ from good_files import (
     plain_image,
     some_vectors,
     unzipped,
-    voc,
+    voc_tree,
     zipped,
 )  # fmt: skip
 from mutations import JPEG, PNG, TEXT, ZIP, Mutation
@@ -114,12 +114,13 @@ def parquet_files() -> Kind:
 
 def zip_files() -> Kind:
     some = {
-        "PASCAL VOC": voc, "COCO": brought.some_coco, "YOLO": brought.some_yolo, "CVAT": brought.some_cvat,
-        "Class folders": brought.some_classes, "Label Studio": brought.some_label_studio,
+        "PASCAL VOC": voc_tree.some_voc, "COCO": brought.some_coco, "YOLO": brought.some_yolo,
+        "CVAT": brought.some_cvat, "Class folders": brought.some_classes,
+        "Label Studio": brought.some_label_studio,
     }  # fmt: skip
     ways = [(name, how) for name in some for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
     good = [zipped(laid(some[name]), how) for name, how in ways]
-    good += [zipped({"inner.zip": good[0], "deep/a.tar": good[1], **laid(voc)})]
+    good += [zipped({"inner.zip": good[0], "deep/a.tar": good[1], **laid(voc_tree.some_voc)})]
     sources = [*(name for name, _ in ways), "PASCAL VOC"]
     return in_zip_files("ZIP files", 22, good, lambda _, data: data, sources, ZIP)
 
@@ -143,7 +144,7 @@ def typed_files(
 
 
 def corel() -> Kind:
-    inner = unzipped(label_files.as_npz(label_files.corel5k_parts()))
+    inner = unzipped(label_files.corel5k())
     return packed_again(
         "npz of Corel5k, and npy in it", 2, inner, typed({"x.npz": b""}, ["x.npz"], "Corel5k")
     )
@@ -176,7 +177,7 @@ def own_vectors(suffix: str, share: float, also: tuple[Mutation, ...] = ()) -> K
 KINDS: tuple[Callable[[], Kind], ...] = (
     zip_files,
     names,
-    lambda: text_in_a_tree("XML of PASCAL VOC", 11, voc, ".xml", "PASCAL VOC"),
+    lambda: text_in_a_tree("XML of PASCAL VOC", 11, voc_tree.some_voc, ".xml", "PASCAL VOC"),
     lambda: text_in_a_tree("XML of CVAT", 8, brought.some_cvat, ".xml", "CVAT"),
     lambda: text_in_a_tree("JSON of COCO", 7.8, brought.some_coco, ".json", "COCO"),
     lambda: text_in_a_tree("JSON of Label Studio", 7.7, brought.some_label_studio, ".json", "Label Studio"),

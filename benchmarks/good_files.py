@@ -28,7 +28,7 @@ from ranking.run_settings import TrainSettings  # noqa: E402
 from ranking.store import Store  # noqa: E402
 from ranking.types import ImageSet  # noqa: E402
 
-__all__ = ["brought", "label_files"]
+__all__ = ["brought", "label_files", "voc_tree"]
 
 Files = dict[str, bytes]
 WAYS = ("JPEG", "PNG", "WEBP")
@@ -59,10 +59,6 @@ def plain_image(kind: str) -> bytes:
     stream = io.BytesIO()
     Image.new("RGB", (40, 30), "#c08040").save(stream, kind)
     return stream.getvalue()
-
-
-def voc(root: Path) -> None:
-    voc_tree.two_images(root)
 
 
 def as_parquet() -> bytes:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from dated_pictures import dated
+from labelled_pictures import patches
+
+from ranking.__main__ import main
 
 BESIDE_THE_REPOSITORY = Path(__file__).parents[2] / "shared" / "data"
 
@@ -17,3 +22,28 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set RANKING_REAL_DATA to its folder to run this test")
     return folder
+
+
+@pytest.fixture(scope="session")
+def labelled(tmp_path_factory):
+    """48 images of many labels."""
+    return patches(tmp_path_factory.mktemp("patches") / "set")
+
+
+@pytest.fixture(scope="session")
+def painted(tmp_path_factory):
+    """60 images of some years."""
+    return dated(tmp_path_factory.mktemp("dated") / "set")
+
+
+@pytest.fixture
+def command(capsys):
+    """What a command says on stdout and on stderr, which ends with that code: 2 for wrong arguments."""
+
+    def run(name: str, *arguments: str, home: Path, code: int = 0) -> tuple[str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit, match="2") if code == 2 else nullcontext():
+            assert main([name, "--home", str(home), *map(str, arguments)]) == code
+        return capsys.readouterr()
+
+    return run

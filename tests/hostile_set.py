@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from image_sets import Drawing, Pictures
 
 from ranking.datasets import build_image_set
 from ranking.experiments.at_home import experiment_at_home
 from ranking.run import Run
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
-from ranking.types import ImageSet, Problem, SourceBox, SourceImage
+from ranking.types import ImageSet, SourceBox
 
 SCRIPT = "<script>alert(1)</script>"
 CLASSES = (f'red {SCRIPT}" onload="alert(2)', "blue [x](javascript:alert(3)) | $q$ & \\")
@@ -24,37 +21,30 @@ TITLE = f"Set </title>{SCRIPT}"
 SIDE = 12
 
 
-@dataclass
-class HostilePatches:
-    """Forty patches of one or two boxes, every fourth for testing; red ones and blue ones, not quite told apart."""
+def draw(number: int, random: np.random.Generator) -> Drawing:
+    """One box or two; red ones and blue ones, not quite told apart."""
+    is_red = bool(random.random() < 0.5)
+    pixels = random.normal(100, 45, (SIDE, 2 * SIDE, 3))
+    pixels[..., 0 if is_red else 2] += 45
+    shown = (CLASSES[0] if is_red else CLASSES[1],)
+    boxes = (SourceBox((0, 0, SIDE, SIDE), shown), SourceBox((SIDE, 0, 2 * SIDE, SIDE), shown))
+    return f"{number:02} '{SCRIPT}\"", pixels, boxes[: 1 + number % 2]
 
-    count: int = 40
 
-    def title(self) -> str:
-        return TITLE
-
-    def __len__(self) -> int:
-        return self.count
-
-    def records(self) -> Iterator[SourceImage | Problem]:
-        random = np.random.default_rng(0)
-        for number in range(self.count):
-            is_red = bool(random.random() < 0.5)
-            pixels = random.normal(100, 45, (SIDE, 2 * SIDE, 3))
-            pixels[..., 0 if is_red else 2] += 45
-            file = io.BytesIO()
-            Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)).save(file, "PNG")
-            shown = (CLASSES[0] if is_red else CLASSES[1],)
-            boxes = (SourceBox((0, 0, SIDE, SIDE), shown), SourceBox((SIDE, 0, 2 * SIDE, SIDE), shown))
-            name = f"{number:02} '{SCRIPT}\""
-            yield SourceImage(name, file.getvalue(), boxes[: 1 + number % 2], test=number % 4 == 3)
+PICTURES = Pictures(TITLE, 40, draw, turn=4)
 
 
 def fill(home: Path, folder: Path) -> ImageSet:
     """The set in the store of `home`, made in `folder`."""
     store = Store(home)
-    build_image_set(HostilePatches(), folder)
+    build_image_set(PICTURES, folder)
     return store.image_set(store.adopt(folder, "Patches"))
+
+
+def store_of(home: Path) -> Store:
+    """A home with the set."""
+    fill(home, home / "built")
+    return Store(home)
 
 
 def asked(images: ImageSet, **changes: Any) -> ExperimentSettings:

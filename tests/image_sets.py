@@ -1,14 +1,22 @@
-"""Image sets in memory, for tests that open no image."""
+"""Image sets in memory, for tests that open no image, and small pictures as sources of image sets."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
-from ranking.types import ImageSet
+from ranking.types import ImageSet, Problem, SourceBox, SourceImage
+
+Drawing = tuple[
+    str, npt.NDArray[Any], tuple[SourceBox, ...]
+]  # the name of a picture, its pixels and its boxes
 
 
 def image_set(image_of: npt.ArrayLike, test: npt.ArrayLike, **columns: Any) -> ImageSet:
@@ -30,3 +38,27 @@ def image_set(image_of: npt.ArrayLike, test: npt.ArrayLike, **columns: Any) -> I
         "ids": np.array([f"s{row}" for row in range(n)]),
     }
     return ImageSet(**{**usual, **columns})
+
+
+@dataclass
+class Pictures:
+    """`count` pictures, each drawn of its number and of what is random; the last of each `turn` is for testing."""
+
+    called: str
+    count: int
+    draw: Callable[[int, np.random.Generator], Drawing]
+    turn: int = 3
+
+    def title(self) -> str:
+        return self.called
+
+    def __len__(self) -> int:
+        return self.count
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        random = np.random.default_rng(0)
+        for number in range(self.count):
+            name, pixels, boxes = self.draw(number, random)
+            file = io.BytesIO()
+            Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)).save(file, "PNG")
+            yield SourceImage(name, file.getvalue(), boxes, test=number % self.turn == self.turn - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,9 +12,7 @@ import cvxpy
 import numpy as np
 from scipy.optimize import linprog
 
-# ---------------------------------------------------------------------------------------------------------
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
-# ---------------------------------------------------------------------------------------------------------
 
 
 def allowed_orders(scores: Sequence[float]) -> Iterator[tuple[int, ...]]:
@@ -47,19 +46,17 @@ def ndcg_of(ranked: Sequence[int], k: int, exponential: bool = False) -> float:
 
 def right_and_wrong_pairs(relevance: Sequence[int], scores: Sequence[float]) -> tuple[int, int]:
     """Pairs of different grades with the more relevant sample strictly higher, and the other ones."""
-    right = wrong = 0
-    for a, b in itertools.permutations(range(len(relevance)), 2):
-        if relevance[a] > relevance[b]:
-            right += scores[a] > scores[b]
-            wrong += scores[a] <= scores[b]
-    return right, wrong
+    pairs = graded_pairs(relevance, [range(len(relevance))])
+    right = sum(scores[a] > scores[b] for a, b in pairs)
+    return right, len(pairs) - right
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Rankings: an order of the samples from the top to the end; relevant: for each sample whether it is positive
-# ---------------------------------------------------------------------------------------------------------
+
 
 Order = tuple[int, ...]
+Grades = Sequence[int]
+Sequences = Iterable[Sequence[int]]  # of rows of a pool
 Loss = Callable[[Sequence[int]], float]  # of the places, from 1, of the relevant samples, ascending
 
 
@@ -143,18 +140,24 @@ def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
     return (ideal - gained) / ideal.sum()
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Labellings of pairwise binary models: unary (n,), edges [(i, j)], penalty (m,)
-# ---------------------------------------------------------------------------------------------------------
+# Labellings of binary models: unary (n,), edges [(i, j)] or cliques of any size, penalty (m,)
+
+
+Clique = Sequence[int]
 
 
 def value_of_labelling(
-    labels: Sequence[bool], unary: Sequence[float], edges: Sequence[Sequence[int]], penalty: Sequence[float]
+    labels: Sequence[bool], unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
 ) -> float:
-    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: high-order, eq. 6, for scores that are given."""
+    """sum_i y_i unary_i + sum_c penalty_c [the labels of c are not all equal]: high-order, eq. 6, for scores that are
+    given, where cliques are edges; P^n Potts (Kohli et al. 2007) where they are larger."""
     alone = [score for score, label in zip(unary, labels, strict=True) if label]
-    pairs = [cost for (i, j), cost in zip(edges, penalty, strict=True) if labels[i] != labels[j]]
-    return math.fsum([*alone, *pairs])
+    paid = [cost for clique, cost in zip(cliques, penalty, strict=True) if differ(labels, clique)]
+    return math.fsum([*alone, *paid])
+
+
+def differ(labels: Sequence[bool], clique: Clique) -> bool:
+    return any(labels[i] != labels[clique[0]] for i in clique)
 
 
 def best_by_label(value: Callable[[Sequence[bool]], float], n: int) -> np.ndarray:
@@ -168,10 +171,13 @@ def best_by_label(value: Callable[[Sequence[bool]], float], n: int) -> np.ndarra
 
 
 def max_marginals_of(
-    unary: Sequence[float], edges: Sequence[Sequence[int]], penalty: Sequence[float]
+    unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
 ) -> np.ndarray:
     """(2, n) high-order, eqs. 9 and 10."""
-    return best_by_label(lambda labels: value_of_labelling(labels, unary, edges, penalty), len(unary))
+    return best_by_label(lambda labels: value_of_labelling(labels, unary, cliques, penalty), len(unary))
+
+
+value_with_cliques, max_marginals_with_cliques = value_of_labelling, max_marginals_of
 
 
 def connected(n: int, edges: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -222,28 +228,6 @@ def relaxed_max_marginal(
     return -float(program.fun)
 
 
-Clique = Sequence[int]
-
-
-def value_with_cliques(
-    labels: Sequence[bool], unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
-) -> float:
-    """sum_i y_i unary_i + sum_c penalty_c [the labels of c are not all equal]: P^n Potts (Kohli et al. 2007)."""
-    alone = [score for score, label in zip(unary, labels, strict=True) if label]
-    paid = [
-        cost
-        for clique, cost in zip(cliques, penalty, strict=True)
-        if len({bool(labels[i]) for i in clique}) > 1
-    ]
-    return math.fsum([*alone, *paid])
-
-
-def max_marginals_with_cliques(
-    unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
-) -> np.ndarray:
-    return best_by_label(lambda labels: value_with_cliques(labels, unary, cliques, penalty), len(unary))
-
-
 def cliques_of(n: int, edges: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """All maximal cliques of two samples or more: every subset is tried."""
     joined = {frozenset(int(i) for i in edge) for edge in edges}
@@ -256,9 +240,8 @@ def cliques_of(n: int, edges: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     return sorted(tuple(sorted(part)) for part in whole if not any(part < other for other in whole))
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Training: one-slack problems over a list of outputs, each (Psi(output) - Psi(truth), its loss)
-# ---------------------------------------------------------------------------------------------------------
+
 
 Output = tuple[np.ndarray, float]
 
@@ -274,7 +257,7 @@ def ranking_outputs(features: np.ndarray, relevant: Sequence[bool], loss: Loss) 
     ]
 
 
-Pairs = tuple[np.ndarray, np.ndarray]  # edges (m, 2) and their affinities (m, d2)
+Pairs = tuple[Any, np.ndarray]  # edges (m, 2) or cliques, and their affinities (m, d2)
 NO_PAIRS: Pairs = (np.empty((0, 2), int), np.empty((0, 0)))
 
 
@@ -282,8 +265,8 @@ def labelling_features(
     labels: Sequence[bool], features: np.ndarray, pairs: Pairs = NO_PAIRS, eta: float = 1.0
 ) -> np.ndarray:
     """Psi(X, Y), flattened to (2d + d2,): high-order, eqs. 4 and 5."""
-    mask, (edges, affinity) = np.array(labels), pairs
-    cut = [eta * row for (i, j), row in zip(edges, affinity, strict=True) if mask[i] != mask[j]]
+    mask, (cliques, affinity) = np.array(labels), pairs
+    cut = [eta * row for clique, row in zip(cliques, affinity, strict=True) if differ(labels, clique)]
     pairwise = sum(cut, start=np.zeros(affinity.shape[1]))
     return np.concatenate([features[mask].sum(axis=0), features[~mask].sum(axis=0), pairwise])
 
@@ -314,22 +297,13 @@ def clique_outputs(
     edges, affinity = pairs
     row = {frozenset(int(i) for i in edge): affinity[e] for e, edge in enumerate(edges)}
     cliques = cliques_of(len(relevant), edges)
-    means = [
-        np.mean([row[frozenset(pair)] for pair in itertools.combinations(clique, 2)], axis=0)
-        for clique in cliques
-    ]
-
-    def pairwise(labels: Sequence[bool]) -> np.ndarray:
-        broken = [
-            mean for clique, mean in zip(cliques, means, strict=True) if len({labels[i] for i in clique}) > 1
+    means = np.array(
+        [
+            np.mean([row[frozenset(pair)] for pair in itertools.combinations(clique, 2)], axis=0)
+            for clique in cliques
         ]
-        return eta * sum(broken, start=np.zeros(affinity.shape[1]))
-
-    truth, outputs = pairwise([bool(label) for label in relevant]), []
-    everything = itertools.product([False, True], repeat=len(relevant))
-    for labels, (psi, loss) in zip(everything, labelling_outputs(features, relevant), strict=True):
-        outputs.append((np.concatenate([psi, pairwise(labels) - truth]), loss))
-    return outputs
+    )
+    return labelling_outputs(features, relevant, (cliques, means), eta)
 
 
 def one_slack_primal(weights: np.ndarray, queries: Sequence[Sequence[Output]], C: float) -> float:
@@ -424,16 +398,12 @@ def bound_simplex_qp_optimum(root: np.ndarray, linear: np.ndarray, rows: np.ndar
     return float(cvxpy.Problem(cvxpy.Maximize(value), [cvxpy.sum(x) <= 1]).solve(solver=cvxpy.CLARABEL))
 
 
-def simplex_qp_optimum(quadratic_root: np.ndarray, linear: np.ndarray) -> float:
-    """max linear.x - 1/2 ||root x||^2 over x >= 0, sum x <= 1, in CVXPY."""
-    x = cvxpy.Variable(len(linear), nonneg=True)
-    value = linear @ x - cvxpy.sum_squares(quadratic_root @ x) / 2
-    return float(cvxpy.Problem(cvxpy.Maximize(value), [cvxpy.sum(x) <= 1]).solve(solver=cvxpy.CLARABEL))
+def simplex_qp_optimum(root: np.ndarray, linear: np.ndarray) -> float:
+    """The same without rows."""
+    return bound_simplex_qp_optimum(root, linear, np.zeros((len(linear), 1)))
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Top k of labels: t in {0, 1}^L with k ones; unary (L,), F (L, L) the whole matrix of interactions
-# ---------------------------------------------------------------------------------------------------------
 
 
 def top_ks(
@@ -513,42 +483,22 @@ def joint_information_of(labels: np.ndarray, core: Sequence[int]) -> float:
     return total
 
 
-# ---------------------------------------------------------------------------------------------------------
-# GIST: Oliva and Torralba's definition with Fourier sums as sums
-# ---------------------------------------------------------------------------------------------------------
+# GIST: Oliva and Torralba's definition
 
 
-def transform_of(plane: np.ndarray, sign: int = -1) -> np.ndarray:
-    """sum_xy plane(y, x) exp(sign 2 pi i (v y + u x) / n), for each frequency (v, u)."""
-    n = len(plane)
-    waves = np.array([[np.exp(sign * 2j * math.pi * (a * b % n) / n) for a in range(n)] for b in range(n)])
-    return waves @ plane @ waves
-
-
-def frequency(place: int, n: int) -> int:
-    """In cycles per picture; the upper half are the negative ones."""
-    return place if place < n / 2 else place - n
-
-
-def mirrored_of(plane: np.ndarray, border: int) -> np.ndarray:
-    n = len(plane)
-
-    def inner(place: int) -> int:
-        return -1 - place if place < 0 else 2 * n - 1 - place if place >= n else place
-
-    wide = [inner(place) for place in range(-border, n + border)]
-    return np.array([[plane[y, x] for x in wide] for y in wide])
+def frequencies(n: int) -> np.ndarray:
+    """(n,) in cycles per picture."""
+    return np.fft.fftfreq(n, 1 / n)
 
 
 def prefiltered_of(grey: np.ndarray, margin: int = 5) -> np.ndarray:
-    wide = np.log(1 + mirrored_of(np.asarray(grey, float), margin))
+    wide = np.log(1 + np.pad(np.asarray(grey, float), margin, "symmetric"))
     n = len(wide)
     s = 4 / math.sqrt(math.log(2))
-    squares = [frequency(place, n) ** 2 for place in range(n)]
-    low_pass = np.array([[math.exp(-(v + u) / s**2) for u in squares] for v in squares])
+    low_pass = np.exp(-np.add.outer(frequencies(n) ** 2, frequencies(n) ** 2) / s**2)
 
     def smoothed(plane: np.ndarray) -> np.ndarray:
-        return transform_of(transform_of(plane) * low_pass, +1).real / n**2
+        return np.fft.ifft2(np.fft.fft2(plane) * low_pass).real
 
     detail = wide - smoothed(wide)
     evened = detail / (0.2 + np.sqrt(np.abs(smoothed(detail**2))))
@@ -560,39 +510,34 @@ def gist_of(grey: np.ndarray, scales: int, orientations: int, blocks: int) -> np
     side = len(grey)
     border, part = side // 4, side // blocks
     stretched = 255 * (grey - grey.min()) / (grey.max() - grey.min())
-    spectrum = transform_of(mirrored_of(prefiltered_of(stretched), border))
+    spectrum = np.fft.fft2(np.pad(prefiltered_of(stretched), border, "symmetric"))
     n = len(spectrum)
     found = np.empty((scales, orientations, blocks, blocks))
     for scale, orientation in np.ndindex(scales, orientations):
         gain = np.empty((n, n))
-        for y, x in np.ndindex(n, n):
-            v, u = frequency(y, n), frequency(x, n)
+        for (y, v), (x, u) in itertools.product(enumerate(frequencies(n)), repeat=2):
             turned = math.atan2(v, u) + math.pi * orientation / orientations
             turned -= 2 * math.pi * (turned > math.pi)
             ratio = math.hypot(v, u) / n / (0.3 / 1.85**scale)
             gain[y, x] = math.exp(
                 -10 * 0.35 * (ratio - 1) ** 2 - 2 * math.pi * 16 * orientations**2 / 32**2 * turned**2
             )
-        response = np.abs(transform_of(spectrum * gain, +1)) / n**2
+        response = np.abs(np.fft.ifft2(spectrum * gain))
         inside = response[border : border + side, border : border + side]
-        for row, column in np.ndindex(blocks, blocks):
-            rows, columns = slice(row * part, (row + 1) * part), slice(column * part, (column + 1) * part)
-            found[scale, orientation, row, column] = inside[rows, columns].mean()
+        found[scale, orientation] = inside.reshape(blocks, part, blocks, part).mean(axis=(1, 3))
     return found
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Sequences of graded samples: features (n, d) and grades (n,) of a pool, sequences of its rows
-# ---------------------------------------------------------------------------------------------------------
 
 
-def graded_pairs(grades: Sequence[int], sequences: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
+def graded_pairs(grades: Grades, sequences: Sequences) -> list[tuple[int, int]]:
     """Every (i, j) within a sequence of which i has the higher grade, as often as it comes."""
     return [(i, j) for sequence in sequences for i in sequence for j in sequence if grades[i] > grades[j]]
 
 
 def pair_svm_primal(
-    w: np.ndarray, features: np.ndarray, grades: Sequence[int], sequences: Iterable[Sequence[int]], C: float
+    w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float
 ) -> float:
     """1/2 ||w||^2 + C mean over the pairs of max(0, 1 - w.(x_i - x_j))."""
     pairs = graded_pairs(grades, sequences)
@@ -600,9 +545,7 @@ def pair_svm_primal(
     return float(w @ w) / 2 + C * math.fsum(losses) / len(pairs)
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Orders of a sequence by its windows (midrank); samples: (n, d) features, an order: numbers from the first place
-# ---------------------------------------------------------------------------------------------------------
 
 
 def psi_of(representation: str, window: np.ndarray) -> np.ndarray:
@@ -698,23 +641,18 @@ def votes_of(orders: Sequence[Order], values: Sequence[float]) -> list[int]:
 
 
 def relative_attributes_primal(
-    w: np.ndarray, features: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]], C: float
+    w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float
 ) -> float:
     """1/2 ||w||^2 + C mean over ordered pairs of max(0, 1 - w.(x_i - x_j))^2 and similar ones of (w.(x_i - x_j))^2."""
-    ordered = [
-        max(0.0, 1.0 - float(w @ (features[i] - features[j]))) for i, j in graded_pairs(grades, sequences)
-    ]
-    similar = [
-        float(w @ (features[i] - features[j]))
-        for sequence in sequences
-        for i, j in itertools.combinations(sequence, 2)
-        if grades[i] == grades[j]
-    ]
-    losses = [*ordered, *similar]
+    scores = features @ w
+    losses = [max(0.0, 1.0 - scores[i] + scores[j]) for i, j in graded_pairs(grades, sequences)]
+    for sequence in sequences:
+        pairs = itertools.combinations(sequence, 2)
+        losses += [scores[i] - scores[j] for i, j in pairs if grades[i] == grades[j]]
     return float(w @ w) / 2 + C * math.fsum(loss**2 for loss in losses) / len(losses)
 
 
-def list_net_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]]) -> float:
+def list_net_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> float:
     """Mean over the sequences of -sum_i P_y(i) log P_s(i), softmax of grades and of scores."""
     losses = []
     for sequence in sequences:
@@ -724,7 +662,7 @@ def list_net_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence
     return math.fsum(losses) / len(losses)
 
 
-def list_mle_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]]) -> float:
+def list_mle_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> float:
     """Mean over the sequences of sum_i -log( exp s_i / (exp s_i + sum of exp s_j of lower grade) )."""
     losses = []
     for sequence in sequences:
@@ -735,28 +673,21 @@ def list_mle_loss(scores: np.ndarray, grades: Sequence[int], sequences: Sequence
 
 
 def crr_primal(
-    w: np.ndarray,
-    features: np.ndarray,
-    grades: Sequence[int],
-    sequences: Sequence[Sequence[int]],
-    C: float,
-    alpha: float,
+    w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float, alpha: float
 ) -> float:
     """1/2 ||w||^2 + C [alpha/2 mean squared error of targets + (1 - alpha)/2 that of their differences in pairs]."""
     places = [i for sequence in sequences for i in sequence]
     own = np.array([grades[i] for i in places], float)
     targets = (np.array(grades, float) - own.mean()) / own.std()
-    single = [(float(w @ features[i]) - targets[i]) ** 2 for i in places]
-    paired = [
-        (float(w @ (features[i] - features[j])) - (targets[i] - targets[j])) ** 2
-        for i, j in graded_pairs(grades, sequences)
-    ]
+    wrong = features @ w - targets
+    single = [wrong[i] ** 2 for i in places]
+    paired = [(wrong[i] - wrong[j]) ** 2 for i, j in graded_pairs(grades, sequences)]
     loss = alpha * math.fsum(single) / len(single) + (1 - alpha) * math.fsum(paired) / len(paired)
     return float(w @ w) / 2 + C * loss / 2
 
 
 def ada_rank(
-    features: np.ndarray, grades: Sequence[int], sequences: Sequence[Sequence[int]], rounds: int
+    features: np.ndarray, grades: Grades, sequences: Sequences, rounds: int
 ) -> list[tuple[int, float]]:
     """The weak rankers of AdaRank with NDCG as (column, weight), Algorithm 1 of Xu and Li; no two scores may tie."""
 
@@ -782,9 +713,7 @@ def ada_rank(
     return chosen
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Test sets that are drawn again: relevance and scores of samples that belong to units, how often each unit is drawn
-# ---------------------------------------------------------------------------------------------------------
 
 
 def drawn_again(
@@ -792,41 +721,27 @@ def drawn_again(
 ) -> list[int]:
     """The grades from the top of the ranking of all samples of the drawn units, each as often as its unit was drawn;
     equal scores pessimistically."""
-    drawn = [
-        (-score, grade)
-        for grade, score, unit in zip(relevance, scores, units, strict=True)
-        for _ in range(times[unit])
-    ]
+    drawn = []
+    for grade, score, unit in zip(relevance, scores, units, strict=True):
+        drawn += [(-score, grade)] * times[unit]
     return [grade for _, grade in sorted(drawn)]
 
 
 def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[str]:
     """The runs that wait, as `ranking.job_queue` says who goes next: of the rooms that wait the one that has the fewest
     at work, then the one not served for longest, then whose first waiting was asked for first; again and again."""
-    working: dict[str, int] = {
-        one.room: sum(t.works for t in tickets if t.room == one.room) for one in tickets
-    }
-    turns, waiting, order = dict(served), [one for one in tickets if not one.works], []
+    working = Counter(one.room for one in tickets if one.works)
+    turns, waiting, order = Counter(served), [one for one in tickets if not one.works], []
     while waiting:
-        room = min(
-            {one.room for one in waiting},
-            key=lambda name: (
-                working[name],
-                turns.get(name, 0),
-                min(one.number for one in waiting if one.room == name),
-            ),
-        )
-        following = min((one for one in waiting if one.room == room), key=lambda one: one.number)
+        following = min(waiting, key=lambda one: (working[one.room], turns[one.room], one.number))
         waiting.remove(following)
         order.append(following.run)
-        working[room] += 1
-        turns[room] = max(turns.values(), default=0) + 1
+        working[following.room] += 1
+        turns[following.room] = max(turns.values(), default=0) + 1
     return order
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Principal components: rows (n, d) of training samples
-# ---------------------------------------------------------------------------------------------------------
 
 
 def pca_of(
@@ -837,27 +752,10 @@ def pca_of(
     least: float = 1e-10,
 ) -> np.ndarray[Any, Any]:
     """(m, k) the other rows along the k directions in which training rows vary most: at most `components`, and none
-    with a variance below `least`. One direction after the other: the one of most variance is found by power iteration,
-    and taken out of the rows."""
+    with a variance below `least`; by a singular value decomposition of the rows less their mean."""
     rows = np.array(training, np.float64)
-    mean = np.array([math.fsum(column) / len(rows) for column in rows.T])
-    left, shown, variances, found = rows - mean, np.array(others, np.float64) - mean, [], []
-    for _ in range(min(components, rows.shape[1])):
-        direction = left[np.argmax((left**2).sum(axis=1))]
-        for _ in range(20_000):
-            if not (length := math.sqrt(math.fsum(direction**2))):
-                break
-            before, direction = direction / length, left.T @ (left @ (direction / length))
-            after = math.sqrt(math.fsum(direction**2))
-            if after and np.abs(direction / after - before).max() < 1e-15:
-                break
-        length = math.sqrt(math.fsum(direction**2))
-        direction = direction / length if length else direction
-        variance = math.fsum((left @ direction) ** 2) / len(rows)
-        if variance < least:
-            break
-        variances.append(variance)
-        found.append(shown @ direction)
-        left = left - np.outer(left @ direction, direction)
-    scale = [math.sqrt(math.fsum(variances) / len(variances) / one) if whiten else 1.0 for one in variances]
-    return np.stack(found, axis=1) * scale
+    _, lengths, directions = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    variances = (lengths**2 / len(rows))[:components]
+    variances = variances[variances >= least]
+    scale = np.sqrt(variances.mean() / variances) if whiten else 1.0
+    return (np.array(others, np.float64) - rows.mean(axis=0)) @ directions[: len(variances)].T * scale

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from ranking import worker
-from ranking.events import SAVING, Report
+from ranking.events import Report
 from ranking.run import Run
 from ranking.store import Store
 from ranking.types import ProgressEvent, StopTraining
@@ -35,44 +35,12 @@ def iterate(run: Run, report: Report, count: int, pause: float) -> None:
         (run.folder / "model.npz").write_text("the best weights so far")
 
 
-def count(run: Run, report: Report, total: int, pause: float) -> None:
-    for number in range(total):
-        time.sleep(pause)
-        report.progress("Counting", number + 1, total)
-
-
 def be_deaf(run: Run, report: Report, seconds: float) -> None:
     """Compute without a callback: a SIGTERM is not noticed."""
     report.write({"event": "progress", "what": "Deaf", "done": 0, "total": 1})
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         time.sleep(0.01)
-
-
-def save(run: Run, report: Report, seconds: float) -> None:
-    report.write({"event": "progress", "what": SAVING, "done": 0, "total": 1})
-    be_deaf(run, report, seconds)
-    (run.folder / "scores.npy").write_text("scores")
-
-
-def measure(run: Run, report: Report, seconds: float) -> None:
-    report.saving()
-    (run.folder / "model.npz").write_text("the weights")
-    report.measuring()
-    be_deaf(run, report, seconds)
-
-
-def draft(run: Run, report: Report) -> None:
-    run.draft.mkdir()
-    (run.draft / "manifest.json").write_text("{}")
-
-
-def fail(run: Run, report: Report, text: str) -> None:
-    raise RuntimeError(text)
-
-
-def allocate(run: Run, report: Report, size: int) -> None:
-    bytearray(size)
 
 
 def hoard(run: Run, report: Report) -> None:
@@ -86,17 +54,8 @@ def crash(run: Run, report: Report) -> None:
     os.abort()
 
 
-def leave(run: Run, report: Report, code: int) -> None:
-    os._exit(code)
-
-
-STEPS = {
-    step.__name__: step
-    for step in (iterate, count, be_deaf, save, measure, draft, fail, allocate, hoard, crash, leave)
-}
+STEPS = {step.__name__: step for step in (iterate, be_deaf, hoard, crash)}
 
 if __name__ == "__main__":
-    worker.import_images = worker.train = worker.train_labels = work
-    worker.train_orders = worker.simulate_asking = worker.study_orders = worker.time_inference = work
-    worker.run_experiment = work
+    worker.train = work
     sys.exit(worker.main(sys.argv[1:]))

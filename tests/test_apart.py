@@ -18,7 +18,7 @@ from ranking.own_image import describe, describe_apart
 from ranking.store import Store
 
 PROGRAM = """
-import os
+import os, time
 from ranking import apart
 from ranking.apart import answer_apart
 
@@ -28,7 +28,6 @@ def work(arguments, data):
     if data == b"grow":
         return {"bytes": len(bytearray(2**33))}
     if data == b"wait":
-        import time
         time.sleep(60)
     if data == b"spin":
         while True:
@@ -60,21 +59,20 @@ def jpeg(size: tuple[int, int], orientation: int = 1) -> bytes:
     return stream.getvalue()
 
 
-def test_it_is_given_what_came_and_answers(program: str) -> None:
+def test_it_is_given_what_came_and_answers(program):
     assert ask_apart(program, ["a", "b c"], b"123") == {"arguments": ["a", "b c"], "bytes": 3}
 
 
-@pytest.mark.parametrize(
-    ("data", "part"),
-    [(b"no", "expected yes, got no"), (b"grow", "4.29 GB")],
-    ids=["refused", "too much memory"],
-)
-def test_a_refusal_comes_in_its_own_words(program: str, data: bytes, part: str) -> None:
-    with pytest.raises(ValueError, match=part):
-        ask_apart(program, [], data)
+def test_a_refusal_comes_in_its_own_words(program, monkeypatch):
+    for data, part in ((b"no", "expected yes, got no"), (b"grow", "4.29 GB")):
+        with pytest.raises(ValueError, match=part):
+            ask_apart(program, [], data)
+    monkeypatch.setenv("RANKING_WORKER_MEMORY", "much")
+    with pytest.raises(ValueError, match="RANKING_WORKER_MEMORY"):
+        ask_apart(program, [], b"")
 
 
-def test_what_crashes_or_takes_too_long_is_refused(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_crashes_or_takes_too_long_is_refused(program, monkeypatch):
     with refused(READER) as caught:
         ask_apart(program, [], b"die")
     assert "-6" in caught.value.came
@@ -87,13 +85,7 @@ def test_what_crashes_or_takes_too_long_is_refused(program: str, monkeypatch: py
     assert "1.0 seconds" in caught.value.expected
 
 
-def test_a_limit_that_is_no_number_is_refused(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANKING_WORKER_MEMORY", "much")
-    with pytest.raises(ValueError, match="RANKING_WORKER_MEMORY"):
-        ask_apart(program, [], b"")
-
-
-def test_who_comes_where_many_are_asked_waits(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_comes_where_many_are_asked_waits(program, monkeypatch):
     turns = threading.BoundedSemaphore(1)
     monkeypatch.setattr(apart, "_turns", turns)
     answers: list[object] = []
@@ -106,7 +98,7 @@ def test_who_comes_where_many_are_asked_waits(program: str, monkeypatch: pytest.
     assert answers == [{"arguments": [], "bytes": 1}]
 
 
-def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path: Path) -> None:
+def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path):
     store = Store(tmp_path / "home")
     for name in ("there", "here"):
         (tmp_path / name).mkdir()
@@ -119,7 +111,7 @@ def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_pat
     np.testing.assert_array_equal(features, other)
 
 
-def test_an_own_image_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="JPEG, PNG or WebP"):
         describe_apart(Store(tmp_path / "home"), b"GIF89a", PARTS, tmp_path)
     monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
@@ -127,7 +119,7 @@ def test_an_own_image_that_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         describe_apart(Store(tmp_path / "home"), jpeg((60, 40)), PARTS, tmp_path)
 
 
-def test_of_what_was_brought_only_the_model_that_is_asked_lies_beside_an_own_image(tmp_path: Path) -> None:
+def test_of_what_was_brought_only_the_model_that_is_asked_lies_beside_an_own_image(tmp_path):
     """Where the folder is of another disk it is a copy, and all of them may be gigabytes."""
     store, folder = Store(tmp_path / "home"), tmp_path / "here"
     folder.mkdir()

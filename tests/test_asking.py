@@ -36,7 +36,7 @@ def star() -> LabelRanker:
     return method
 
 
-def test_the_next_question_is_the_label_with_the_closest_maxima(star: LabelRanker) -> None:
+def test_the_next_question_is_the_label_with_the_closest_maxima(star):
     """By forcing each label inside and outside, one by one."""
     prediction = star.prediction(images(), 3)
     asked = next_questions(prediction, closest_maxima)
@@ -51,9 +51,7 @@ def test_the_next_question_is_the_label_with_the_closest_maxima(star: LabelRanke
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_each_label_is_a_question_once_and_all_answers_make_the_ranking_perfect(
-    strategy: str, star: LabelRanker
-) -> None:
+def test_each_label_is_a_question_once_and_all_answers_make_the_ranking_perfect(strategy, star):
     label_set, rows = images(), np.arange(40)
     urgency = make_strategy(strategy, star, label_set, seed=1)
     prediction = star.prediction(label_set, label_set.labels.sum(axis=1))
@@ -74,7 +72,7 @@ def test_each_label_is_a_question_once_and_all_answers_make_the_ranking_perfect(
     assert measured[0] == mean_break_even_precision(kept, star.scores(kept, kept.labels.sum(axis=1))) < 1.0
 
 
-def test_the_entropy_is_of_a_logistic_fit(star: LabelRanker) -> None:
+def test_the_entropy_is_of_a_logistic_fit(star):
     label_set = images()
     marks = label_set.labels.copy()
     marks[:, 5] = False
@@ -93,7 +91,7 @@ def test_the_entropy_is_of_a_logistic_fit(star: LabelRanker) -> None:
     assert np.isfinite(entropy(sure)).all()
 
 
-def test_what_cannot_be_simulated(star: LabelRanker) -> None:
+def test_what_cannot_be_simulated(star):
     label_set = images()
     alone = make_method("Independent p@k").fit(label_set)
     for name, method, came in (("core first", alone, "core first"), ("oracle", star, "'oracle'")):

@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 from sharded import check_products, check_training, samples
 from tiny_actions import Enough, images, material, planned, run_tiny
+from working import raising
 
 from ranking import Query, make_method
 from ranking import cluster as ours
@@ -34,9 +35,6 @@ PLAN = planned(IMAGES, folds=2, methods=METHODS, grids={"C": (1.0, 10.0)})
 def threads():
     with local_cluster(2, processes=False) as running:
         yield running
-
-
-# ------------------------------------------------------------------------------------------ experiments
 
 
 def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended(threads, tmp_path, monkeypatch):
@@ -77,10 +75,7 @@ def test_a_cell_that_is_being_trained_hears_of_the_end():
 
 
 def test_an_error_of_a_training_is_raised_as_it_is(threads, tmp_path, monkeypatch):
-    def broken(*_: Any) -> None:
-        raise ArithmeticError(17)
-
-    monkeypatch.setattr(on_cluster_module, "train_cell", broken)
+    monkeypatch.setattr(on_cluster_module, "train_cell", raising(ArithmeticError(17)))
     with pytest.raises(ArithmeticError) as caught:
         run_tiny(PLAN, CellStore(tmp_path), count=30, workers=on_cluster(threads.scheduler_address))
     assert caught.value.args == (17,)
@@ -125,9 +120,6 @@ def test_a_cluster_that_cannot_be_used_is_refused(threads, monkeypatch):
     with refused("workers", [1]) as caught:
         connect(threads.scheduler_address)
     assert "2" in caught.value.expected
-
-
-# --------------------------------------------------------------------------------------------- shards
 
 
 def test_products_of_shards_are_those_of_the_features(threads):

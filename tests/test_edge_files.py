@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 from refusals import refusal, refused
+from working import raising
 
 from ranking import edge_files, own_edges
 from ranking.datasets import ready_made_folder
@@ -22,7 +22,7 @@ EDGES = np.array([[0, 2], [1, 2], [1, 7]])
 KEY = "a" * 64
 
 
-def test_pairs_come_back_under_a_name_of_their_content(tmp_path: Path) -> None:
+def test_pairs_come_back_under_a_name_of_their_content(tmp_path):
     store = Store(tmp_path)
     (tmp_path / "edges").rmdir()  # a home of before there were any
     name = store.keep_edges(KEY, EDGES)
@@ -39,7 +39,7 @@ def test_pairs_come_back_under_a_name_of_their_content(tmp_path: Path) -> None:
         assert store.edges_of(KEY, graph) is None
 
 
-def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path: Path) -> None:
+def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
     store = Store(tmp_path)
     names = [store.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
     for age, name in enumerate(names):
@@ -50,7 +50,7 @@ def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path: Path)
     assert kept_edges(store.edges, "c" * 64) == []
 
 
-def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path: Path) -> None:
+def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
     store = Store(tmp_path)
     name = store.keep_edges(KEY, EDGES)
     for key, other in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
@@ -64,16 +64,14 @@ def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it
     with refused(f"pairs of {short_name(name)}", "others, int64 of shape (3, 2)"):
         store.edges_of(KEY, name)
     file.write_bytes(whole[:-3])
-    with refused(f"pairs of {short_name(name)}") as caught:
+    with refused(f"pairs of {short_name(name)}"):
         store.edges_of(KEY, name)
-    assert str(file) in caught.value.expected
     store.keep_edges(KEY, EDGES)
     assert file.read_bytes() == whole
 
 
-def test_what_are_no_pairs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_are_no_pairs_is_refused(tmp_path, monkeypatch):
     for edges, subject, came in (
-        ([[1, 0]], "row 0", "[1, 0]"),
         ([[1, 1]], "row 0", "[1, 1]"),
         ([[-1, 1]], "row 0", "[-1, 1]"),
         ([[0, 1], [0, 1]], "row 1", "[0, 1] after [0, 1]"),
@@ -90,16 +88,10 @@ def test_what_are_no_pairs_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         checked_edges(EDGES)
 
 
-def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(tmp_path, monkeypatch):
     store = Store(tmp_path)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patched:
-        patched.setattr(np, "save", full)
+        patched.setattr(np, "save", raising(OSError(28, "No space left on device")))
         with pytest.raises(OSError, match="No space left"):
             store.keep_edges(KEY, EDGES)
     assert not list((store.edges / KEY).iterdir())
@@ -109,20 +101,15 @@ def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(
     assert [file.stem for file in (store.edges / KEY).iterdir()] == [name]
 
 
-def test_no_other_text_becomes_a_path() -> None:
-    for text in ("csv-", "csv-" + "g" * 32, "csv-" + "a" * 31, "../" + "a" * 32, f"csv-{'a' * 32}\n"):
+def test_no_other_text_becomes_a_path():
+    texts = ["csv-", "csv-" + "g" * 32, "csv-" + "a" * 31, "csv-" + "A" * 32, "../" + "a" * 32]
+    for text in (*texts, f"csv-{'a' * 32}\n"):
         assert not is_edges_name(text), text
         assert not is_graph_name(text), text
-    assert not is_edges_name("csv-" + "A" * 32)
     assert is_graph_name(f"csv-{'a' * 32}")
 
 
-# ------------------------------------------------------------------------------- a CSV, read by a process of its own
-
-
-def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_path, monkeypatch):
     folder, room = ready_made_folder(), Store(Rooms(tmp_path).make("room-of-anna"))
     assert folder is not None
     key, long = room.adopt(folder, "ready-made"), "x" * 600
@@ -144,7 +131,7 @@ def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(
     np.testing.assert_array_equal(room.edges_of(key, name), [[0, 2], [1, 3]])
 
 
-def test_too_many_pairs_and_none_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_pairs_and_none_are_refused(monkeypatch):
     ids = ["a", "b", "c", "d"]
     monkeypatch.setattr(own_edges, "MOST_PAIRS", 2)
     np.testing.assert_array_equal(read_pairs(b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])

@@ -40,27 +40,19 @@ def event(number: int, dual: float = 1.0) -> ProgressEvent:
     return ProgressEvent(number, primal=2.0, dual=dual, seconds=0.5, passes=3, planes=2)
 
 
-def test_an_iteration_is_written_whole(file: Path) -> None:
-    Report(file).iteration(event(4))
-    assert lines(file) == [
-        {
-            "event": "iteration",
-            "iteration": 4,
-            "primal": 2.0,
-            "dual": 1.0,
-            "gap": 1.0,
-            "relative_gap": 0.5,
-            "seconds": 0.5,
-            "passes": 3,
-            "planes": 2,
-            "round": 0,
-        }
-    ]
+def test_an_iteration_is_written_whole_in_numbers_that_json_can_hold(file):
+    report = Report(file)
+    report.iteration(event(4))
+    report.iteration(event(5, dual=-math.inf))
+    numbers = {"primal": 2.0, "seconds": 0.5, "passes": 3, "planes": 2, "round": 0}
+    whole = {"event": "iteration", "iteration": 4, "dual": 1.0, "gap": 1.0, "relative_gap": 0.5, **numbers}
+    without = {"iteration": 5, "dual": None, "gap": None, "relative_gap": None}
+    assert lines(file) == [whole, whole | without]
+    values = {"a": np.float64("nan"), "b": -math.inf, "c": np.int64(3), "d": np.float32(0.5), "e": True}
+    assert json_numbers(values) == {"a": None, "b": None, "c": 3, "d": 0.5, "e": True}
 
 
-def test_the_first_iterations_and_the_last_one_of_a_round_are_written(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_iterations_and_the_last_one_of_a_round_are_written(file, monkeypatch):
     Clock(monkeypatch)
     report = Report(file)
     for number in range(50):
@@ -75,31 +67,26 @@ def test_the_first_iterations_and_the_last_one_of_a_round_are_written(
     assert lines(file)[-1]["iteration"] == 399
 
 
-def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_iterations_are_thinned_to_twenty_a_second_and_the_last_is_written(file, monkeypatch):
     clock, report = Clock(monkeypatch), Report(file)
     for number in range(3001):
         report.iteration(event(number))
         clock.now += 0.001
-    written = events.FIRST_ITERATIONS
     report.flush()
     report.flush()
     numbers = [line["iteration"] for line in lines(file)]
-    assert numbers[0] == 0
-    assert numbers[-1] == 3000
-    assert numbers[:written] == list(range(written))
-    assert 57 <= len(numbers) - written <= 61
+    first = events.FIRST_ITERATIONS
+    assert numbers[:first] == list(range(first))
+    assert 57 <= len(numbers) - first <= 61
     assert numbers == sorted(set(numbers))
+    assert numbers[-1] == 3000
     for number in range(3001, 3010):
         clock.now += 0.06
         report.iteration(event(number))
         assert lines(file)[-1]["iteration"] == number, "a slow one is written at once"
 
 
-def test_the_last_of_one_kind_comes_before_the_first_of_the_next(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_of_one_kind_comes_before_the_first_of_the_next(file, monkeypatch):
     Clock(monkeypatch)
     report = Report(file)
     for what in ("HOG", "Colour"):
@@ -110,7 +97,7 @@ def test_the_last_of_one_kind_comes_before_the_first_of_the_next(
     assert told == [("HOG", 1), ("HOG", 100), ("Colour", 1), ("Colour", 100), (None, None)]
 
 
-def test_a_stopped_report_tells_and_then_raises(file: Path) -> None:
+def test_a_stopped_report_tells_and_then_raises(file):
     report = Report(file)
     report.stop(15, None)
     with pytest.raises(StopTraining):
@@ -120,24 +107,7 @@ def test_a_stopped_report_tells_and_then_raises(file: Path) -> None:
     assert [line["event"] for line in lines(file)] == ["iteration", "progress"]
 
 
-def test_numbers_become_what_json_can_hold(file: Path) -> None:
-    values = {
-        "a": np.float64("nan"),
-        "b": -math.inf,
-        "c": np.int64(3),
-        "d": np.float32(0.5),
-        "e": True,
-        "f": "x",
-    }
-    assert json_numbers(values) == {"a": None, "b": None, "c": 3, "d": 0.5, "e": True, "f": "x"}
-    Report(file).iteration(event(0, dual=-math.inf))
-    (line,) = lines(file)
-    assert (line["dual"], line["gap"], line["relative_gap"]) == (None, None, None)
-
-
-def test_a_line_that_does_not_fit_on_the_disk_is_taken_back(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_does_not_fit_on_the_disk_is_taken_back(file, monkeypatch):
     report = Report(file)
     report.state("running")
     real = os.write
@@ -157,16 +127,8 @@ def test_a_line_that_does_not_fit_on_the_disk_is_taken_back(
     assert [line["state"] for line in lines(file)] == ["running", "failed"]
 
 
-# ------------------------------------------------------------------------------------------------- reading
-
-ITERATION = {
-    "event": "iteration",
-    "iteration": 1,
-    "primal": 2.0,
-    "dual": None,
-    "gap": None,
-    "relative_gap": None,
-}
+ITERATION: dict[str, Any] = {"event": "iteration", "iteration": 1, "primal": 2.0}
+ITERATION |= {"dual": None, "gap": None, "relative_gap": None}
 
 
 @pytest.fixture
@@ -174,7 +136,7 @@ def run(tmp_path: Path) -> Run:
     return Run("a" * 10, "train", "running", {}, {}, "", 0.0, None, None, folder=tmp_path)
 
 
-def test_events_come_once_each_from_offset_to_offset(run: Run) -> None:
+def test_events_come_once_each_from_offset_to_offset(run):
     assert events.events(run) == ([], 0)
     run.events_file.write_text('{"event": "state"}\n')
     assert events.events(run) == ([{"event": "state"}], 19)
@@ -182,7 +144,7 @@ def test_events_come_once_each_from_offset_to_offset(run: Run) -> None:
     assert events.events(run, 10**9) == ([], 10**9)
 
 
-def test_a_half_written_line_or_character_waits_for_its_end(run: Run) -> None:
+def test_a_half_written_line_or_character_waits_for_its_end(run):
     run.events_file.write_text('{"event": "a"}\n{"event": "é')
     assert events.events(run) == ([{"event": "a"}], 15)
     with run.events_file.open("a") as stream:
@@ -192,21 +154,20 @@ def test_a_half_written_line_or_character_waits_for_its_end(run: Run) -> None:
     assert events.events(run) == ([], 0)
 
 
-def test_what_is_no_event_or_lacks_what_its_kind_says_is_unreadable(run: Run) -> None:
-    for line in (
-        "17",
-        "[" * 100_000,
-        json.dumps({"what": "no kind"}),
-        json.dumps({"event": "progress", "what": "Half"}),
-        json.dumps({"event": "progress", "what": "Text", "done": "1", "total": 2}),
-        json.dumps({name: value for name, value in ITERATION.items() if name != "dual"}),
-        json.dumps({**ITERATION, "primal": None}),
-        json.dumps({**ITERATION, "primal": "2.0"}),
-        json.dumps({**ITERATION, "dual": math.nan}),
-        json.dumps({**ITERATION, "iteration": 10**400}),
-        json.dumps({**ITERATION, "round": -1}),
-        json.dumps({**ITERATION, "round": True}),
+def test_what_is_no_event_or_lacks_what_its_kind_says_is_unreadable(run):
+    progress = {"event": "progress", "what": "Half", "done": "1", "total": 2}
+    wrong = [{"what": "no kind"}, {"event": "progress", "what": "Half"}, progress]
+    wrong.append({name: value for name, value in ITERATION.items() if name != "dual"})
+    for name, value in (
+        ("primal", None),
+        ("primal", "2.0"),
+        ("dual", math.nan),
+        ("iteration", 10**400),
+        ("round", -1),
+        ("round", True),
     ):
+        wrong.append({**ITERATION, name: value})
+    for line in ("17", "[" * 100_000, *map(json.dumps, wrong)):
         run.events_file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")
         assert events.events(run)[0] == [{"event": "unreadable", "line": line}, ITERATION], line[:60]
     run.events_file.write_bytes(b'\0\0\xff\n{"event": "a"}\n')
@@ -214,7 +175,7 @@ def test_what_is_no_event_or_lacks_what_its_kind_says_is_unreadable(run: Run) ->
     assert events.last_gap(run) == ""
 
 
-def test_the_last_gap_is_at_the_end_of_a_file_however_long(run: Run) -> None:
+def test_the_last_gap_is_at_the_end_of_a_file_however_long(run):
     last = {**ITERATION, "iteration": 10_000, "gap": 0.125, "relative_gap": 0.0625}
     many = (json.dumps(ITERATION) + "\n") * 10_000
     for text, parts in (
@@ -227,8 +188,8 @@ def test_the_last_gap_is_at_the_end_of_a_file_however_long(run: Run) -> None:
         gap = events.last_gap(run)
         assert all(part in gap for part in parts), gap
         assert ("round" in gap, "%" in gap) == ("round 3" in parts, "6.25%" in parts)
-        assert events.with_last_gap(run, "cancelled").startswith("cancelled")
-        assert events.with_last_gap(run, "cancelled").endswith(gap)
+        told = events.with_last_gap(run, "cancelled")
+        assert (told[:9], told[-len(gap) :]) == ("cancelled", gap)
     end = events.last_events(run)
     assert len(end) < 1000
     assert {each["event"] for each in end} == {"iteration"}
@@ -237,17 +198,13 @@ def test_the_last_gap_is_at_the_end_of_a_file_however_long(run: Run) -> None:
     assert events.with_last_gap(run, "cancelled") == "cancelled"
 
 
-def test_what_a_cancelled_run_has_kept_is_told_by_its_kind(run: Run) -> None:
+def test_what_a_cancelled_run_has_kept_is_told_by_its_kind(run):
     curves = {"curves": [{"folds": [[0.5], [0.6]]}]}
     kinds: tuple[Kind, ...] = ("train", "label", "order", "asking", "study", "timing", "experiment", "import")
     for kind in kinds:
         without = replace(run, kind=kind)
         assert said_of_cancelled(without) == (NO_WEIGHTS if without.learns else NOTHING_TO_KEEP)
     folds = said_of_cancelled(replace(run, kind="asking", result=curves, settings={"folds": 3}))
-    assert "2" in folds
-    assert "3" in folds
-    assert said_of_cancelled(replace(run, kind="experiment", result={"done": 4})) not in (
-        NO_WEIGHTS,
-        NOTHING_TO_KEEP,
-        folds,
-    )
+    assert all(count in folds for count in "23")
+    cells = said_of_cancelled(replace(run, kind="experiment", result={"done": 4}))
+    assert cells not in (NO_WEIGHTS, NOTHING_TO_KEEP, folds)

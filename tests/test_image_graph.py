@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from image_sets import image_set
 from refusals import refusal, refused
 
 from ranking import image_graph as module
@@ -25,25 +24,10 @@ WHOLE = [
 ]
 
 
-def image_set() -> ImageSet:
+def forty() -> ImageSet:
     """Six images of which the last two are for testing, 40 samples in no order, groups across images and the split."""
     rng = np.random.default_rng(0)
-    image_of = rng.integers(0, 6, 40).astype(np.int32)
-    return ImageSet(
-        key="set",
-        title="set",
-        folder=Path(),
-        classes=("a",),
-        image_names=np.array([f"image {i}" for i in range(6)]),
-        image_files=np.array([f"{i}.webp" for i in range(6)]),
-        image_sizes=np.full((6, 2), 9, np.int32),
-        image_test=np.array([False] * 4 + [True] * 2),
-        boxes=np.zeros((40, 4), np.int32),
-        image_of=image_of,
-        groups=rng.integers(0, 5, 40).astype(np.int32),
-        labels=np.ones((40, 1), bool),
-        ids=np.array([str(i) for i in range(40)]),
-    )
+    return image_set(rng.integers(0, 6, 40), [False] * 4 + [True] * 2, groups=rng.integers(0, 5, 40))
 
 
 def features(columns: int = 8, dtype: Any = np.float32) -> np.ndarray:
@@ -57,56 +41,47 @@ def pairs(edges: np.ndarray) -> set[tuple[int, int]]:
 def expected_pairs(found: ImageSet, by: str, vectors: np.ndarray, rows: list[int]) -> set[tuple[int, int]]:
     """From the definitions, pair by pair; rows of the set."""
     together = [(i, j) for i, j in itertools.combinations(rows, 2) if found.test[i] == found.test[j]]
-    if by == "same image":
-        return {(i, j) for i, j in together if found.image_of[i] == found.image_of[j]}
-    if by == "same group":
-        return {(i, j) for i, j in together if found.groups[i] == found.groups[j]}
-    if by == "none":
-        return set()
-    if by not in GRAPHS:
-        return set(together) & set(map(tuple, UPLOADED.tolist()))
-    near = set()
-    for i in rows:
-        others = [j for j in rows if j != i and found.test[i] == found.test[j]]
-        others.sort(key=lambda j: float(((vectors[i].astype(float) - vectors[j]) ** 2).sum()))
-        near |= {(min(i, j), max(i, j)) for j in others[:NEAREST]}
-    return near
+    if by == "nearest":
+        apart = {(i, j): np.linalg.norm(vectors[i].astype(float) - vectors[j]) for i, j in together}
+        of = {i: sorted((pair for pair in together if i in pair), key=apart.__getitem__) for i in rows}
+        return {pair for near in of.values() for pair in near[:NEAREST]}
+    uploaded = set(map(tuple, UPLOADED.tolist()))
+    columns = {"same image": found.image_of, "same group": found.groups, "none": np.arange(len(found))}
+    joined = {pair for pair in together if by in columns and len(set(columns[by][list(pair)])) == 1}
+    return joined if by in columns else uploaded & set(together)
 
 
 UPLOADED = np.array([pair for pair in itertools.combinations(range(40), 2) if sum(pair) % 3 == 0])
 SOME = np.random.default_rng(2).uniform(size=40) < 0.6
 
 
-def test_edges_join_similar_samples_of_one_split_numbered_among_those_taken() -> None:
+def test_edges_join_similar_samples_of_one_split_numbered_among_those_taken():
     """Also pairs that a person uploaded."""
-    found, vectors = image_set(), features()
-    for by, rows in itertools.product((*GRAPHS, edges_name(UPLOADED)), (None, ~found.test, SOME)):
+    found, vectors = forty(), features()
+    few = [np.isin(np.arange(40), rows) for rows in ([], [3], [3, 5])]
+    for by, rows in itertools.product((*GRAPHS, edges_name(UPLOADED)), (None, ~found.test, SOME, *few)):
         uploaded = None if by in GRAPHS else UPLOADED
         graph = image_graph(found, by, BOX, vectors, rows, uploaded)
         taken = np.arange(40) if rows is None else np.flatnonzero(rows)
         expected = expected_pairs(found, by, vectors, taken.tolist())
         assert pairs(taken[graph.edges].reshape(-1, 2)) == expected, by
         assert len(graph.edges) == len(expected), by
-        assert bool(expected) == (by != "none")
-        assert uploaded is None or len(expected) < len(UPLOADED), "some join the splits"
+        assert bool(expected) == (by != "none") or len(taken) <= 2
         assert graph.affinity.shape == (len(expected), 8)
         assert graph.affinity.dtype == np.float32
         ends = vectors[taken][graph.edges]
         np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
 
 
-def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_else() -> None:
+def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_else():
     for parts, columns in (
         (BOX, range(8)),
         (WHOLE, range(8)),
         (BOX + WHOLE, range(8)),
         (WHOLE + BOX, range(8, 16)),
-        (
-            WHOLE + BOX + WHOLE + [("Colour", {"bins": 2, "space": "RGB"})],
-            [*range(8, 16), *range(24, 32)],
-        ),
+        (WHOLE + BOX + WHOLE + BOX, [*range(8, 16), *range(24, 32)]),
     ):
-        found, vectors = image_set(), features(8 * len(parts), np.float64)
+        found, vectors = forty(), features(8 * len(parts), np.float64)
         chosen = vectors[:, list(columns)]
         for by in ("same image", "nearest"):
             graph = image_graph(found, by, parts, vectors)
@@ -115,34 +90,21 @@ def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_
             assert pairs(graph.edges) == expected_pairs(found, by, chosen, list(range(40))), (by, parts)
 
 
-def test_few_samples_have_few_neighbours() -> None:
-    found = image_set()
-    for by, rows in itertools.product(GRAPHS, ([], [3], [3, 5])):
-        chosen = np.isin(np.arange(40), rows)
-        graph = image_graph(found, by, BOX, features(), chosen)
-        edges = expected_pairs(found, by, features(), rows)
-        assert len(graph.edges) == len(edges), (by, rows)
-        assert graph.affinity.shape[1] == 8
-
-
-def test_unknown_names_and_pairs_that_do_not_fit_are_refused() -> None:
-    found, name = image_set(), edges_name(UPLOADED)
-    with refused("similarity graph", "'friends'") as caught:
-        image_graph(found, "friends", BOX, features())
-    assert all(known in caught.value.expected for known in GRAPHS)
-    for by, uploaded in ((name, None), ("same image", UPLOADED)):
-        assert refusal(image_graph, found, by, BOX, features(), brought=uploaded) == (
-            "pairs",
-            f"the name {by!r}",
-        )
-    with refused("pairs", "sample number 40"):
-        image_graph(found, name, BOX, features(), brought=np.array([[0, 40]]))
+def test_unknown_names_and_pairs_that_do_not_fit_are_refused():
+    found, name = forty(), edges_name(UPLOADED)
+    for by, uploaded, expected in (
+        ("friends", None, ("similarity graph", "'friends'")),
+        (name, None, ("pairs", f"the name {name!r}")),
+        ("same image", UPLOADED, ("pairs", "the name 'same image'")),
+        (name, np.array([[0, 40]]), ("pairs", "sample number 40")),
+    ):
+        assert refusal(image_graph, found, by, BOX, features(), brought=uploaded) == expected
 
 
 def test_affinities_beyond_the_memory_are_refused_before_they_are_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    found, vectors = image_set(), features()
+    monkeypatch,
+):
+    found, vectors = forty(), features()
     edges = len(image_graph(found, "same image", BOX, vectors).edges)
     monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4)
     assert len(image_graph(found, "same image", BOX, vectors).edges) == edges

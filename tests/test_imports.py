@@ -22,85 +22,43 @@ LAYERS: tuple[set[str], ...] = (
     | {"study_bench", "own_image", "own_edges"},
     {"rooms", "apart"},
     {"worker_limits"},
-    {
-        "store",
-        "run_store",
-        "run",
-        "run_settings",
-        "home",
-        "answers",
-        "job_queue",
-        "room_layout",
-        "room_quotas",
-    },
+    {"store", "run_store", "run", "run_settings", "home", "answers", "job_queue"}
+    | {"room_layout", "room_quotas"},
     {"ranking"},
     {"image_graph", "asking", "lookahead", "tree_search", "inference_steps", "vectors"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
-    {
-        "optimise",
-        "inference",
-        "losses",
-        "metrics",
-        "ranked",
-        "similarity",
-        "edge_files",
-        "vector_files",
-        "networks",
-    }
-    | {"subsequences", "pair_chains", "intake"},
+    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "vector_files"}
+    | {"networks", "subsequences", "pair_chains", "intake"},
     {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
     {"errors"},
 )
 
-# The only imports between parts of one layer.
-SIDEWAYS = {
-    ("worker", "jobs"),
-    ("worker", "events"),
-    ("worker", "training"),
-    ("worker", "label_training"),
-    ("worker", "order_training"),
-    ("worker", "asking_simulation"),
-    ("worker", "order_studies"),
-    ("worker", "timing_studies"),
-    ("order_studies", "order_training"),
-    ("order_studies", "study_bench"),
-    ("study_bench", "order_training"),
-    ("worker", "experiments"),
-    ("experiments", "events"),
-    ("asking_simulation", "label_training"),
-    ("jobs", "events"),
-    ("run_archive", "run_json"),
-    ("run_archive", "events"),
-    ("run_archive", "training"),
-    ("store", "run"),
-    ("store", "run_settings"),
-    ("store", "home"),
-    ("store", "run_store"),
-    ("store", "room_layout"),
-    ("store", "room_quotas"),
-    ("home", "room_layout"),
-    ("run_store", "home"),
-    ("run_store", "job_queue"),
-    ("run_store", "room_layout"),
-    ("run_store", "room_quotas"),
-    ("job_queue", "home"),
-    ("job_queue", "room_layout"),
-    ("job_queue", "run"),
-    ("room_quotas", "home"),
-    ("room_quotas", "room_layout"),
-    ("run_store", "run"),
-    ("lookahead", "asking"),
-    ("answers", "home"),
-    ("answers", "run"),
-    ("networks", "intake"),
-    ("optimise", "inference"),
-    ("optimise", "losses"),
-    ("inference", "losses"),
-    ("leaning", "neighbourhood"),
-    ("ranked", "metrics"),
-    ("registry", "settings"),
+# The only imports between parts of one layer: by each part, of which others.
+NEIGHBOURS = {
+    "answers": {"home", "run"},
+    "asking_simulation": {"label_training"},
+    "experiments": {"events"},
+    "home": {"room_layout"},
+    "inference": {"losses"},
+    "job_queue": {"home", "room_layout", "run"},
+    "jobs": {"events"},
+    "leaning": {"neighbourhood"},
+    "lookahead": {"asking"},
+    "networks": {"intake"},
+    "optimise": {"inference", "losses"},
+    "order_studies": {"order_training", "study_bench"},
+    "ranked": {"metrics"},
+    "registry": {"settings"},
+    "room_quotas": {"home", "room_layout"},
+    "run_archive": {"events", "run_json", "training"},
+    "run_store": {"home", "job_queue", "room_layout", "room_quotas", "run"},
+    "store": {"home", "room_layout", "room_quotas", "run", "run_settings", "run_store"},
+    "study_bench": {"order_training"},
+    "worker": {"jobs", "events", "experiments", "training", "label_training", "order_training"}
+    | {"asking_simulation", "order_studies", "timing_studies"},
 }
+SIDEWAYS = {(source, target) for source, targets in NEIGHBOURS.items() for target in targets}
 
 # app.py names the pages and does nothing else.
 APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
@@ -158,10 +116,9 @@ def level(part: str) -> int:
 
 def is_plugin(path: Path) -> bool:
     """Whether a class of the file carries a registry's decorator."""
-    classes = [
-        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)
-    ]
-    decorators = [call.func for item in classes for call in item.decorator_list if isinstance(call, ast.Call)]
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    used = [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.decorator_list]
+    decorators = [call.func for call in used if isinstance(call, ast.Call)]
     return any(getattr(func, "attr", getattr(func, "id", "")) == "register" for func in decorators)
 
 
@@ -196,18 +153,18 @@ def complaints(root: Path) -> list[str]:
     return found
 
 
-def test_the_house_keeps_its_rules() -> None:
+def test_the_house_keeps_its_rules():
     assert complaints(ROOT) == []
 
 
-def test_every_part_of_the_package_has_its_layer_and_every_layer_is_told_once() -> None:
+def test_every_part_of_the_package_has_its_layer_and_every_layer_is_told_once():
     told = [part for layer in LAYERS for part in layer]
     assert len(told) == len(set(told))
     parts = {part_of(module_name(file, ROOT)) for file in our_files(ROOT)}
     assert {"types", "metrics", "losses"} <= parts <= set(told)
 
 
-def test_edges_between_neighbours_join_one_layer_and_run_in_no_circle() -> None:
+def test_edges_between_neighbours_join_one_layer_and_run_in_no_circle():
     assert all(level(source) == level(target) for source, target in SIDEWAYS)
     remaining = set(SIDEWAYS)
     while remaining:
@@ -216,7 +173,7 @@ def test_edges_between_neighbours_join_one_layer_and_run_in_no_circle() -> None:
         remaining = {edge for edge in remaining if edge[1] not in ends}
 
 
-def test_a_broken_rule_is_seen(tmp_path: Path) -> None:
+def test_a_broken_rule_is_seen(tmp_path):
     """What keeps the reader of imports honest: an import inside a function, relative, from below to above."""
     (tmp_path / "ranking/losses").mkdir(parents=True)
     (tmp_path / "ranking/methods").mkdir()
@@ -229,7 +186,7 @@ def test_a_broken_rule_is_seen(tmp_path: Path) -> None:
     ]
 
 
-def test_every_page_is_named_to_the_navigation() -> None:
+def test_every_page_is_named_to_the_navigation():
     frames = [ROOT / "app.py", ROOT / "pages" / "parts" / "frame.py"]
     trees = [ast.parse(file.read_text("utf-8")) for file in frames if file.is_file()]
     words = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import random
 import threading
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from reference import serve_one_by_one
+from working import Held
 
 from ranking import jobs
 from ranking.job_queue import JobQueue, Ticket, in_order
@@ -23,7 +23,7 @@ def order(tickets: list[Ticket], served: dict[str, int]) -> list[str]:
     return [waiting.ticket.run for waiting in in_order(tickets, served)]
 
 
-def test_the_order_is_that_of_serving_one_by_one() -> None:
+def test_the_order_is_that_of_serving_one_by_one():
     for seed in range(300):
         draw = random.Random(seed)
         rooms = "abcde"[: draw.randint(1, 5)]
@@ -37,31 +37,24 @@ def test_the_order_is_that_of_serving_one_by_one() -> None:
         assert order(mixed, served) == serve_one_by_one(tickets, served), seed
 
 
-def test_first_trainings_of_all_rooms_come_before_second_ones_and_who_was_served_lately_waits() -> None:
+def test_first_trainings_of_all_rooms_come_before_second_ones_and_who_was_served_lately_waits():
     tickets = [Ticket(number, room, f"{room}{number}", False) for number, room in enumerate("aaabbc")]
     assert order(tickets, {}) == ["a0", "b3", "c5", "a1", "b4", "a2"]
     tickets = [Ticket(1, "a", "a1", False), Ticket(2, "b", "b2", False)]
     assert order(tickets, {"a": 2, "b": 1}) == order(tickets, {"a": 2}) == ["b2", "a1"]
 
 
-# ------------------------------------------------------------------------------------------ on disk
-
-
 class Hall:
     """Rooms of a server whose trainings this process holds as workers would."""
 
     def __init__(self, folder: Path) -> None:
-        self.rooms = Rooms(folder)
-        self.locks: dict[str, int] = {}
+        self.rooms, self.held = Rooms(folder), Held()
 
     def store(self, name: str) -> Store:
         return Store(self.rooms.make(f"room-{name}-of-the-hall"))
 
     def ask(self, name: str, kind: Kind = "train", **settings: Any) -> Run:
-        store, locks = self.store(name), list[int]()
-        run = store.create_run(kind, settings, lambda folder: locks.append(jobs.take_lock(folder)))
-        self.locks[run.id] = locks[0]
-        return run
+        return self.held(self.store(name), kind, settings)
 
     def waits(self, name: str, run: Run) -> int:
         return jobs.waits_for(self.store(name), run)
@@ -69,79 +62,60 @@ class Hall:
     def claim(self, name: str, run: Run) -> int:
         return jobs.claim_turn(self.store(name), run)
 
-    def die(self, run: Run) -> None:
-        os.close(self.locks.pop(run.id))
-
 
 @pytest.fixture
 def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
     monkeypatch.setattr(jobs, "MOST_AT_ONCE", 2)
     made = Hall(tmp_path / "server")
     yield made
-    for lock in made.locks.values():
-        os.close(lock)
+    made.held.let_die()
 
 
-def test_rooms_stand_in_one_queue_and_a_dead_place_is_free_at_once(hall: Hall) -> None:
+def test_rooms_stand_in_one_queue_and_a_dead_place_is_free_at_once(hall):
     first, second, third = (hall.ask("a") for _ in range(3))
     assert [hall.claim("a", run) for run in (first, second, third)] == [0, 0, 1]
     fourth = hall.ask("b")
     assert (hall.waits("b", fourth), hall.waits("a", third)) == (1, 2), "the first of b before the third of a"
-    hall.die(second)
+    hall.held.let_die(second)
     assert hall.claim("a", third) == 1, "b goes before"
     assert hall.claim("b", fourth) == 0
     assert hall.waits("b", fourth) == 0, "what works goes on"
-    hall.die(first)
+    hall.store("a").end_run(first.id, "finished")
+    assert first.alive, "its worker may live on"
     assert hall.claim("a", third) == 0
 
 
-def test_imports_of_all_rooms_wait_for_each_other_and_for_no_training(
-    hall: Hall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 1)
-    for _ in range(3):
-        hall.claim("a", hall.ask("a"))
-    first, second = hall.ask("a", "import"), hall.ask("b", "import")
-    assert (hall.claim("a", first), hall.claim("b", second)) == (0, 1)
-    hall.store("a").end_run(first.id, "cancelled")
-    assert hall.claim("b", second) == 0
-
-
-def test_looks_wait_for_each_other_and_for_no_import(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trainings_imports_and_looks_each_wait_for_their_own_kind(hall, monkeypatch):
     """An import may take an hour, and a few rooms all places."""
     monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 2)
-    imports = [hall.ask(name, "import") for name in "abc"]
-    claimed = [hall.claim(name, run) for name, run in zip("abc", imports, strict=True)]
-    assert claimed == [0, 0, 1]
     looks = [hall.ask("c", "import", look="x"), hall.ask("d", "features"), hall.ask("e", "import", look="x")]
-    assert [hall.claim(name, run) for name, run in zip("cde", looks, strict=True)] == [0, 0, 1]
-    assert hall.waits("c", imports[2]) == 1, "no place of an import was taken"
-    hall.store("c").end_run(looks[0].id, "finished")
-    assert hall.claim("e", looks[2]) == 0
+    imports = [hall.ask(name, "import") for name in "cde"]
+    for waiting in ([hall.ask(name) for name in "cde"], imports, looks):
+        assert [hall.claim(name, run) for name, run in zip("cde", waiting, strict=True)] == [0, 0, 1]
+    assert hall.waits("e", imports[2]) == 1, "no place of an import was taken"
+    for ends, waits in (imports[0], imports[2]), (looks[0], looks[2]):
+        hall.store("c").end_run(ends.id, "cancelled")
+        assert hall.claim("e", waits) == 0
 
 
-def test_a_room_works_at_most_at_so_many_though_places_are_free(
-    hall: Hall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_room_works_at_most_at_so_many_though_places_are_free(hall, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_AT_ONCE", 8)
     monkeypatch.setenv(JOBS, "1")
     first, second = hall.ask("a"), hall.ask("a")
     assert [hall.claim("a", run) for run in (first, second)] == [0, 1]
     assert hall.claim("b", hall.ask("b")) == 0
-    hall.die(first)
+    hall.held.let_die(first)
     assert hall.claim("a", second) == 0
 
 
-def test_the_home_of_the_server_stands_in_the_queue_of_its_rooms(hall: Hall, tmp_path: Path) -> None:
+def test_the_home_of_the_server_stands_in_the_queue_of_its_rooms(hall, tmp_path):
     for name in ("a", "b"):
         assert hall.claim(name, hall.ask(name)) == 0
-    server, locks = Store(tmp_path / "server"), list[int]()
-    run = server.create_run("train", {}, lambda folder: locks.append(jobs.take_lock(folder)))
-    assert jobs.claim_turn(server, run) == 1
-    os.close(locks[0])
+    server = Store(tmp_path / "server")
+    assert jobs.claim_turn(server, hall.held(server)) == 1
 
 
-def test_of_many_that_claim_at_once_as_many_work_as_there_are_places(hall: Hall) -> None:
+def test_of_many_that_claim_at_once_as_many_work_as_there_are_places(hall):
     runs = [(name, hall.ask(name)) for name in "abcdefgh"]
     together = threading.Barrier(len(runs))
 
@@ -157,18 +131,9 @@ def test_of_many_that_claim_at_once_as_many_work_as_there_are_places(hall: Hall)
     assert sum(hall.claim(name, run) == 0 for name, run in runs) == 2
 
 
-def test_a_run_that_has_ended_gives_its_place_up_though_its_worker_lives_on(hall: Hall) -> None:
-    first, second, third = (hall.ask("a") for _ in range(3))
-    assert [hall.claim("a", run) for run in (first, second, third)] == [0, 0, 1]
-    hall.store("a").end_run(first.id, "finished")
-    assert first.alive
-    assert hall.claim("a", third) == 0
-
-
-def test_a_run_without_ticket_takes_one_when_it_claims(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    run = store.create_run("train", {})
-    lock = jobs.take_lock(run.folder)
+def test_a_run_without_ticket_takes_one_when_it_claims(tmp_path):
+    store, held = Store(tmp_path), Held()
+    run = held(store)
     tickets = JobQueue(tmp_path)
     with tickets.change() as database:
         database.execute("delete from ticket")
@@ -177,4 +142,4 @@ def test_a_run_without_ticket_takes_one_when_it_claims(tmp_path: Path) -> None:
     with tickets.read() as database:
         [row] = database.execute("select room, run, works from ticket")
         assert tuple(row) == (".", run.id, 1)
-    os.close(lock)
+    held.let_die()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pytest
-
 from ranking import Query, kernels
 from ranking.methods import METHODS
 from ranking.settings import setting
 
 
-def test_a_method_need_not_count_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_need_not_count_iterations(monkeypatch):
     fitted: list[Query] = []
 
     @dataclass

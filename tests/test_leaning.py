@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from refusals import refused
+from refusals import refusal
+from test_neighbourhood import attractive
 
-from ranking.inference import AttractivePairs, PairsOfEitherSign, Potentials, PottsCliques, max_marginals
+from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, max_marginals
 from ranking.leaning import Leaning, leaning
 from ranking.metrics import average_precision
 from ranking.neighbourhood import Neighbourhood
@@ -24,13 +24,7 @@ def model(seed: int):
     return random.normal(size=8), np.array(pairs), -random.uniform(0, 1, len(pairs)), relevance, image_of
 
 
-def attractive(
-    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, relevant: np.ndarray, test: np.ndarray
-) -> Neighbourhood:
-    return Neighbourhood.of(unary, AttractivePairs(len(unary), edges), penalty, relevant, test)
-
-
-def test_ranks_are_those_of_the_model_at_each_strength() -> None:
+def test_ranks_are_those_of_the_model_at_each_strength():
     for seed in range(20):
         unary, edges, penalty, relevance, image_of = model(seed)
         whole = attractive(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
@@ -46,7 +40,7 @@ def test_ranks_are_those_of_the_model_at_each_strength() -> None:
         assert ranked.rise.tolist() == (ranked.places[0] - ranked.places[2]).tolist() == whole.rise.tolist()
 
 
-def test_one_split_is_ranked_as_if_it_were_all() -> None:
+def test_one_split_is_ranked_as_if_it_were_all():
     for seed in range(10):
         unary, edges, penalty, relevance, image_of = model(seed)
         test = image_of == 1
@@ -61,50 +55,35 @@ def test_one_split_is_ranked_as_if_it_were_all() -> None:
 
 
 def made(off: list[int], learnt: list[int], relevance: list[int], image_of: list[int]) -> Leaning:
-    places = np.array([off, learnt])
-    return Leaning(
-        np.array([0.0, 1.0]), np.array(relevance), np.array(image_of), places, np.array([0.25, 0.5])
-    )
+    arrays = [[0.0, 1.0], relevance, image_of, [off, learnt], [0.25, 0.5]]
+    return Leaning(*map(np.array, arrays))
 
 
-def test_the_most_lifted_is_relevant_and_rose_most() -> None:
+def test_the_most_lifted_is_relevant_and_rose_most():
     found = made([5, 4, 3, 2, 1], [1, 3, 2, 4, 5], [0, 1, 1, 0, 1], [0, 0, 1, 1, 1])
     assert found.rise.tolist() == [4, 1, 1, -2, -4]
     assert found.most_lifted() == 1, "the first that rose most; sample 0 is not relevant"
     assert found.precision_at(0.9) == 0.5, "of the nearest strength"
+    assert made([2, 1], [1, 2], [0, 1], [0, 0]).most_lifted() is None, "none relevant rises"
 
 
-def test_no_sample_is_lifted_where_none_relevant_rises() -> None:
-    assert made([2, 1], [1, 2], [0, 1], [0, 0]).most_lifted() is None
-
-
-def test_the_most_misled_image_shows_nothing_relevant_and_rises_whole_and_high() -> None:
+def test_the_most_misled_image_shows_nothing_relevant_and_rises_whole_and_high():
     off, learnt = [8, 7, 6, 5, 10, 9, 4, 3, 2, 11], [6, 5, 9, 2, 4, 3, 8, 10, 7, 1]
     image_of = [0, 0, 1, 1, 2, 2, 3, 3, 4, 5]
     found = made(off, learnt, [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], image_of)
     rows = found.most_misled()
-    assert rows is not None
     assert rows.tolist() == [4, 5], "1 shows a relevant one, 3 and 4 fall, 5 is alone, 0 ends lower"
+    assert made([3, 1, 2], [1, 3, 2], [0, 0, 1], [0, 0, 1]).most_misled() is None, "one of its samples falls"
 
 
-def test_no_image_is_misled_where_one_of_its_samples_falls() -> None:
-    assert made([3, 1, 2], [1, 3, 2], [0, 0, 1], [0, 0, 1]).most_misled() is None
-
-
-def test_strengths_without_what_is_compared_are_refused() -> None:
-    unary, edges, penalty, relevance, image_of = model(0)
-    whole = attractive(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
-    with refused("strengths", [0.5, 1.0]):
-        leaning(whole, False, image_of, [0.5, 1.0])
-
-
-@pytest.mark.parametrize("kind", [PairsOfEitherSign, PottsCliques])
-def test_other_neighbours_than_attractive_pairs_are_refused(kind: type[Potentials]) -> None:
-    """Their model is not the one of pairs that is weakened here, so learned ranks would be wrong."""
-    group, no_test = np.array([[0, 1], [0, 2], [1, 2]]), np.zeros(3, bool)
-    penalty = -np.ones(1 if kind is PottsCliques else 3)
-    whole = Neighbourhood.of(
-        [1.0, -0.5, 0.2], kind(3, group), penalty, np.array([True, False, False]), no_test
-    )
-    with refused("potentials", kind.name):
-        leaning(whole, False, np.arange(3), [0.0, 1.0])
+def test_strengths_without_what_is_compared_and_other_neighbours_than_attractive_pairs_are_refused():
+    """The model of others is not the one of pairs that is weakened here, so learned ranks would be wrong."""
+    group, no_test, relevant = np.array([[0, 1], [0, 2], [1, 2]]), np.zeros(3, bool), np.arange(3) == 0
+    for kind, strengths, expected in (
+        (AttractivePairs, [0.5, 1.0], ("strengths", [0.5, 1.0])),
+        (PairsOfEitherSign, [0.0, 1.0], ("potentials", PairsOfEitherSign.name)),
+        (PottsCliques, STRENGTHS, ("potentials", PottsCliques.name)),
+    ):
+        penalty = -np.ones(1 if kind is PottsCliques else 3)
+        whole = Neighbourhood.of([1.0, -0.5, 0.2], kind(3, group), penalty, relevant, no_test)
+        assert refusal(leaning, whole, False, np.arange(3), strengths) == expected

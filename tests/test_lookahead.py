@@ -35,10 +35,8 @@ def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[i
     answers, skipped = position.answers.copy(), position.skipped.copy()
     for branch in branches:
         label = walk(model, (), Position(answers, skipped))[0]
-        if branch == lookahead.SKIP:
-            skipped[label] = True
-        else:
-            answers[label] = 1 if branch == lookahead.YES else -1
+        skipped[label] = branch == lookahead.SKIP
+        answers[label] = {lookahead.SKIP: 0, lookahead.YES: 1}.get(branch, -1)
     prediction = model.given(answers[None])
     found = prediction.max_marginals
     open_ = [i for i in range(len(answers)) if answers[i] == 0 and not skipped[i]]
@@ -53,7 +51,7 @@ def walk(model: Asker, branches: tuple[int, ...], position: Position) -> tuple[i
 
 
 @pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
-def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency) -> None:
+def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency):
     for seed in range(5):
         model, position = asker(seed, urgency=urgency), nothing()
         position.skipped[3] = True
@@ -69,13 +67,20 @@ def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency) ->
             np.testing.assert_allclose(question.scores, scores)
 
 
-def test_without_skips_the_first_question_is_that_of_the_strategy() -> None:
+def test_without_skips_the_first_question_is_that_of_the_strategy():
     model = asker(1)
     questions = next_questions(model.alone, closest_maxima)
     root = model.ahead(nothing())
     assert (root.label, root.inside, root.outside) == tuple(part[0] for part in questions)
-    # The order of urgency begins with the question, and holds each open label once.
+    other = (root.label + 1) % LABELS  # what a person sees already is asked first unless it is answered
+    assert model.ahead(nothing(), first=other, depth=0).label == other
     position = nothing()
+    position.answers[other] = -1
+    assert model.ahead(position, first=other, depth=0).label != other
+
+
+def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once():
+    model, position = asker(1), nothing()
     position.answers[[1, 4]] = 1, -1
     position.skipped[6] = True
     order = model.in_order_of_urgency(position).tolist()
@@ -83,17 +88,7 @@ def test_without_skips_the_first_question_is_that_of_the_strategy() -> None:
     assert sorted(order) == [0, 2, 3, 5, 7, 8]
 
 
-def test_what_a_person_sees_already_is_asked_first_unless_it_is_answered() -> None:
-    model = asker()
-    usual = model.ahead(nothing(), depth=0).label
-    other = (usual + 1) % LABELS
-    assert model.ahead(nothing(), first=other, depth=0).label == other
-    position = nothing()
-    position.answers[other] = -1
-    assert model.ahead(position, first=other, depth=0).label != other
-
-
-def test_skipped_labels_are_not_asked_again_though_all_others_are_settled() -> None:
+def test_skipped_labels_are_not_asked_again_though_all_others_are_settled():
     model, position = asker(), nothing()
     position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
     position.skipped[K] = True
@@ -105,17 +100,9 @@ def test_skipped_labels_are_not_asked_again_though_all_others_are_settled() -> N
     assert model.ahead(position).after == []
 
 
-def test_more_answers_inside_than_k_raise_k() -> None:
-    model, position = asker(), nothing()
-    position.answers[: K + 2] = 1
-    prediction = model.given(position.answers[None])
-    assert prediction.k.tolist() == [K + 2]
-    assert set(model.order(prediction.scores[0], position)[: K + 2]) == set(range(K + 2))
-
-
-@pytest.mark.parametrize(("answer", "count"), [(1, K), (-1, LABELS - K)], ids=["full", "only k are left"])
-def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it(answer: int, count: int) -> None:
-    for seed in range(5):
+def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it():
+    """The top k is full, or only k labels are left."""
+    for seed, (answer, count) in product(range(5), ((1, K), (-1, LABELS - K))):
         model, position = asker(seed), nothing()
         position.answers[:count] = answer
         settled = np.arange(count, LABELS)
@@ -124,7 +111,7 @@ def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it(answe
         assert model.ahead(position, depth=0).label == expected[0], seed
 
 
-def test_answers_go_before_what_only_follows_from_them() -> None:
+def test_answers_go_before_what_only_follows_from_them():
     model = asker(1)
     for sign in (1, -1):  # yes to the least likely, or the likeliest
         position, labels = nothing(), np.argsort(sign * model.alone.unary[0])
@@ -134,7 +121,7 @@ def test_answers_go_before_what_only_follows_from_them() -> None:
         assert position.answers[order[-1]] == -1
 
 
-def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_more_labels_than_k() -> None:
+def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_more_labels_than_k():
     for seed, relevant in product(range(5), (3, K + 2)):
         model, position = asker(seed), nothing()
         truth = np.random.default_rng(seed).permutation(LABELS) < relevant
@@ -150,10 +137,9 @@ def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_mor
             assert precision == truth[shown[:relevant]].mean(), (seed, label)
 
 
-def test_a_large_core_is_looked_ahead_less_deep() -> None:
+def test_a_large_core_is_looked_ahead_less_deep():
     def depth(question: lookahead.Question) -> int:
         return 1 + max(map(depth, question.after), default=-1)
 
     assert depth(asker(core=2).ahead(nothing())) == lookahead.DEEPEST
     assert depth(asker(core=12, labels=100).ahead(nothing(100))) == 1
-    assert asker(core=5, labels=60)._depth() == lookahead.DEEPEST

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
+import reference
 from refusals import refused
 
 from ranking.inference import AttractivePairs
@@ -37,17 +38,13 @@ def attractive(
 def best_with(model: Model, i: int, label: int) -> tuple[float, float]:
     """The unary and the pairwise sum of the best of all labellings with that label of sample i."""
     unary, edges, penalty, _, _ = model
-    tried = []
-    for labels in itertools.product((0, 1), repeat=len(unary)):
-        if labels[i] == label:
-            scores = sum(score for score, relevant in zip(unary, labels, strict=True) if relevant)
-            costs = sum(cost for cost, (a, b) in zip(penalty, edges, strict=True) if labels[a] != labels[b])
-            tried.append((scores + costs, float(scores), float(costs)))
-    _, scores, costs = max(tried)
-    return scores, costs
+    everything = (labels for labels in itertools.product((0, 1), repeat=len(unary)) if labels[i] == label)
+    best = max(everything, key=lambda labels: reference.value_of_labelling(labels, unary, edges, penalty))
+    scores = float(unary @ best)
+    return scores, reference.value_of_labelling(best, unary, edges, penalty) - scores
 
 
-def test_the_parts_of_a_score_are_those_of_the_two_best_labellings() -> None:
+def test_the_parts_of_a_score_are_those_of_the_two_best_labellings():
     for seed in range(25):
         model = random_model(seed)
         solved = attractive(*model)
@@ -59,7 +56,7 @@ def test_the_parts_of_a_score_are_those_of_the_two_best_labellings() -> None:
             assert parts == pytest.approx(expected, abs=1e-12), (seed, i)
 
 
-def test_ranks_are_those_of_the_two_rankings_of_its_split() -> None:
+def test_ranks_are_those_of_the_two_rankings_of_its_split():
     for seed in range(25):
         model = random_model(seed)
         solved, relevant, test = attractive(*model), model[3], model[4]
@@ -77,7 +74,7 @@ def wrong_pairs(i: int, scores: np.ndarray, relevant: np.ndarray, test: np.ndarr
     return sum(scores[j] >= scores[i] if relevant[i] else scores[i] >= scores[j] for j in others)
 
 
-def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample() -> None:
+def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample():
     for seed in range(25):
         unary, edges, penalty, relevant, test = random_model(seed)
         unary = np.round(2 * unary) / 2  # ties too
@@ -89,18 +86,7 @@ def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample() -> No
             assert helped == solved.helped[solved.members(number)].sum(), seed
 
 
-def test_without_edges_neighbours_do_nothing() -> None:
-    unary, _, _, relevant, test = random_model(3)
-    found = attractive(unary, np.empty((0, 2), int), [], relevant, test)
-    assert found.score.tolist() == found.unary_part.tolist() == unary.tolist()
-    assert not found.pairwise_part.any()
-    assert not found.rise.any()
-    assert len(found.cut) == 0
-    for i in range(len(unary)):
-        assert np.flatnonzero(found.turning(i)).tolist() == [i]
-
-
-def test_which_labels_flip_with_a_sample_and_which_edges_are_cut() -> None:
+def test_which_labels_flip_with_a_sample_and_which_edges_are_cut():
     for seed in range(10):
         model = random_model(seed)
         solved, edges = attractive(*model), model[1]
@@ -114,31 +100,29 @@ def test_which_labels_flip_with_a_sample_and_which_edges_are_cut() -> None:
         assert solved.cut.tolist() == [bool(labels[a] != labels[b]) for a, b in edges], seed
 
 
-def test_members_and_edges_of_a_component_are_its_own() -> None:
-    edges = np.array([[0, 4], [4, 2], [1, 3]])
-    found = attractive(np.zeros(6), edges, [-1.0, -1.0, -2.0], np.zeros(6, bool), np.zeros(6, bool))
+def plain(n: int, edges: list[list[int]], penalty: list[float]) -> Neighbourhood:
+    return attractive(np.zeros(n), np.array(edges), penalty, np.zeros(n, bool), np.zeros(n, bool))
+
+
+def test_members_and_edges_of_a_component_are_its_own():
+    found = plain(6, [[0, 4], [4, 2], [1, 3]], [-1.0, -1.0, -2.0])
     assert [found.members(number).tolist() for number in range(3)] == [[0, 2, 4], [1, 3], [5]]
     assert [sorted(found.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]
 
 
-def test_around_a_sample_the_nearest_come_first_and_of_those_the_strongest_ties() -> None:
-    # A path 0 - 1 - 2 - 3, and 4 to 6 beside 1 with ties of growing strength.
-    edges = np.array([[0, 1], [1, 2], [2, 3], [1, 4], [1, 5], [1, 6]])
-    penalty = [-1.0, -0.5, -9.0, -1.0, -2.0, -3.0]
-    found = attractive(np.zeros(7), edges, penalty, np.zeros(7, bool), np.zeros(7, bool))
-    assert found.around(0, 1).tolist() == [0]
-    assert found.around(0, 2).tolist() == [0, 1]
-    assert found.around(0, 4).tolist() == [0, 1, 5, 6]
-    assert found.around(0, 6).tolist() == [0, 1, 2, 4, 5, 6]
-    assert found.around(0, 99).tolist() == list(range(7))
+def test_around_a_sample_the_nearest_come_first_and_of_those_the_strongest_ties():
+    """A path 0 - 1 - 2 - 3, and 4 to 6 beside 1 with ties of growing strength."""
+    edges = [[0, 1], [1, 2], [2, 3], [1, 4], [1, 5], [1, 6]]
+    found = plain(7, edges, [-1.0, -0.5, -9.0, -1.0, -2.0, -3.0])
+    for most, expected in ((1, [0]), (4, [0, 1, 5, 6]), (6, [0, 1, 2, 4, 5, 6]), (99, list(range(7)))):
+        assert found.around(0, most).tolist() == expected
     assert found.around(3, 2).tolist() == [2, 3]
 
 
-def test_what_is_no_such_model_is_refused() -> None:
+def test_what_is_no_such_model_is_refused():
     one_split, halves = np.zeros(2, bool), np.array([False, True])
     with refused("edges"):
         attractive([1.0, 2.0], [[0, 1]], [-1.0], one_split, halves)
-    with refused("unary, relevant and test", "2, 3 and 2"):
-        attractive([1.0, 2.0], [[0, 1]], [-1.0], np.zeros(3, bool), one_split)
-    with refused("unary, relevant and test", "2, 2 and 2"):
-        Neighbourhood.of([1.0, 2.0], AttractivePairs(3, [[0, 1]]), [-1.0], one_split, one_split)
+    for n, relevant, lengths in ((2, np.zeros(3, bool), "2, 3 and 2"), (3, one_split, "2, 2 and 2")):
+        with refused("unary, relevant and test", lengths):
+            Neighbourhood.of([1.0, 2.0], AttractivePairs(n, [[0, 1]]), [-1.0], relevant, one_split)

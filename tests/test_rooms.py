@@ -6,6 +6,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 import pytest
 from labelled_pictures import patches
 from refusals import refused
+from working import Held, here, trouble
 
-from ranking import jobs, worker
+from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerStore
 from ranking.datasets import make_source, source_class, source_names
 from ranking.errors import InputError
@@ -22,7 +24,7 @@ from ranking.events import Report
 from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
 from ranking.features import load_features, make_feature, matrix_files
 from ranking.features.extract import to_compute
-from ranking.home import Home, HomeError
+from ranking.home import Home
 from ranking.job_queue import JobQueue
 from ranking.room_layout import CLASS_ROOM, FOLDERS, MARK, check_source, checked_room, is_room, server_of
 from ranking.room_quotas import (
@@ -41,32 +43,14 @@ from ranking.room_quotas import (
     most_states,
 )
 from ranking.rooms import Rooms, new_name
-from ranking.run import Run
 from ranking.run_archive import import_run_apart
 from ranking.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
 from ranking.settings import settings_of
 from ranking.store import Store
 from ranking.worker import PATHS, import_images, look_at_features
 
-HOSTILE = (
-    "",
-    "short",
-    "..",
-    "../../../etc",
-    "a/../../b-long-enough",
-    ".bundled",
-    "-begins-so",
-    "ends-so-",
-    "Capital-letters",
-    "with space in it",
-    "letters-é-beyond",
-    "new\nline-in-it",
-    "ends-in-newline\n",
-    "nul\0inside-of-it",
-    "x" * 65,
-    "C:\\windows\\room",
-    "`touch /tmp/room`",
-)
+HOSTILE = ["", "short", "../../../etc", "a/../../b-long-enough", ".bundled", "ends-so-", "Capital-letters"]
+HOSTILE += ["letters-é-beyond", "ends-in-newline\n", "nul\0inside-of-it", "x" * 65, "`touch /tmp/room`"]
 TEACHER = "of-the-teacher"
 
 
@@ -94,13 +78,6 @@ def answer(run_id: str, key: str = "k" * 8) -> AnswerEvent:
     )
 
 
-def worked(store: Store, kind: Any, settings: dict[str, Any]) -> Run:
-    """A run that a worker has ended, in this process."""
-    run = store.create_run(kind, settings)
-    assert worker.main([str(store.home), run.id]) == 0
-    return store.run(run.id)
-
-
 def test_a_name_that_could_be_more_than_a_name_is_refused_and_none_such_is_drawn(rooms):
     before = sorted(rooms.home.rglob("*"))
     for name in HOSTILE:
@@ -114,17 +91,14 @@ def test_a_name_that_could_be_more_than_a_name_is_refused_and_none_such_is_drawn
 
 
 def test_two_first_visits_at_once_make_one_room(rooms):
-    start, homes = threading.Barrier(8), list[Path]()
+    together = threading.Barrier(8)
 
-    def enter() -> None:
-        start.wait()
-        homes.append(Store(rooms.make("both-at-once")).home)
+    def enter(_: int) -> Path:
+        together.wait()
+        return Store(rooms.make("both-at-once")).home
 
-    threads = [threading.Thread(target=enter) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        homes = list(pool.map(enter, range(8)))
     assert homes == [rooms.find("both-at-once")] * 8
     assert [row.name for row in rooms.all()] == ["both-at-once"]
 
@@ -140,7 +114,7 @@ def test_a_home_that_lies_where_a_room_would_is_none(tmp_path):
 
 
 def test_nothing_of_one_room_is_found_in_another_nor_where_rooms_lie(rooms, room, pictures):
-    mine, theirs = room, Store(rooms.make("room-of-bert"))
+    mine, theirs, server = room, Store(rooms.make("room-of-bert")), Store(rooms.home)
     key = mine.adopt(pictures, "Patches")
     run = mine.create_run("train", {"set": key})
     draft = mine.create_run("import", {"source": "Patches", "source_settings": {}})
@@ -148,9 +122,10 @@ def test_nothing_of_one_room_is_found_in_another_nor_where_rooms_lie(rooms, room
     mine.keep_edges(key, np.array([[0, 1]]))
     AnswerStore(mine.home).append([answer(run.id, key)])
 
-    assert theirs.image_sets() == theirs.runs() == theirs.equal_runs("train", {"set": key}) == []
-    assert AnswerStore(theirs.home).events(key) == []
-    assert list(theirs.edges.iterdir()) == []
+    for other in (theirs, server):
+        assert other.image_sets() == other.runs() == other.equal_runs("train", {"set": key}) == []
+        assert AnswerStore(other.home).events(key) == list(other.edges.iterdir()) == []
+        other.sweep()
     acts: list[Callable[[], Any]] = [lambda: theirs.image_set(key), lambda: theirs.thumbnails(key)]
     acts += [lambda act=act: act(run.id) for act in (theirs.run, theirs.delete_run, theirs.restore_run)]
     acts += [lambda: theirs.name_run(run.id, "stolen"), lambda: theirs.star_run(run.id)]
@@ -164,6 +139,7 @@ def test_nothing_of_one_room_is_found_in_another_nor_where_rooms_lie(rooms, room
         assert str(rooms.home) not in str(caught.value)
     assert mine.run(run.id) == run
     assert [each.id for each in mine.runs()] == [draft.id, run.id]
+    assert mine.image_set(key).key == key
 
 
 def test_a_visitor_is_not_told_where_the_server_keeps_its_rooms(rooms, room):
@@ -171,21 +147,10 @@ def test_a_visitor_is_not_told_where_the_server_keeps_its_rooms(rooms, room):
         (Home(room.home), "this room"),
         (JobQueue(room.home), "the queue of this server"),
     ):
-        with pytest.raises(HomeError) as caught, database.read() as read:
+        with trouble(subject=called) as caught, database.read() as read:
             read.execute("select * from nowhere")
-        assert caught.value.subject == called
         assert str(rooms.home) not in str(caught.value)
     assert str(rooms.home) in Home(rooms.home).called
-
-
-def test_a_server_s_own_home_and_its_rooms_do_not_see_each_other(rooms, room, pictures):
-    server = Store(rooms.home)
-    key = server.adopt(pictures, "Patches")
-    run = room.create_run("train", {"set": key})
-    assert room.image_sets() == []
-    assert server.runs() == []
-    server.sweep()
-    assert room.run(run.id) == run
 
 
 # ----------------------------------------------------------------------------------- what is lent
@@ -217,12 +182,6 @@ def test_what_the_class_room_holds_is_listed_in_every_room_and_marked(rooms, cla
         assert room.equal_runs("train", finished.settings) == room.runs("train", key) == room.runs()
         assert room.runs(deleted=True) == room.own_runs() == room.runs("label") == []
     assert [row.lent for row in class_room.image_sets()] == [False]
-
-
-def test_a_room_s_own_set_goes_before_the_same_one_that_is_lent(class_room, room, pictures):
-    key = room.adopt(pictures, "Own")
-    assert [(row.source, row.lent) for row in room.image_sets()] == [("Own", False)]
-    assert room.home_of_set(key) == room.home
 
 
 def test_a_room_that_is_open_already_is_lent_what_comes_later(rooms, room, pictures, monkeypatch):
@@ -259,9 +218,8 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     assert class_room.runs() == rows
     assert content(class_room.home) == before
     for lender in room._lenders:
-        with pytest.raises(HomeError) as caught:
+        with trouble(subject="the class workspace"):
             lender.create_run("train", {})
-        assert caught.value.subject == "the class workspace"
         with lender._home.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
             database.execute("delete from run")
         assert denied.value.sqlite_errorname == "SQLITE_READONLY"
@@ -272,11 +230,11 @@ def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_ro
     columns = class_room.home / "sets" / key / "columns.npz"
     intact = columns.read_bytes()
     settings = {"set": key, "features": [["Colour", {}]], "query": "day", "method": "AP-SVM"}
-    run = worked(room, "train", settings)
+    run = here(room, settings)
     assert (run.state, run.reason) == ("finished", "")
     assert run.folder.is_relative_to(room.home)
     columns.write_bytes(b"damaged")
-    run = worked(room, "train", settings)
+    run = here(room, settings)
     assert (run.state, "the class workspace" in run.reason) == ("failed", True)
     assert TEACHER not in run.reason
     columns.write_bytes(intact)
@@ -285,9 +243,8 @@ def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_ro
         room.image_set(key)
     assert TEACHER not in str(gone.value)
     (class_room.home / "ranking.sqlite").write_bytes(b"no database" * 1000)
-    with pytest.raises(HomeError) as caught:
+    with trouble(subject="the class workspace") as caught:
         room.runs()
-    assert caught.value.subject == "the class workspace"
     assert TEACHER not in str(caught.value)
 
 
@@ -408,13 +365,10 @@ def test_a_full_room_says_of_what_and_takes_no_more(rooms, room, pictures, monke
     acts += [lambda: room.admit_run(room.run(draft.id), lambda folder: None)]
     acts += [lambda: import_run_apart(room, b"whatever it is")]  # in this process: pages offer to make space
     for act in acts:
-        with pytest.raises(FullError) as caught:
+        with trouble(FullError, "this room", " MB of 1 MB"):
             act()
-        assert caught.value.subject == "this room"
-        assert re.search(r"1\.\d+ MB of 1 MB$", caught.value.why)
-    with pytest.raises(FullError) as caught:
+    with trouble(FullError, why="and 3 MB more would be too much"):
         check_disk(Store(rooms.make("room-of-carl")).home, 3_000_000)
-    assert caught.value.why.endswith("and 3 MB more would be too much")
     assert [run.id for run in room.runs()] == [draft.id]
     Store(rooms.make("room-of-bert")).create_run("train", {})
     Store(rooms.home).create_run("train", {})
@@ -430,11 +384,11 @@ def test_features_are_computed_only_where_their_room_has_space_for_them(room, pi
         svm = (("SVM", {}),)
         settings = ExperimentSettings(key, features, svm, (query,), folds=2, grids={"C": (1.0,)})
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + size // 2))
-    run = worked(room, kind, settings.to_json())
+    run = here(room, settings.to_json(), kind)
     assert (run.state, run.reason.startswith("this room ")) == ("failed", True)
     assert list(room.features.iterdir()) == []
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + 10_000_000))
-    assert worked(room, kind, settings.to_json()).state in ("finished", "cancelled")
+    assert here(room, settings.to_json(), kind).state in ("finished", "cancelled")
     assert len(list(room.features.glob("*.npy"))) == 1
     files = {file.stat().st_size for file in room.features.iterdir()}
     assert max(files) - size in range(64, 257), "a header besides the numbers"
@@ -453,49 +407,27 @@ def test_what_features_will_be_computed(room, pictures, monkeypatch):
     assert to_compute(images, parts, room.features) == ("", 0)
 
 
-@pytest.fixture
-def live():
-    """Makes runs whose locks are held; `close` ends the last one."""
-    locks = list[int]()
-
-    def make(store: Store, kind: Any) -> Run:
-        return store.create_run(kind, {}, lambda folder: locks.append(jobs.take_lock(folder)))
-
-    make.close = lambda: os.close(locks.pop())  # type: ignore[attr-defined]
-    yield make
-    for lock in locks:
-        os.close(lock)
-
-
-def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, live, monkeypatch):
+def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, monkeypatch):
     monkeypatch.setenv(JOBS, "1")
-
-    def refuses(kind: str, count: int) -> None:
-        with pytest.raises(QuotaError) as caught:
-            live(room, kind)
-        assert caught.value.why.startswith(f"has {count} ")
-
-    live(room, "import")
-    refuses("import", 1)
-    for _ in range(LIVE_FOR_EACH):
-        live(room, "train")
-    refuses("train", LIVE_FOR_EACH)
-    live.close()
-    live(room, "train")
-    home = Store(rooms.home)
+    held, home = Held(), Store(rooms.home)
+    for kind, most in (("import", 1), ("train", LIVE_FOR_EACH)):
+        runs = [held(room, kind) for _ in range(most)]
+        with trouble(QuotaError, why=f"has {most} "):
+            held(room, kind)
+    held.let_die(runs[0])
+    held(room)
     for _ in range(LIVE_FOR_EACH + 1):
-        live(home, "train")
+        held(home)
+    held.let_die()
 
 
 def test_a_quota_that_is_no_number_is_refused(room, monkeypatch):
-    for text in ("0", "-1", "2 GB", "1e9", "x"):
+    for text in ("0", "-1", "2 GB"):
         for variable, act in ((DISK, lambda: room.create_run("train", {})), (STATES, lambda: cells_of(room))):
             with monkeypatch.context() as patch:
                 patch.setenv(variable, text)
-                with pytest.raises(HomeError) as caught:
+                with trouble(subject=variable, why=f"{text!r}"):
                     act()
-            assert caught.value.subject == variable
-            assert f"{text!r}" in caught.value.why
 
 
 def test_what_experiments_can_resume_from_takes_a_fourth_of_a_room_at_most(rooms, room, monkeypatch):
@@ -527,20 +459,18 @@ def test_a_full_room_counts_what_its_sets_take_until_they_are_removed(room, pict
 
 def test_a_server_has_so_many_rooms_and_says_so(rooms, monkeypatch):
     monkeypatch.setenv(COUNT, "2")
-    rooms.make("room-of-anna")
-    rooms.make("room-of-bert")
-    with pytest.raises(NoRoomError) as caught:
+    for name in ("room-of-anna", "room-of-bert"):
+        rooms.make(name)
+    with trouble(NoRoomError, "this server", "has 2 rooms") as caught:
         rooms.make("room-of-carl")
-    assert caught.value.subject == "this server"
-    assert caught.value.why.startswith("has 2 rooms")
     assert COUNT in caught.value.remedy
     assert rooms.find("room-of-carl") is None
     rooms.make("room-of-anna")
     assert rooms.bundled.is_dir()
     monkeypatch.setenv(CLASS_ROOM, TEACHER)
     assert Rooms(rooms.home).find(TEACHER) is not None, "the host's own always has its place"
-    rooms.remove("room-of-anna")
-    rooms.remove("room-of-bert")
+    for name in ("room-of-anna", "room-of-bert"):
+        rooms.remove(name)
     rooms.make("room-of-carl")
 
 
@@ -587,11 +517,13 @@ def test_a_set_that_is_lent_stays_while_other_rooms_have_runs_on_it(class_room, 
     assert room.image_sets() == []
 
 
-def test_a_set_that_is_lent_may_go_where_rooms_that_use_it_have_it_themselves(class_room, room, pictures):
+def test_a_room_s_own_set_goes_before_the_same_one_that_is_lent_which_may_go(class_room, room, pictures):
     key = room.adopt(pictures, "Own")
     room.create_run("train", {"set": key})
-    without_runs(class_room).delete_set(key)
-    assert [(row.key, row.lent) for row in room.image_sets()] == [(key, False)]
+    assert room.home_of_set(key) == room.home
+    for change in (lambda: None, lambda: without_runs(class_room).delete_set(key)):
+        change()
+        assert [(row.source, row.lent) for row in room.image_sets()] == [("Own", False)]
 
 
 # -------------------------------------------------------------------------------- list and remove
@@ -605,11 +537,8 @@ def test_rooms_are_listed_and_removed(rooms, pictures):
     anna.adopt(pictures, "Patches")
     anna.create_run("train", {})
     listed = rooms.all()
-    assert [(row.name, row.sets, row.runs) for row in listed] == [
-        ("room-of-anna", 1, 1),
-        ("room-of-bert", 0, 0),
-        ("room-of-carl", 0, 0),
-    ]
+    assert [row.name for row in listed] == ["room-of-anna", "room-of-bert", "room-of-carl"]
+    assert [(row.sets, row.runs) for row in listed] == [(1, 1), (0, 0), (0, 0)]
     assert listed[0].bytes > listed[1].bytes
     rooms.visit("room-of-carl")
     assert [row.name for row in rooms.unused_for(1)] == ["room-of-anna", "room-of-bert"]
@@ -621,9 +550,10 @@ def test_rooms_are_listed_and_removed(rooms, pictures):
         rooms.remove("room-of-anna")
 
 
-def test_a_room_with_running_work_is_not_removed(rooms, room, live):
-    live(room, "train")
+def test_a_room_with_running_work_is_not_removed(rooms, room):
+    held = Held()
+    held(room)
     with refused("room room-of-anna", 1):
         rooms.remove("room-of-anna")
-    live.close()
+    held.let_die()
     rooms.remove("room-of-anna")

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
 from test_run_archive import npy, packed, unpacked
+from trainings import finished
 from working import not_imported
 
-from ranking import method_class, run_archive, worker
+from ranking import method_class, run_archive
 from ranking.datasets import ready_made_folder
 from ranking.edge_files import edges_file, edges_name
-from ranking.events import Report
 from ranking.features import load_features
 from ranking.image_graph import image_graph
 from ranking.run import Run
@@ -33,40 +31,31 @@ def drawn(samples: int, seed: int = 0) -> np.ndarray:
     return np.unique([sorted(random.choice(samples, 2, replace=False).tolist()) for _ in range(300)], axis=0)
 
 
-def trained(store: Store, key: str, graph: str, warm_start: str | None = None) -> Run:
-    few = {"max_iterations": 20, "solver": "cutting plane"}
-    features = (("Colour", {}),)
-    settings = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, warm_start, graph).to_json()
-    run = store.create_run("train", json.loads(json.dumps(settings)))
-    report = Report(run.events_file)
-    store.end_run(run.id, "finished", result=worker.train(store, run, report))
-    report.flush()
-    return store.run(run.id)
-
-
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled(tmp_path_factory):
     """A home with the scenes that come with the program, pairs, and a training on them."""
     store, folder = Store(tmp_path_factory.mktemp("origin")), ready_made_folder()
-    assert folder is not None
     key = store.adopt(folder, "ready-made")
-    trained(store, key, store.keep_edges(key, drawn(len(store.image_set(key)))))
+    few, features = {"max_iterations": 20, "solver": "cutting plane"}, (("Colour", {}),)
+    graph = store.keep_edges(key, drawn(len(store.image_set(key))))
+    settings = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, graph=graph)
+    finished(store, settings.to_json())
     return store.home
 
 
 @pytest.fixture
-def origin(filled: Path, tmp_path: Path) -> Store:
+def origin(filled, tmp_path):
     return Store(shutil.copytree(filled, tmp_path / "origin"))
 
 
 @pytest.fixture
-def run(origin: Store) -> Run:
+def run(origin):
     [only] = origin.runs("train")
     return only
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Store:
+def elsewhere(tmp_path):
     return Store(tmp_path / "elsewhere")
 
 
@@ -74,7 +63,7 @@ def forget(store: Store, run: Run) -> None:
     edges_file(store.edges, run.settings["set"], run.settings["graph"]).unlink()
 
 
-def test_scores_lean_on_the_pairs_that_the_settings_name(origin: Store, run: Run) -> None:
+def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
     images, settings = origin.image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
     features = load_features(images, settings.features, origin.features)
     edges = drawn(len(images))
@@ -87,64 +76,52 @@ def test_scores_lean_on_the_pairs_that_the_settings_name(origin: Store, run: Run
     assert np.abs(scores - method.score(Query(features))).max() > 0
 
 
-def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin: Store, run: Run) -> None:
+def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin, run):
     forget(origin, run)
     with pytest.raises(ValueError, match="CSV"):
-        trained(origin, run.settings["set"], run.settings["graph"])
+        finished(origin, run.settings)
 
 
-def test_a_training_begins_with_the_weights_of_one_on_the_same_pairs_only(origin: Store, run: Run) -> None:
-    key, graph = run.settings["set"], run.settings["graph"]
-    assert trained(origin, key, graph, run.id).has_scores
-    others = origin.keep_edges(key, drawn(len(origin.image_set(key)), seed=1))
-    with refused("warm_start") as caught:
-        trained(origin, key, others, run.id)
-    assert run.id in str(caught.value.came)
-    assert graph in str(caught.value.came)
-    assert others in caught.value.expected
-
-
-def test_pairs_go_along_and_are_kept_where_they_come(origin: Store, run: Run, elsewhere: Store) -> None:
+def test_pairs_go_along_and_are_kept_where_they_come(origin, run, elsewhere):
     data = export_run(origin, run.id)
     assert json.loads(unpacked(data)[RUN])["left_out"] == {}
     back = import_run(elsewhere, data)
     assert back.settings == run.settings
-    assert (back.imported or {})["checked"] == {"metrics": False, "scores": False}
+    assert back.imported["checked"] == {"metrics": False, "scores": False}
     key, graph = run.settings["set"], run.settings["graph"]
     np.testing.assert_array_equal(elsewhere.edges_of(key, graph), origin.edges_of(key, graph))
     assert unpacked(export_run(elsewhere, back.id))[EDGES] == unpacked(data)[EDGES]
     forget(origin, run)
     here = import_run(origin, data)
-    assert (here.imported or {})["checked"] == {"metrics": True, "scores": True}, "with these pairs"
+    assert here.imported["checked"] == {"metrics": True, "scores": True}, "with these pairs"
     assert origin.edges_of(key, graph) is not None
 
 
-def test_an_export_without_its_pairs_says_so_and_comes_back_unchecked(origin: Store, run: Run) -> None:
+def test_an_export_without_its_pairs_says_so_and_comes_back_unchecked(origin, run):
     whole = export_run(origin, run.id)
     forget(origin, run)
     data = export_run(origin, run.id)
     files = unpacked(data)
     assert set(unpacked(whole)) - set(files) == {EDGES}
-    [(name, why)] = json.loads(files[RUN])["left_out"].items()
-    assert (name, bool(why)) == (EDGES, True)
+    assert list(json.loads(files[RUN])["left_out"]) == [EDGES]
     back = import_run(origin, data)
-    assert (back.imported or {})["checked"] == {"metrics": True, "scores": False}
+    assert back.imported["checked"] == {"metrics": True, "scores": False}
     import_run(origin, whole)
-    assert (import_run(origin, data).imported or {})["checked"]["scores"], "the pairs are here by now"
+    assert import_run(origin, data).imported["checked"]["scores"], "the pairs are here by now"
 
 
-def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run, elsewhere: Store) -> None:
+def naming(files: dict[str, bytes], graph: str, file: bytes) -> bytes:
+    """The archive of `files` whose settings name that graph, and whose pairs are that file."""
+    record = json.loads(files[RUN])
+    record["settings"]["graph"] = graph
+    return packed({**files, RUN: json.dumps(record).encode(), EDGES: file})
+
+
+def test_other_pairs_than_the_settings_name_are_refused(origin, run, elsewhere):
     files = unpacked(export_run(origin, run.id))
     samples = len(np.load(run.scores_file))
     edges = drawn(samples)
-
-    def naming(graph: str, file: bytes) -> bytes:
-        record = json.loads(files[RUN])
-        record["settings"]["graph"] = graph
-        return packed({**files, RUN: json.dumps(record).encode(), EDGES: file})
-
-    graph, last = edges_name(edges), np.array([[0, samples]])
-    turned = np.ascontiguousarray(edges[:, ::-1])
+    graph, last, turned = edges_name(edges), np.array([[0, samples]]), np.ascontiguousarray(edges[:, ::-1])
     for name, file, names in (
         (graph, npy(edges[1:]), [EDGES]),
         (edges_name(turned), npy(turned), [EDGES, "row 0"]),
@@ -154,25 +131,15 @@ def test_other_pairs_than_the_settings_name_are_refused(origin: Store, run: Run,
         ("same image", npy(edges), [EDGES]),
         ("csv-../../x", npy(edges), ["graph"]),
     ):
-        not_imported(elsewhere, naming(name, file), *names)
+        not_imported(elsewhere, naming(files, name, file), *names)
     assert not list(elsewhere.edges.rglob("*.npy"))
-    assert import_run(elsewhere, naming(graph, npy(edges.astype(np.int32)))).has_scores
+    kept, others = sorted(origin.edges.glob("*/*")), drawn(samples, seed=1)
+    not_imported(origin, naming(files, edges_name(others), npy(others)), "scores.npy")
+    assert sorted(origin.edges.glob("*/*")) == kept, "Train would offer what nobody here has brought"
+    assert import_run(elsewhere, naming(files, graph, npy(edges.astype(np.int32)))).has_scores
 
 
-def test_pairs_of_a_training_that_is_refused_are_not_kept(origin: Store, run: Run) -> None:
-    """Else the page Train would offer what nobody here has brought."""
-    files, kept = unpacked(export_run(origin, run.id)), sorted(origin.edges.glob("*/*"))
-    others = drawn(len(origin.image_set(run.settings["set"])), seed=1)
-    record = json.loads(files[RUN])
-    record["settings"]["graph"] = edges_name(others)
-    archive = {**files, RUN: json.dumps(record).encode(), EDGES: npy(others)}
-    not_imported(origin, packed(archive), "scores.npy")
-    assert sorted(origin.edges.glob("*/*")) == kept
-
-
-def test_nobody_waits_while_scores_are_checked(
-    origin: Store, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_waits_while_scores_are_checked(origin, run, monkeypatch):
     """Max-marginals of large groups take a while: others may write meanwhile."""
     data, check = export_run(origin, run.id), run_archive._check_scores
 
@@ -183,4 +150,4 @@ def test_nobody_waits_while_scores_are_checked(
         check(*given)
 
     monkeypatch.setattr(run_archive, "_check_scores", meanwhile)
-    assert (import_run(origin, data).imported or {})["checked"]["scores"]
+    assert import_run(origin, data).imported["checked"]["scores"]

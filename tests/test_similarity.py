@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import io
 import itertools
-from pathlib import Path
 
 import numpy as np
-import pytest
 from refusals import refusal, refused
 
 from ranking import similarity
-from ranking.similarity import (
-    affinity,
-    edges_from_csv,
-    nearest,
-    same_group,
-    same_image,
-    similarity_graph,
-)
+from ranking.similarity import affinity, edges_from_csv, nearest, same_group, same_image
 from ranking.spreadsheets import guarded
 
 
-def test_samples_of_one_group_are_all_connected() -> None:
+def test_samples_of_one_group_are_all_connected():
     for seed in range(20):
         generator = np.random.default_rng(seed)
         groups = generator.integers(0, generator.integers(1, 9), generator.integers(0, 30))
-        expected = [
-            (i, j) for i, j in itertools.combinations(range(len(groups)), 2) if groups[i] == groups[j]
-        ]
+        pairs = itertools.combinations(range(len(groups)), 2)
+        expected = [(i, j) for i, j in pairs if groups[i] == groups[j]]
         for edges in (same_group(groups), same_image(groups), same_group([f"group {g}" for g in groups])):
             assert edges.shape == (len(expected), 2)
             assert list(map(tuple, edges.tolist())) == expected
@@ -43,7 +33,7 @@ def nearest_of(features: np.ndarray, k: int) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def test_the_nearest_are_those_of_least_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_are_those_of_least_distance(monkeypatch):
     for block, precision in itertools.product((7, 64, 1 << 21), (np.float32, np.float64, np.int64)):
         monkeypatch.setattr(similarity, "BLOCK", block)
         for seed in range(10):
@@ -53,11 +43,9 @@ def test_the_nearest_are_those_of_least_distance(monkeypatch: pytest.MonkeyPatch
             k = int(generator.integers(1, n))
             edges = list(map(tuple, nearest(features, k).tolist()))
             assert edges == nearest_of(features, k), (block, precision, seed)
-    features = np.random.default_rng(0).standard_normal((30, 5))
-    assert list(map(tuple, nearest(features, 4).tolist())) == nearest_of(features, 4)
 
 
-def test_what_has_no_edges_or_affinities_is_refused() -> None:
+def test_what_has_no_edges_or_affinities_is_refused():
     for groups, came in (([1.0, np.nan], "NaN for sample 1"), ([[1, 2]], "shape (1, 2)")):
         assert refusal(same_group, groups) == ("groups", came)
     for k in (0, 3, 1.0, True):
@@ -80,13 +68,11 @@ def test_what_has_no_edges_or_affinities_is_refused() -> None:
 IDS = ["cat#1", "cat#2", "dog, old#1", "7"]
 
 
-def test_a_csv_names_pairs_by_ids(tmp_path: Path) -> None:
+def test_a_csv_names_pairs_by_ids(tmp_path):
     text = 'note,j,i\nx,cat#2,7\ny,"dog, old#1",cat#1\n'
-    expected = [[0, 2], [1, 3]]
-    assert edges_from_csv(text, IDS).tolist() == expected
     (tmp_path / "pairs.csv").write_text("\ufeff" + text, "utf-8")
-    assert edges_from_csv(tmp_path / "pairs.csv", np.array(IDS)).tolist() == expected
-    assert edges_from_csv("\ufeff" + text, IDS).tolist() == expected
+    for source in (text, "\ufeff" + text, tmp_path / "pairs.csv"):
+        assert edges_from_csv(source, np.array(IDS)).tolist() == [[0, 2], [1, 3]]
     assert edges_from_csv("i,j\n2,0\n", np.arange(3)).tolist() == [[0, 2]]
     assert edges_from_csv("i,j\n", IDS).shape == (0, 2)
 
@@ -99,7 +85,6 @@ BAD_CSV = {
     "i\x7fj,\u202e\n": (1, "i\ufffdj, \ufffd"),
     "i,j\n7,cat#1\n7,cow\n": (3, "'cow'"),
     "i,j\n7\n": (2, "nothing"),
-    "i,j\n7,\n": (2, "nothing"),
     "i,j\n7,7\n": (2, "7 twice"),
     "i,j\n7,cat#1\ncat#1,7\n": (3, "cat#1 and 7 again, as in line 2"),
     "i,j\n7,cat#1\n7,cat#2\ncat#2,7\n\ncat#1,7\n": (4, "cat#2 and 7 again, as in line 3"),
@@ -108,14 +93,11 @@ BAD_CSV = {
 }
 
 
-def test_a_bad_csv_names_the_line() -> None:
+def test_a_bad_csv_names_the_line():
     for text, (line, came) in BAD_CSV.items():
         with refused(f"line {line}", came) as caught:
             edges_from_csv(text, IDS)
         assert caught.value.remedy, came
-    with refused("line 3") as caught:
-        edges_from_csv("i,j\n7,cat#1\n7,cow\n", IDS)
-    assert "cat#1, cat#2, dog, old#1" in caught.value.expected, "some ids as examples"
     for data, line in ((b"i,j\n\xff,7\n", 2), ("i,j\n7,cat#1\n".encode("utf-16"), 1)):
         with refused(f"line {line}"):
             edges_from_csv(io.BytesIO(data), IDS)
@@ -124,7 +106,7 @@ def test_a_bad_csv_names_the_line() -> None:
     assert len(edges_from_csv("i,j,note\n7,cat#1," + "x" * 90_000 + "\n", IDS)) == 1
 
 
-def test_pairs_and_other_lines_beyond_the_most_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_and_other_lines_beyond_the_most_are_not_read(monkeypatch):
     """Also empty lines, and those within a cell; a file of millions of them is read no further."""
     text = "i,j\n7,cat#1\n7,cat#2\n"
     assert refusal(edges_from_csv, text, IDS, most=1) == ("line 3", "more")
@@ -137,43 +119,31 @@ def test_pairs_and_other_lines_beyond_the_most_are_not_read(monkeypatch: pytest.
     assert len(edges_from_csv(start + 9 * "\n", IDS)) == 1
 
 
-def test_ids_may_be_written_as_a_spreadsheet_is_given_them() -> None:
-    ids = ["=a#0", "'b#0", "c#0"]
+def test_pairs_of_a_csv_are_those_that_were_sampled_also_as_a_spreadsheet_is_given_their_ids():
+    random = np.random.default_rng(0)
+    ids = [f"{'=' if number % 3 else chr(39)}{number}#x" for number in random.permutation(30)]
+    drawn = {tuple(sorted(random.choice(30, 2, replace=False).tolist())) for _ in range(60)}
     for spelled in (ids, [guarded(name) for name in ids]):
-        text = f"i,j\n{spelled[0]},{spelled[1]}\n{spelled[1]},c#0\n"
-        assert edges_from_csv(io.BytesIO(text.encode()), ids).tolist() == [[0, 1], [1, 2]]
-
-
-def test_pairs_of_a_csv_are_those_that_were_sampled() -> None:
-    for seed in range(10):
-        random = np.random.default_rng(seed)
-        ids = [f"{number}#x" for number in random.permutation(30)]
-        drawn = {tuple(sorted(random.choice(30, 2, replace=False).tolist())) for _ in range(60)}
         listed = [random.permutation(pair) for pair in drawn]
-        text = "i,note,j\r\n" + "".join(f"{ids[i]},,{ids[j]}\r\n" for i, j in listed)
+        text = "i,note,j\r\n" + "".join(f"{spelled[i]},,{spelled[j]}\r\n" for i, j in listed)
         edges = edges_from_csv(io.BytesIO(text.encode()), ids)
-        assert [tuple(pair) for pair in edges.tolist()] == sorted(drawn), seed
+        assert [tuple(pair) for pair in edges.tolist()] == sorted(drawn)
         assert edges.dtype == np.int64
 
 
-def test_affinity_is_that_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_affinity_is_that_of_the_paper(monkeypatch):
     generator = np.random.default_rng(0)
     features, edges = generator.standard_normal((9, 4)), same_group([0, 0, 1, 1, 1, 1, 0, 2, 2])
-    expected = np.array(
-        [[np.exp(-((features[i, f] - features[j, f]) ** 2)) for f in range(4)] for i, j in edges]
-    )
+    expected = np.array([np.exp(-((features[i] - features[j]) ** 2)) for i, j in edges])
     for block in (1, 10, 1 << 21):
         monkeypatch.setattr(similarity, "BLOCK", block)
         for precision, tolerance in ((np.float64, 1e-15), (np.float32, 1e-6)):
             affinities = affinity(features.astype(precision), edges)
             assert affinities.dtype == precision
             np.testing.assert_allclose(affinities, expected, rtol=tolerance, err_msg=f"block {block}")
-    graph = similarity_graph(features, edges)
-    np.testing.assert_array_equal(graph.affinity, affinity(features, edges))
-    np.testing.assert_array_equal(graph.edges, edges)
 
 
-def test_affinity_of_what_is_far_apart_is_zero_and_whole_numbers_do_not_wrap() -> None:
+def test_affinity_of_what_is_far_apart_is_zero_and_whole_numbers_do_not_wrap():
     far = np.array([[-3e38], [3e38]], np.float32)
     assert affinity(far, [[0, 1]]).tolist() == [[0.0]]
     assert affinity(np.array([[0], [1]], np.uint8), [[0, 1], [1, 0]]).tolist() == [[np.exp(-1)], [np.exp(-1)]]

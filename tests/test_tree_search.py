@@ -15,7 +15,7 @@ from ranking.types import SequenceSet
 
 
 @pytest.fixture(scope="module")
-def method() -> MidRank:
+def method():
     generator = np.random.default_rng(0)
     features = generator.standard_normal((60, 5))
     grades = np.argsort(np.argsort(features @ generator.standard_normal(5) + generator.standard_normal(60)))
@@ -28,7 +28,7 @@ def samples(n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((n, 5))
 
 
-def test_it_is_the_search_of_the_prediction(method: MidRank) -> None:
+def test_it_is_the_search_of_the_prediction(method):
     for length, seed in product((3, 4), range(5)):
         features = samples(7, seed)
         search = tree_search(method, length, features, method.trees)
@@ -40,27 +40,23 @@ def test_it_is_the_search_of_the_prediction(method: MidRank) -> None:
         assert search.trees.values[best] == pytest.approx(rankings.values[row, 0]), (length, seed)
 
 
-def test_the_best_is_the_best_of_all_orders_and_may_be_missed(method: MidRank) -> None:
+def test_the_best_is_the_best_of_all_orders_and_may_be_missed(method):
     for seed in range(3):
         features = samples(6, seed)
         search = tree_search(method, 3, features, 2)
         scores = method.window_scores(3, features)
         highest = scores.values(np.array(list(permutations(range(6))))).max()
-        assert search.best is not None
         assert search.best_value == pytest.approx(highest)
         assert scores.values(search.best[None])[0] == pytest.approx(highest)
         reached = search.trees.values[search.trees.best]
         assert search.found_best is bool(np.isclose(reached, highest)), seed
         missed = TreeSearch(search.trees, search.best, float(search.trees.values.max()) + 0.1)
         assert missed.found_best is False
-
-
-def test_of_many_samples_not_all_orders_are_compared(method: MidRank) -> None:
     found = tree_search(method, 3, samples(MOST_COMPARED + 1), 1)
-    assert (found.best, found.best_value, found.found_best) == (None, None, None)
+    assert (found.best, found.best_value, found.found_best) == (None, None, None), "too many orders"
 
 
-def test_paths_and_swaps(method: MidRank) -> None:
+def test_paths_and_swaps(method):
     found = tree_search(method, 3, samples(6), 2)
     trees = found.trees
     for node in range(len(trees.values)):
@@ -77,7 +73,7 @@ def test_paths_and_swaps(method: MidRank) -> None:
         np.testing.assert_array_equal(order, trees.orders[node])
 
 
-def test_a_picture_has_the_paths_and_the_best_of_the_others(method: MidRank) -> None:
+def test_a_picture_has_the_paths_and_the_best_of_the_others(method):
     trees = tree_search(method, 3, samples(7), 2).trees
     shown = shown_nodes(trees, children=2)
     assert np.isin(np.flatnonzero(trees.path | (trees.parents < 0)), shown).all()
@@ -90,7 +86,7 @@ def test_a_picture_has_the_paths_and_the_best_of_the_others(method: MidRank) -> 
     np.testing.assert_array_equal(shown_nodes(trees, 10_000), np.arange(len(trees.values)))
 
 
-def test_places_keep_trees_apart_and_steps_in_order(method: MidRank) -> None:
+def test_places_keep_trees_apart_and_steps_in_order(method):
     trees = tree_search(method, 3, samples(7), 3).trees
     nodes = shown_nodes(trees, children=3)
     across = places(trees, nodes)
@@ -100,7 +96,7 @@ def test_places_keep_trees_apart_and_steps_in_order(method: MidRank) -> None:
     assert (np.diff(across[main][np.argsort(trees.depths[nodes[main]])]) == 1).all()
 
 
-def test_lengths_without_a_ranker_or_a_window_are_refused(method: MidRank) -> None:
+def test_lengths_without_a_ranker_or_a_window_are_refused(method):
     with refused("length", 5):
         tree_search(method, 5, samples(7), 1)
     with pytest.raises(ValueError, match="window"):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 from refusals import refused
+from working import Held
 
 from ranking.datasets import ready_made_folder
 from ranking.features import cached_features, load_features
 from ranking.home import HomeError
-from ranking.jobs import take_lock
 from ranking.room_quotas import bytes_of
 from ranking.rooms import Rooms
 from ranking.run_settings import FeaturesSettings
@@ -28,7 +29,7 @@ from ranking.vector_files import (
     vectors_name,
 )
 
-KEY = "0123456789abcdef"
+KEY, NOUGHTS = "0123456789abcdef", "0" * 32
 
 
 def drawn(count=6, columns=4, seed=0):
@@ -63,32 +64,22 @@ def filled(tmp_path):
     return store, key, drawn(len(store.image_set(key)))
 
 
-# ------------------------------------------------------------------------------------------------- files
-
-
 def test_equal_matrices_have_equal_names():
     one = drawn()
     assert vectors_name(one) == vectors_name(np.asfortranarray(one)) == vectors_name(one.copy())
     assert is_vectors_name(vectors_name(one))
-    assert vectors_name(one) != vectors_name(one[::-1])
-    assert vectors_name(drawn(6, 4).reshape(6, 4)) != vectors_name(drawn(6, 4).reshape(4, 6))
+    assert len({vectors_name(one), vectors_name(one[::-1]), vectors_name(one.reshape(4, 6))}) == 3
 
 
 def test_no_other_text_becomes_part_of_a_path(tmp_path):
-    for text in (
-        "",
-        "own-",
-        "own-../../x-3",
-        f"own-{'0' * 32}-0",
-        f"own-{'0' * 32}-65537",
-        f"own-{'0' * 32}-5\n",
-        "csv-" + "0" * 32,
-    ):
+    for text in ("", "own-../../x-3", f"own-{NOUGHTS}-0", f"own-{NOUGHTS}-65537", f"own-{NOUGHTS}-5\n"):
         assert not is_vectors_name(text)
-        with refused("name", repr(text)):
-            remove_vectors(tmp_path, KEY, text)
-        with refused("name", repr(text)):
-            keep_vectors(tmp_path, KEY, tmp_path / "draft", KeptVectors(text, "", 1, "", 0.0))
+        for act, *given in (
+            (remove_vectors, text),
+            (keep_vectors, Path(), KeptVectors(text, "", 1, "", 0.0)),
+        ):
+            with refused("name", repr(text)):
+                act(tmp_path, KEY, *given)
 
 
 def test_they_are_listed_with_their_titles_those_kept_last_first(tmp_path):
@@ -112,9 +103,6 @@ def test_where_the_record_was_damaged_the_vectors_are_still_listed(tmp_path):
         assert (listed.name, listed.size, listed.title) == (record.name, 4, short_name(record.name)), text
 
 
-# ------------------------------------------------------------------------------------------------- the store
-
-
 def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
     store, key, matrix = filled
     run = looked(store, key, matrix)
@@ -130,30 +118,24 @@ def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
         store.discard(run.id)
 
 
-def test_what_is_discarded_or_swept_leaves_nothing(filled):
+def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled):
     store, key, matrix = filled
     run = looked(store, key, matrix)
+    training = store.create_run("train", {"set": key})
+    for act, other in ((store.keep, run), (store.keep_vectors, training)):
+        with pytest.raises(ValueError, match=other.id):
+            act(other.id)
     store.sweep()
     assert run.draft_vectors.exists(), "the person has not decided yet"
     store.discard(run.id)
     store.sweep()
     assert not run.folder.exists()
     assert store.vectors_of(key) == []
-    with pytest.raises(ValueError, match=run.id):
-        store.keep_vectors(run.id)
-
-
-def test_only_a_look_at_features_is_kept_as_features(filled):
-    store, key, matrix = filled
-    run = looked(store, key, matrix)
-    with pytest.raises(ValueError, match=run.id):
-        store.keep(run.id)
-    training = store.create_run("train", {"set": key})
-    with pytest.raises(ValueError, match=training.id):
-        store.keep_vectors(training.id)
-    run.draft_vectors.unlink()
-    with pytest.raises(ValueError, match=run.id):
-        store.keep_vectors(run.id)
+    lost = looked(store, key, matrix)
+    lost.draft_vectors.unlink()
+    for each in (run, lost):
+        with pytest.raises(ValueError, match=each.id):
+            store.keep_vectors(each.id)
 
 
 def test_features_are_read_from_them_and_computed_of_no_picture(filled):
@@ -163,9 +145,6 @@ def test_features_are_read_from_them_and_computed_of_no_picture(filled):
     assert load_features(images, parts, store.features) == pytest.approx(matrix, abs=1e-6)
     store.drop_features()
     assert cached_features(images, parts, store.features) is not None, "they are no part of the cache"
-    both = load_features(images, [("Colour", {"bins": 2}), *parts], store.features)
-    assert both.shape == (len(images), 8 + 4)
-    assert (both[:, 8:] == pytest.approx(matrix / np.sqrt(2), abs=1e-6)) or not both[:, :8].any()
     store.delete_vectors(key, name)
     assert cached_features(images, parts, store.features) is None
     with pytest.raises(ValueError, match=short_name(name)):
@@ -174,29 +153,21 @@ def test_features_are_read_from_them_and_computed_of_no_picture(filled):
 
 def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
     store, key, matrix = filled
-    name, locks = store.keep_vectors(looked(store, key, matrix).id), []
-    features = [["Own vectors", {"vectors": name}]]
-    run = store.create_run(
-        "train", {"set": key, "features": features}, lambda folder: locks.append(take_lock(folder))
-    )
+    name, held = store.keep_vectors(looked(store, key, matrix).id), Held()
+    run = held(store, "train", {"set": key, "features": [["Own vectors", {"vectors": name}]]})
     with pytest.raises(ValueError):  # noqa: PT011 (of another package)
         store.delete_vectors(key, name)
     assert store.vectors_of(key)
-    os.close(locks[0])
+    held.let_die()
     store.end_run(run.id, "failed", "x")
     store.delete_vectors(key, name)
     assert store.vectors_of(key) == []
-
-
-def test_they_go_with_their_image_set(filled):
-    store, key, matrix = filled
     store.keep_vectors(looked(store, key, matrix).id)
+    store.delete_run(run.id)
+    store.empty_deleted()
     store.delete_set(key)
     store.empty_deleted_sets()
-    assert not (store.home / "vectors" / key).exists()
-
-
-# ------------------------------------------------------------------------------------------------- rooms
+    assert not (store.home / "vectors" / key).exists(), "they go with their image set"
 
 
 @pytest.fixture

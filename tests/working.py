@@ -9,13 +9,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ranking import jobs, worker
+from ranking.home import HomeError
 from ranking.run import ENDED, Kind, Run
 from ranking.run_archive import import_run
 from ranking.store import Store
@@ -25,7 +27,7 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 # One that holds its lock and does nothing until it is killed; it costs no start of Python.
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
-LONGEST = 90.0  # seconds; far more than anything takes where the processors are busy with other things
+LONGEST = 300.0  # seconds; far more than anything takes where the processors are busy with other things
 DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
 
 
@@ -39,9 +41,31 @@ def wait(condition: Callable[[], Any]) -> Any:
     raise AssertionError(f"nothing after {LONGEST} s")
 
 
-def start(store: Store, *steps: list[Any], kind: Kind = "train") -> Run:
-    """A run of these steps in a process of its own (see SCRIPTED)."""
-    return jobs.start(store, kind, {"steps": list(steps)})
+def raising(error: BaseException) -> Callable[..., Any]:
+    """A function that ends in an error, whatever it is given."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+@contextmanager
+def trouble(
+    kind: type[HomeError] = HomeError, subject: str | None = None, why: str = "", remedy: str | None = None
+) -> Iterator[pytest.ExceptionInfo[HomeError]]:
+    """The block must end in an error of a home, with this subject and remedy, and a reason that holds `why`."""
+    with pytest.raises(kind) as caught:
+        yield caught
+    error = caught.value
+    assert subject in (None, error.subject)
+    assert remedy in (None, error.remedy)
+    assert why in error.why
+
+
+def start(store: Store, *steps: list[Any]) -> Run:
+    """A training of these steps in a process of its own (see SCRIPTED)."""
+    return jobs.start(store, "train", {"steps": list(steps)})
 
 
 def here(store: Store, settings: dict[str, Any], kind: Kind = "train", brought: Path | None = None) -> Run:
@@ -51,6 +75,23 @@ def here(store: Store, settings: dict[str, Any], kind: Kind = "train", brought: 
         run.brought_file.write_bytes(brought.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0
     return store.run(run.id)
+
+
+class Held:
+    """Makes runs that are alive without a process of their own; closing a lock is the death of a worker."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, int] = {}
+
+    def __call__(self, store: Store, kind: Kind = "train", settings: dict[str, Any] | None = None) -> Run:
+        locks: list[int] = []
+        run = store.create_run(kind, settings or {}, lambda folder: locks.append(jobs.take_lock(folder)))
+        self._locks[run.id] = locks[0]
+        return run
+
+    def let_die(self, *runs: Run) -> None:
+        for name in [run.id for run in runs] or list(self._locks):
+            os.close(self._locks.pop(name))
 
 
 def ended(store: Store, run: Run) -> Run:

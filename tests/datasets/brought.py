@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -12,13 +16,48 @@ from PIL import Image
 from ranking.datasets import build_image_set, make_source
 from ranking.types import Problem, SourceImage
 
+CLASSES = ("cat", "dog")
+# What each of the folders below tells, but that of class folders: two images to train on, and one to test on.
+BOXES = [[0, 0, 20, 15], [10, 5, 20, 15], [1, 2, 4, 6], [0, 0, 40, 30]]
+IS_SECOND, IS_TEST = [0, 1, 1, 0], [False, False, False, True]
+
+
+@dataclass
+class Records:
+    """A source of what it is given."""
+
+    items: Sequence[Any]
+    called: str = "told"
+
+    def title(self):
+        return self.called
+
+    def __len__(self):
+        return len(self.items)
+
+    def records(self):
+        return iter(self.items)
+
+
+def in_memory(write: Callable[[io.BytesIO], object]) -> bytes:
+    """What is written into a file."""
+    stream = io.BytesIO()
+    write(stream)
+    return stream.getvalue()
+
+
+def packed(file, contents):
+    """A ZIP file of (name, content) pairs, or of a mapping; ZipInfo may stand for names."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items() if isinstance(contents, dict) else contents:
+            archive.writestr(name, content)
+    return file
+
 
 def photograph(size=(40, 30), seed=0, kind="JPEG", **options):
     """The bytes of an image of noise."""
     pixels = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), np.uint8)
-    stream = io.BytesIO()
-    Image.fromarray(pixels).save(stream, kind, **options)
-    return stream.getvalue()
+    return in_memory(lambda stream: Image.fromarray(pixels).save(stream, kind, **options))
 
 
 def lay(root: Path, files: dict[str, object]) -> Path:
@@ -50,10 +89,6 @@ def read(source, place, **settings):
     return images, [item for item in records if isinstance(item, Problem) and item.file not in drawn]
 
 
-def rows(problems):
-    return [(row.file, row.expected, row.came, row.done) for row in problems]
-
-
 def check_rows(problems, *expected):
     """There is a problem for each of `expected`: its file, and parts of what came instead."""
     assert [row.file for row in problems] == [file for file, *_ in expected]
@@ -65,7 +100,7 @@ def box(image, category, bbox, **more):
     return {"id": 1, "image_id": image, "category_id": category, "bbox": bbox, **more}
 
 
-def coco(images, annotations, categories=("cat", "dog")):
+def coco(images, annotations, categories=CLASSES):
     """COCO of images (file names, or whole entries) with ids from 1 and of categories with ids from 1."""
     listed = [
         {"id": number, "file_name": one, "width": 40, "height": 30} if isinstance(one, str) else one
@@ -78,62 +113,49 @@ def coco(images, annotations, categories=("cat", "dog")):
     return {"info": {}, "images": listed, "annotations": annotations, "categories": named}
 
 
-def some_coco(root):
-    """Two parts, of two images and one."""
-    return lay(
-        root,
-        {
-            "annotations/instances_train2017.json": coco(
-                ["1.jpg", "2.jpg"],
-                [
-                    box(1, 1, [0, 0, 20, 15], segmentation=[[0, 0, 9, 9]], iscrowd=0),
-                    box(1, 2, [10.4, 5, 9.6, 10]),
-                    box(2, 2, [1, 2, 3, 4]),
-                ],
-            ),
-            "annotations/instances_val2017.json": coco(["1.jpg"], [box(1, 1, [0, 0, 40, 30])]),
-            "annotations/captions_val2017.json": {"info": {}, "images": [], "annotations": []},
-            "train2017/1.jpg": None,
-            "train2017/2.jpg": None,
-            "val2017/1.jpg": None,
-        },
-    )
+def some_coco(root, classes=CLASSES):
+    train = [
+        box(1, 1, [0, 0, 20, 15], segmentation=[[0, 0, 9, 9]], iscrowd=0),
+        box(1, 2, [10.4, 5, 9.6, 10]),
+        box(2, 2, [1, 2, 3, 4]),
+    ]
+    told = {
+        "annotations/instances_train2017.json": coco(["1.jpg", "2.jpg"], train, classes),
+        "annotations/instances_val2017.json": coco(["1.jpg"], [box(1, 1, [0, 0, 40, 30])], classes),
+        "annotations/captions_val2017.json": {"info": {}, "images": [], "annotations": []},
+    }
+    return lay(root, told | dict.fromkeys(["train2017/1.jpg", "train2017/2.jpg", "val2017/1.jpg"]))
 
 
-def some_yolo(root):
-    """Two parts, of two images and one, and an image without objects."""
-    return lay(
-        root,
-        {
-            "data.yaml": "path: ../x\ntrain: images/train\nval: images/val\nnames:\n  0: cat\n  1: dog\n",
-            "images/train/a.jpg": None,
-            "images/train/b.jpg": None,
-            "images/train/empty.jpg": None,
-            "images/val/a.jpg": None,
-            "labels/train/a.txt": "0 0.5 0.5 1 1\n1 .25 .25 .5 .5\n",
-            "labels/train/b.txt": "1 0 0 0.5 0 0.5 1\n",
-            "labels/train/empty.txt": "",
-            "labels/val/a.txt": "0 0.5 0.5 0.5 0.5 0.93\n",
-        },
-    )
+def some_yolo(root, classes=CLASSES):
+    """Two parts, of two images and one, and an image without objects: boxes, an outline, one with a confidence."""
+    labels = {
+        "train/a": "0 .25 .25 .5 .5\n1 .25 .16667 .5 .3 .4 .5\n",
+        "train/b": "1 .0625 .13333 .075 .13333\n",
+        "train/empty": "",
+        "val/a": "0 .5 .5 1 1 0.93\n",
+    }
+    told = {"data.yaml": "path: ../x\ntrain: images/train\nnames:\n  0: {}\n  1: {}\n".format(*classes)}
+    told |= {f"labels/{name}.txt": rows for name, rows in labels.items()}
+    return lay(root, told | {f"images/{name}.jpg": None for name in labels})
 
 
-def some_classes(root):
-    """Two classes in two parts."""
-    names = ["train/cat/1.jpg", "train/cat/2.jpg", "train/dog/1.jpg", "test/cat/1.jpg", "test/dog/1.jpg"]
-    return lay(root, dict.fromkeys(names))
+def some_classes(root, classes=CLASSES):
+    one, two = classes
+    names = [f"train/{one}/1.jpg", f"train/{one}/2.jpg", f"train/{two}/1.jpg"]
+    return lay(root, dict.fromkeys([*names, f"test/{one}/1.jpg", f"test/{two}/1.jpg"]))
 
 
-def some_table(root):
+def some_table(root, classes=CLASSES):
     """A box a row: two images to train on, of which one has two boxes, and one to test on."""
     text = (
         "filename,width,height,class,xmin,ymin,xmax,ymax,split,clip\n"
-        "a.jpg,40,30,cat,0,0,20,15,train,film 1\n"
-        "a.jpg,40,30,dog;tame,10.4,5,20,15,train,film 1\n"
-        "b.jpg,40,30,dog,1,2,4,6,train,film 1\n"
-        "c.jpg,40,30,cat,0,0,40,30,test,film 2\n"
+        "a.jpg,40,30,{0},0,0,20,15,train,film 1\n"
+        "a.jpg,40,30,{1},10.4,5,20,15,train,film 1\n"
+        "b.jpg,40,30,{1},1,2,4,6,train,film 1\n"
+        "c.jpg,40,30,{0},0,0,40,30,test,film 2\n"
     )
-    return lay(root, {"boxes.csv": text, **{f"images/{name}.jpg": None for name in "abc"}})
+    return lay(root, {"boxes.csv": text.format(*classes), **{f"images/{name}.jpg": None for name in "abc"}})
 
 
 def region(x, y, width, height, *labels, **more):
@@ -144,18 +166,18 @@ def region(x, y, width, height, *labels, **more):
 
 
 def task(image, *results, **more):
-    """A task of Label Studio with one annotation."""
     return {"id": 1, "annotations": [{"id": 1, "result": list(results)}], "data": {"image": image}, **more}
 
 
-def some_label_studio(root):
-    """Three images, uploaded under other names; and what is labelled of them."""
-    tasks = [
-        task("/data/upload/1/0a1b2c3d-1.jpg", region(0, 0, 50, 50, "cat"), region(25, 20, 25, 30, "dog")),
-        task("/data/local-files/?d=photos%2F2.jpg", region(10, 10, 10, 20, "dog")),
-        task("s3://bucket/3.jpg", region(0, 0, 100, 100, "cat")),
+def some_label_studio(root, classes=CLASSES):
+    """Two parts, of two images and one, that were uploaded under other names."""
+    one, two = classes
+    train = [
+        task("/data/upload/1/0a1b2c3d-1.jpg", region(0, 0, 50, 50, one), region(25, 16.7, 25, 33.3, two)),
+        task("/data/local-files/?d=photos%2F2.jpg", region(2.5, 6.7, 7.5, 13.3, two)),
     ]
-    return lay(root, {"project.json": tasks, **{f"photos/{name}.jpg": None for name in "123"}})
+    told = {"a_train.json": train, "b_test.json": [task("s3://bucket/3.jpg", region(0, 0, 100, 100, one))]}
+    return lay(root, {**told, **{f"photos/{name}.jpg": None for name in "123"}})
 
 
 def cvat(*images, meta=""):
@@ -174,12 +196,12 @@ def cvat_box(label, left, top, right, bottom, inner="", **more):
     return f'<box label="{label}" xtl="{left}" ytl="{top}" xbr="{right}" ybr="{bottom}"{told}>{inner}</box>'
 
 
-def some_cvat(root):
-    """Two parts, of two images and one."""
+def some_cvat(root, classes=CLASSES):
+    one, two = classes
     told = cvat(
-        cvat_image("1.jpg", cvat_box("cat", 0, 0, 20, 15), cvat_box("dog", 10.4, 5, 20, 15), subset="Train"),
-        cvat_image("2.jpg", cvat_box("dog", 1, 2, 4, 6, '<attribute name="a">b</attribute>'), subset="Train"),
-        cvat_image("1.jpg", cvat_box("cat", 0, 0, 40, 30), subset="Validation"),
+        cvat_image("1.jpg", cvat_box(one, 0, 0, 20, 15), cvat_box(two, 10.4, 5, 20, 15), subset="Train"),
+        cvat_image("2.jpg", cvat_box(two, 1, 2, 4, 6, '<attribute name="a">b</attribute>'), subset="Train"),
+        cvat_image("1.jpg", cvat_box(one, 0, 0, 40, 30), subset="Validation"),
     )
     names = ["images/Train/1.jpg", "images/Train/2.jpg", "images/Validation/1.jpg"]
     return lay(root, {"annotations.xml": told, **dict.fromkeys(names)})

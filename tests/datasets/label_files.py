@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from brought import in_memory, lay
 from scipy.io import savemat
 
 from ranking.types import Problem, SourceImage
@@ -26,30 +25,33 @@ def drawn_labels(rows: int = 40) -> np.ndarray:
     return np.random.default_rng(5).random((rows, len(LABELS))) < 0.6
 
 
-def corel5k_parts(rows: int = 40, features: int = 6) -> dict[str, np.ndarray]:
-    """The arrays of such a file; the last quarter tests."""
-    X = np.random.default_rng(6).random((rows, features)) < 0.5
-    parts = {
+def drawn_features(rows: int = 40) -> np.ndarray:
+    """(rows, 6) bool."""
+    return np.random.default_rng(6).random((rows, 6)) < 0.5
+
+
+def corel5k(**changes: Any) -> bytes:
+    """The bytes of such a file of 40 rows, of which 10 test. changes: of its arrays, or of what each is; None: it is
+    not there."""
+    parts: dict[str, Any] = {
         "label_names": np.array(LABELS),
-        "n_train": np.array(rows * 3 // 4),
-        "n_features": np.array(features),
+        "n_train": np.array(30),
+        "n_features": np.array(6),
     }
-    for name, matrix in (("X", X), ("Y", drawn_labels(rows))):
+    for name, matrix in (("X", drawn_features()), ("Y", drawn_labels())):
         parts[f"{name}_indices"] = np.nonzero(matrix)[1].astype(np.int32)
         parts[f"{name}_indptr"] = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))]).astype(np.int32)
-    return parts
-
-
-def as_npz(parts: dict[str, np.ndarray]) -> bytes:
-    stream = io.BytesIO()
-    np.savez_compressed(stream, **parts)  # type: ignore[arg-type]
-    return stream.getvalue()
+    for name, change in changes.items():
+        parts[name] = change(parts[name]) if callable(change) else change
+    return in_memory(
+        lambda stream: np.savez_compressed(
+            stream, **{name: part for name, part in parts.items() if part is not None}
+        )
+    )
 
 
 def some_corel5k(folder: Path) -> Path:
-    file = folder / "corel5k.npz"
-    file.write_bytes(as_npz(corel5k_parts()))
-    return file
+    return lay(folder, {"corel5k.npz": corel5k()}) / "corel5k.npz"
 
 
 HEADER = """% a comment
@@ -70,45 +72,37 @@ XML = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
-def some_arff(folder: Path) -> Path:
+def arff_rows() -> np.ndarray:
+    """(40, 7): three features, and the labels."""
     random = np.random.default_rng(7)
+    return np.array(
+        [[*random.random(2).round(3), row % 2, *labels] for row, labels in enumerate(drawn_labels())]
+    )
+
+
+def some_arff(folder: Path) -> Path:
+    """Every third row is sparse."""
     rows = []
-    for number, labels in enumerate(drawn_labels().astype(int)):
-        cells = [*random.random(2).round(3), number % 2, *labels]
-        if number % 3 == 0:
-            rows.append("{" + ", ".join(f"{place} {cell}" for place, cell in enumerate(cells) if cell) + "}")
-        else:
-            rows.append(",".join(map(str, cells)))
-    file = folder / "scenes.arff"
-    file.write_text(HEADER + "\n".join(rows) + "\n")
-    file.with_suffix(".xml").write_text(XML)
-    return file
-
-
-def draw(file: Path, number: int) -> None:
-    file.parent.mkdir(exist_ok=True)
-    pixels = np.random.default_rng(number).integers(0, 256, (20, 30, 3), np.uint8)
-    Image.fromarray(pixels).save(file)
+    for number, cells in enumerate(arff_rows()):
+        sparse = ", ".join(f"{place} {cell:g}" for place, cell in enumerate(cells) if cell)
+        rows.append(",".join(f"{cell:g}" for cell in cells) if number % 3 else f"{{{sparse}}}")
+    return lay(folder, {"scenes.arff": HEADER + "\n".join(rows), "scenes.xml": XML}) / "scenes.arff"
 
 
 def some_csv(folder: Path, rows: int = 12) -> Path:
-    lines = ["image,labels"]
-    for number, labels in enumerate(drawn_labels(rows)):
-        draw(folder / f"{number}.png", number)
-        lines.append(f"{number}.png,{'; '.join(np.array(LABELS)[labels])}")
-    file = folder / "labels.csv"
-    file.write_text("\n".join(lines))
-    return file
+    told = [f"{row}.png,{'; '.join(np.array(LABELS)[had])}" for row, had in enumerate(drawn_labels(rows))]
+    return with_images(folder, "labels.csv", ["image,labels", *told])
 
 
 def some_numbers_csv(folder: Path, rows: int = 12) -> Path:
-    lines = ["image,year,price"]
-    for number in range(rows):
-        draw(folder / f"{number}.png", number)
-        lines.append(f"{number}.png,{1920 + number},{'?' if number % 3 else number / 4}")
-    file = folder / "numbers.csv"
-    file.write_text("\n".join(lines))
-    return file
+    told = [f"{row}.png,{1920 + row},{'?' if row % 3 else row / 4}" for row in range(rows)]
+    return with_images(folder, "numbers.csv", ["image,year,price", *told])
+
+
+def with_images(folder: Path, name: str, lines: list[str]) -> Path:
+    """A table whose first column names images, and these beside it."""
+    images = dict.fromkeys(line.partition(",")[0] for line in lines[1:])
+    return lay(folder, {**images, name: "\n".join(lines)}) / name
 
 
 def some_svmlight(folder: Path, queries: int = 8) -> Path:
@@ -118,17 +112,14 @@ def some_svmlight(folder: Path, queries: int = 8) -> Path:
         for _ in range(int(random.integers(3, 7))):
             pairs = " ".join(f"{place}:{value:.3f}" for place, value in enumerate(random.random(4), 1))
             lines.append(f"{random.integers(0, 4)} qid:{query} {pairs} # a page")
-    file = folder / "rank.train"
-    file.write_text("\n".join(lines))
-    return file
+    return lay(folder, {"rank.train": "\n".join(lines)}) / "rank.train"
 
 
-def pubfig_parts(images: int = 21) -> dict[str, object]:
+def pubfig_parts(images: int = 21) -> dict[str, Any]:
     """What such a file holds: two people with 11 and 10 images, three attributes, five features."""
-    random = np.random.default_rng(9)
     people = np.arange(images) % 2 + 1
     return {
-        "feat": random.random((images, 5)),
+        "feat": np.random.default_rng(9).random((images, 5)),
         "class_labels": people[:, None].astype(float),
         "used_for_training": (np.arange(images) % 4 < 2)[:, None].astype(float),
         "relative_ordering": np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]),
@@ -145,13 +136,20 @@ def cell(texts: list[str]) -> np.ndarray:
     return made
 
 
-def as_mat(parts: dict[str, object], compress: bool = True) -> bytes:
-    stream = io.BytesIO()
-    savemat(stream, parts, do_compression=compress)
-    return stream.getvalue()
+def as_mat(parts: dict[str, Any], compress: bool = True) -> bytes:
+    return in_memory(lambda stream: savemat(stream, parts, do_compression=compress))
 
 
 def some_pubfig(folder: Path) -> Path:
-    file = folder / "pubfig_data.mat"
-    file.write_bytes(as_mat(pubfig_parts()))
-    return file
+    return lay(folder, {"pubfig_data.mat": as_mat(pubfig_parts())}) / "pubfig_data.mat"
+
+
+# A small good example for each source of one file.
+FILES = {
+    "Corel5k": some_corel5k,
+    "ARFF": some_arff,
+    "Multi-label CSV": some_csv,
+    "Numbers CSV": some_numbers_csv,
+    "Public figures": some_pubfig,
+    "SVMlight": some_svmlight,
+}

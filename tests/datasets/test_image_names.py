@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from types import SimpleNamespace
@@ -30,13 +31,9 @@ def one_by_one(names: list[str], told: str, beside: str, part: str | None) -> li
         found = [name for name in images if parts and base(bare(name)) == parts[-1]]
 
     def fit(name: str) -> tuple[int, bool, bool]:
-        equal = 0
-        for one, other in zip(
-            reversed((name if whole else bare(name)).split("/")), reversed(parts), strict=False
-        ):
-            if one != other:
-                break
-            equal += 1
+        own = (name if whole else bare(name)).split("/")
+        pairs = zip(reversed(own), reversed(parts), strict=False)
+        equal = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)))
         inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
         return equal, part is not None and part_of(name) == part, inside
 

@@ -7,18 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brought import some_classes, some_coco, some_cvat, some_label_studio, some_table, some_yolo
-from label_files import (
-    some_arff,
-    some_corel5k,
-    some_csv,
-    some_numbers_csv,
-    some_pubfig,
-    some_svmlight,
-)
+from brought import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
+from label_files import FILES
 from PIL import Image
 from sklearn.datasets import load_digits
-from voc_tree import two_images
+from voc_tree import FOLDERS
 from zipped import zip_of
 
 from ranking.datasets import (
@@ -26,12 +19,12 @@ from ranking.datasets import (
     Thumbnails,
     build_image_set,
     bundled_names,
-    load_image_set,
     make_source,
     source_class,
     source_names,
 )
 from ranking.datasets.detection import detect, tree_sources
+from ranking.datasets.preview import preview
 from ranking.datasets.tree_source import TreeSource
 from ranking.intake import open_tree
 from ranking.settings import settings_of
@@ -40,33 +33,14 @@ from ranking.types import Problem, SourceImage
 
 @pytest.fixture(params=source_names(), scope="module")
 def make(request, tmp_path_factory):
-    """A maker of one registered source; a source that needs input gets it here."""
-    folder = tmp_path_factory.mktemp("files")
-    needed = {
-        "Class folders": lambda: {"folder": str(some_classes(folder / "classes"))},
-        "COCO": lambda: {"folder": str(some_coco(folder / "coco"))},
-        "YOLO": lambda: {"folder": str(some_yolo(folder / "yolo"))},
-        "CVAT": lambda: {"folder": str(some_cvat(folder / "cvat"))},
-        "Label Studio": lambda: {"folder": str(some_label_studio(folder / "label_studio"))},
-        "Table of images": lambda: {"folder": str(some_table(folder / "table"))},
-        "PASCAL VOC": lambda: {"folder": str(two_images(folder / "voc").root)},
-        "Action figures": lambda: {"images": 50},
-        "Label scenes": lambda: {"images": 50},
-        "Corel5k": lambda: {"file": str(some_corel5k(folder))},
-        "ARFF": lambda: {"file": str(some_arff(folder))},
-        "Multi-label CSV": lambda: {"file": str(some_csv(folder))},
-        "Numbers CSV": lambda: {"file": str(some_numbers_csv(folder))},
-        "Public figures": lambda: {"file": str(some_pubfig(folder))},
-        "SVMlight": lambda: {"file": str(some_svmlight(folder))},
-        "Timeline cars": lambda: {"images": 50},
-    }
-    names = {item.name for item in settings_of(source_class(request.param))}
-    needs_input = names & {"folder", "file"}
-    assert request.param in needed or not needs_input, (
-        f"name a small good example of {request.param} in `needed`"
-    )
-    given = needed.get(request.param, dict)()
-    return lambda **settings: make_source(request.param, **given, **settings)
+    place, name = tmp_path_factory.mktemp("files"), request.param
+    asked = {item.name for item in settings_of(source_class(name))}
+    given = {"images": 50} if "images" in asked else {}
+    if "file" in asked:
+        given["file"] = str(FILES[name](place))
+    elif "folder" in asked:
+        given["folder"] = str(FOLDERS[name](place / name))
+    return lambda **settings: make_source(name, **given, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -91,16 +65,9 @@ def test_a_new_source_is_offered_and_bundled_only_if_it_says_so(monkeypatch):
     assert bundled_names() == ["Ours", *before]
 
 
-def test_title_and_settings_are_written_for_people(make):
-    source = make()
-    assert source.title().strip()
-    for item in settings_of(source):
-        assert item.label[0].isupper()
-        assert item.help.endswith(".")
-
-
 def test_records(make, records):
     source = make()
+    assert source.title().strip()
     assert list(source.records()) == records
     assert list(make(**_changed(source)).records()) != records
     images = [item for item in records if isinstance(item, SourceImage)]
@@ -124,6 +91,29 @@ def _changed(source):
     return special.get(source.name, {"test_share": 0.9})
 
 
+@pytest.mark.parametrize("name", [name for name in tree_sources() if name != "Class folders"])
+def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_path):
+    folder = FOLDERS[name](tmp_path / "x")
+    images, _ = build(name, folder)
+    assert images.classes == CLASSES
+    assert images.boxes.tolist() == BOXES
+    assert images.relevance(CLASSES[1]).tolist() == IS_SECOND
+    assert images.test.tolist() == IS_TEST
+    told = preview(make_source(name, folder=str(folder)))
+    assert (told.tally.train, told.tally.test) == (2, 1)
+    assert any(part in told.tally.split_from for part in ("test", "val"))
+    told_upright = {item.upright for item in read(name, folder)[0].values()}
+    assert told_upright == {name in ("YOLO", "CVAT", "Label Studio")}, "what their tools draw on"
+
+
+@pytest.mark.parametrize("name", tree_sources())
+def test_two_classes_whose_long_names_begin_alike_stay_two(name, tmp_path):
+    long = [f"{'Animalia Chordata Mammalia ' * 4} {end}" for end in ("Felis catus", "Felis silvestris")]
+    images, _ = build(name, FOLDERS[name](tmp_path / "x", long))
+    assert sorted(images.labels.sum(axis=0).tolist()) == [2, 3 if name == "Class folders" else 2]
+    assert all(len(label) <= 80 for label in images.classes)
+
+
 @pytest.mark.parametrize("make", tree_sources(), indirect=True)
 def test_a_tree_is_recognised_before_other_formats_and_is_the_same_as_a_zip_file(make, built, tmp_path):
     source = make()
@@ -141,14 +131,11 @@ def test_a_tree_is_recognised_before_other_formats_and_is_the_same_as_a_zip_file
 def test_columns_fit_each_other(built):
     images = built[0]
     n, m = len(images), len(images.image_names)
-    assert images.boxes.shape == (n, 4)
-    assert images.labels.shape == (n, len(images.classes))
     assert images.image_of.min() == 0
     assert images.image_of.max() == m - 1
     assert len(set(images.ids.tolist())) == n
     assert images.test.any()
     assert not images.test.all()
-    assert images.numbers.shape == (n, len(images.criteria))
     assert not np.isinf(images.numbers).any()
     assert images.classes or images.criteria
     sizes = images.image_sizes[images.image_of]
@@ -160,47 +147,11 @@ def test_columns_fit_each_other(built):
         assert images.open_image(images.image_of[sample]).size == tuple(sizes[sample])
 
 
-def test_load_gives_what_build_gave(built):
-    images = built[0]
-    loaded = load_image_set(images.folder)
-    assert (loaded.key, loaded.title, loaded.classes) == (images.key, images.title, images.classes)
-    assert (loaded.boxes == images.boxes).all()
-    assert (loaded.labels == images.labels).all()
-    assert loaded.criteria == images.criteria
-    assert loaded.numbers.tobytes() == images.numbers.tobytes()
-
-
 def test_progress_rises_to_the_total(make, built):
     progress, total = built[2], len(make())
     assert {of for _, of in progress} == {total}
     assert [done for done, _ in progress] == sorted(done for done, _ in progress)
     assert progress[-1] == (total, total)
-
-
-def test_thumbnails(built):
-    images = built[0]
-    thumbnails = Thumbnails(images.folder)
-    for sample in {0, len(images) // 2, len(images) - 1}:
-        crop = Image.open(io.BytesIO(thumbnails.crop(sample)))
-        left, top, right, bottom = images.boxes[sample].tolist()
-        assert crop.format == "WEBP"
-        assert max(crop.size) <= 160
-        assert crop.width / crop.height == pytest.approx((right - left) / (bottom - top), rel=0.05)
-        image = Image.open(io.BytesIO(thumbnails.image(images.image_of[sample])))
-        assert max(image.size) <= 320
-    with pytest.raises(IndexError, match=str(len(images))):
-        thumbnails.crop(len(images))
-    with pytest.raises(IndexError, match="-1"):
-        thumbnails.image(-1)
-
-
-def test_unknown_names_list_those_that_there_are():
-    with pytest.raises(ValueError, match="ImageNet") as caught:
-        source_class("ImageNet")
-    assert "Action figures, ARFF, COCO, CVAT," in str(caught.value)
-    with pytest.raises(ValueError, match="colour") as caught:
-        make_source("COCO", colour="red")
-    assert "seed" in str(caught.value)
 
 
 def test_the_test_images_of_digits_are_drawn_by_class_and_seed():

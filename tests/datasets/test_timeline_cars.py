@@ -1,4 +1,4 @@
-"""The timeline cars: years, models and seeds, that no cue tells the year by itself, and that they are drawn."""
+"""The timeline cars: years and models, that no cue tells the year by itself, and that they are drawn."""
 
 from __future__ import annotations
 
@@ -7,43 +7,20 @@ from random import Random
 
 import numpy as np
 import pytest
-from generated import check_settings
 from PIL import Image
 
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
 from ranking.datasets.action_figures.sketch import Sketch
 from ranking.datasets.timeline_cars.body import of_kind
-from ranking.datasets.timeline_cars.eras import (
-    BODIES,
-    FIRST,
-    FITTINGS,
-    LAST,
-    PAINTS,
-    PRINTS,
-    WHEELS,
-    between,
-)
+from ranking.datasets.timeline_cars.eras import BODIES, FIRST, FITTINGS, LAST, PRINTS, WHEELS, between
 from ranking.datasets.timeline_cars.models import KINDS, SPREADS, make_model
 from ranking.datasets.timeline_cars.photo import photographed
 from ranking.datasets.timeline_cars.shapes import rounded
-from ranking.datasets.timeline_cars.source import draw_car, is_test
+from ranking.datasets.timeline_cars.source import draw_car
 
 MODELS = [make_model(0, number) for number in range(800)]
 KIND_NAMES = sorted({kind for kinds in KINDS.values() for kind in kinds})
-
-
-# ------------------------------------------------------------------------------------- seeds and settings
-
-
-def test_images_depend_on_the_seed_alone_and_are_jpegs():
-    check_settings(
-        "Timeline cars",
-        good=[{"images": 50}, {"images": 100_000}, {"test_share": 0.9}],
-        bad=[{"images": 49}, {"test_share": 0.95}, {"seed": -1}],
-    )
-    for share in (0.1, 0.4, 0.9):
-        assert sum(is_test(0, number, share) for number in range(500)) == pytest.approx(500 * share, abs=1)
 
 
 def test_they_become_an_image_set_whose_criterion_is_the_year(tmp_path):
@@ -52,19 +29,18 @@ def test_they_become_an_image_set_whose_criterion_is_the_year(tmp_path):
     images, problems = build_image_set(source, tmp_path / "set")
     assert problems == []
     assert (images.criteria, images.classes) == (("year",), ())
-    assert (images.boxes == (0, 0, 320, 240)).all()
     expected = [make_model(5, row // 2).year for row in range(20)]
     assert images.numbers_of("year").tolist() == expected
     assert images.groups.tolist() == [row // 2 for row in range(20)]
     assert (images.test[::2] == images.test[1::2]).all(), "no car is in both splits"
-    assert images.test.sum() == 8
     assert len({image.tobytes() for image in map(images.open_image, range(20))}) == 20
 
 
 # --------------------------------------------------------------------------------------------- models
 
 
-def test_each_eighty_models_take_every_year_once():
+def test_each_eighty_models_take_every_year_once_and_every_kind_is_made():
+    assert {model.kind for model in MODELS} == set(KIND_NAMES)
     for block in range(10):
         years = sorted(model.year for model in MODELS[80 * block : 80 * block + 80])
         assert years == list(range(FIRST, LAST + 1))
@@ -84,11 +60,6 @@ def test_no_cue_tells_the_year_by_itself():
         assert 0.65 < right < 0.87, cue
 
 
-def test_every_kind_of_car_is_made():
-    assert {model.kind for model in MODELS} == set(KIND_NAMES)
-    assert not [model for model in MODELS if model.kind == "hatchback" and model.year < 1985]
-
-
 # --------------------------------------------------------------------------------------------- drawing
 
 
@@ -100,7 +71,6 @@ def test_between_two_eras_lies_what_is_between():
         for before, after in pairwise(years):
             middle = between(eras, (before + after) / 2)
             assert middle == pytest.approx(np.mean([eras[before], eras[after]], axis=0), abs=1e-6)
-    assert sorted(PAINTS) == list(range(1920, 2000, 10))
 
 
 def test_bodies_of_all_years_and_kinds_hold_together():
@@ -113,10 +83,7 @@ def test_bodies_of_all_years_and_kinds_hold_together():
 
 
 def test_a_car_is_within_its_picture():
-    models = [
-        model for kind in KIND_NAMES for model in [model for model in MODELS if model.kind == kind][:25]
-    ]
-    for flip, model in product((0, 1), models):
+    for flip, model in product((0, 1), MODELS[:200]):
         sketch = Sketch()
         draw_car(sketch, model, 380.0, Random(flip))
         points = np.concatenate([shape.points for shape in sketch.shapes[2:]])  # after its shadow

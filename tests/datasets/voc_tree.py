@@ -1,13 +1,14 @@
-"""Writes small PASCAL VOC folders with photographs of noise."""
+"""Writes small PASCAL VOC folders with photographs of one colour."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
+from brought import CLASSES, some_classes, some_coco, some_cvat, some_label_studio, some_table, some_yolo
+from brought import build as build_folder
 from PIL import Image
 
-from ranking.datasets import build_image_set, make_source
+from ranking.datasets import make_source
 
 
 def voc_object(name="cat", box=(1, 1, 20, 15), extra=""):
@@ -20,29 +21,30 @@ def person(box=(1, 1, 20, 15), **actions):
     return voc_object("person", box, f"<actions>{marks}</actions>")
 
 
+def xml_of(*objects, more="<size><width>40</width><height>30</height></size>"):
+    return f"<annotation><filename>other.jpg</filename>{more}{''.join(objects)}</annotation>"
+
+
 class VocTree:
-    """Writes the files of one VOC folder; every photograph is 40 x 30 unless told otherwise."""
+    """Writes the files of one VOC folder; every photograph is 40 x 30."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         for folder in ("Annotations", "JPEGImages"):
             (root / folder).mkdir(parents=True)
 
-    def image(self, name, size=(40, 30), suffix=".jpg"):
+    def image(self, name, suffix=".jpg"):
         path = self.root / "JPEGImages" / (name + suffix)
-        pixels = np.random.default_rng(len(name)).integers(0, 256, (size[1], size[0], 3), np.uint8)
-        Image.fromarray(pixels).save(path)
-        return path
-
-    def xml(self, name, text):
-        path = self.root / "Annotations" / f"{name}.xml"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        Image.new("RGB", (40, 30), "teal").save(path)
         return path
 
     def annotation(self, name, *objects, size=(40, 30)):
-        told = "<size><width>{}</width><height>{}</height></size>".format(*size) if size else ""
-        content = f"<filename>{name}.jpg</filename>{told}{''.join(objects)}"
-        return self.xml(name, f"<annotation>{content}</annotation>")
+        path = self.root / "Annotations" / f"{name}.xml"
+        width, height = size
+        path.write_text(
+            xml_of(*objects, more=f"<size><width>{width}</width><height>{height}</height></size>")
+        )
+        return path
 
     def add(self, name, *objects):
         self.image(name)
@@ -58,15 +60,27 @@ class VocTree:
 
     def build(self, **settings):
         """The set and its report; each build in a folder of its own."""
-        number = len(list(self.root.parent.glob("built-*")))
-        return build_image_set(self.source(**settings), self.root.parent / f"built-{number}")
+        return build_folder("PASCAL VOC", self.root, **settings)
 
 
-def two_images(root):
-    """Two good images, one for training and one for the test."""
+def some_voc(root, classes=CLASSES):
     tree = VocTree(root)
-    tree.add("a")
-    tree.add("b", voc_object("dog"), voc_object("cat", (21, 16, 40, 30)))
-    tree.list("trainval", "a")
-    tree.list("test", "b")
-    return tree
+    one, two = classes
+    tree.add("1", voc_object(one), voc_object(two, (11, 6, 20, 15)))
+    tree.add("2", voc_object(two, (2, 3, 4, 6)))
+    tree.add("3", voc_object(one, (1, 1, 40, 30)))
+    tree.list("trainval", "1", "2")
+    tree.list("test", "3")
+    return root
+
+
+# A small good example for each source of folders.
+FOLDERS = {
+    "Class folders": some_classes,
+    "COCO": some_coco,
+    "YOLO": some_yolo,
+    "CVAT": some_cvat,
+    "Label Studio": some_label_studio,
+    "Table of images": some_table,
+    "PASCAL VOC": some_voc,
+}

@@ -2,19 +2,18 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from typing import Any
 
 import numpy as np
 import pytest
 from labelled_pictures import patches
+from working import events_of, here, wait
 
-from ranking import Query, jobs, make_method, worker
+from ranking import Query, make_method, worker
 from ranking.events import Report, said_of_cancelled
 from ranking.experiments.at_home import cells_of, results_at_home
 from ranking.features import load_features
 from ranking.metrics import average_precision
-from ranking.run import Run
 from ranking.run_settings import ExperimentSettings
 from ranking.store import Store
 from ranking.types import ImageSet
@@ -36,23 +35,15 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def images(store, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("patches") / "set"
-    patches(folder)
-    return store.image_set(store.adopt(folder, "Patches"))
+def images(store):
+    patches(store.home / "built")
+    return store.image_set(store.adopt(store.home / "built", "Patches"))
 
 
 def settings_of(images: ImageSet, **changes: Any) -> dict[str, Any]:
     settings = {"set": images.key, "features": [["Colour", {}]], "methods": [["SVM", {}], ["AP-SVM", {}]]}
     grids = {"C": [1.0, 10.0, 100.0]}
     return {**settings, "queries": ["day", "calm"], "grids": grids, "folds": 3, **changes}
-
-
-def here(store: Store, settings: dict[str, Any]) -> Run:
-    """The run after the worker's main worked on it in this process."""
-    run = store.create_run("experiment", settings)
-    assert worker.main([str(store.home), run.id]) == 0
-    return store.run(run.id)
 
 
 def seconds(store: Store) -> dict[str, float]:
@@ -66,39 +57,34 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
     def stop_and_report(self: Report, what: str, done: float, total: int) -> None:
         if done >= 5 and what.startswith("day"):
             os.kill(os.getpid(), signal.SIGTERM)
-            until = time.monotonic() + 60
-            while not self.stopped:  # the main thread hears it
-                assert time.monotonic() < until
-                time.sleep(0.001)
+            wait(lambda: self.stopped)  # the main thread hears it
         report_progress(self, what, done, total)
 
     with monkeypatch.context() as patched:
         patched.setattr(Report, "progress", stop_and_report)
-        run = here(store, settings_of(images))
+        run = here(store, settings_of(images), "experiment")
     assert (run.state, run.reason) == ("cancelled", said_of_cancelled(run))
     kept = seconds(store)
     assert 5 <= len(kept) < 40
-    run = here(store, run.settings)
+    run = here(store, run.settings, "experiment")
     assert (run.state, run.reason) == ("finished", "")
     assert run.result == {"done": 40, "total": 40, "unproven": 0}
     assert kept.items() <= seconds(store).items()
     _, results = results_at_home(store, ExperimentSettings.from_json(run.settings))
-    assert len(results.outcomes) == len(seconds(store)) == 2 * 2 * (3 * 3 + 1)
-    assert all(results.test(query, "AP-SVM") is not None for query in ("day", "calm"))
+    assert len(results.outcomes) == len(seconds(store)) == 40
     assert not any(np.isnan(cells_of(store).scores(key)).any() for key in seconds(store))
-    progress = [event for event in jobs.events(run)[0] if event["event"] == "progress"]
+    progress = events_of(run, "progress")
     assert progress[-1]["done"] == progress[-1]["total"] == 40
     assert any(event["what"].startswith("calm, AP-SVM, all of train; about ") for event in progress)
     features = load_features(images, (("Colour", {}),), store.features)
-    learn, day = ~images.test, images.relevance("day")
-    point = dict(results.chosen("day", "AP-SVM") or ())
+    learn, day, point = ~images.test, images.relevance("day"), dict(results.chosen("day", "AP-SVM"))
     method = make_method("AP-SVM", **point).fit([Query(features[learn], day[learn])])
-    scores = method.score(Query(features[~learn]))
-    assert results.test("day", "AP-SVM") == pytest.approx(average_precision(day[~learn], scores))
+    expected = average_precision(day[~learn], method.score(Query(features[~learn])))
+    assert results.test("day", "AP-SVM") == pytest.approx(expected)
 
     # Another measure may choose other points for the test, but trains nothing else.
     before = seconds(store)
-    run = here(store, settings_of(images, measure="NDCG"))
+    run = here(store, settings_of(images, measure="NDCG"), "experiment")
     assert run.result["done"] == run.result["total"]
     assert before.items() <= seconds(store).items()
     assert len(seconds(store)) - len(before) <= 4
@@ -108,12 +94,10 @@ def test_settings_that_make_no_experiment_are_the_reason_of_a_failed_run(store, 
     for changes, named in (
         ({"queries": ["weather"]}, "weather"),
         ({"queries": ["rare"]}, "query rare: "),
-        ({"folds": 1}, "folds: "),
-        ({"graph": "weather", "methods": [["HOB-SVM", {}]]}, "weather"),
         ({"features": [["Smell", {}]]}, "Smell"),
         ({"scheduler": "tcp://127.0.0.1:1"}, "tcp://127.0.0.1:1"),
         ({"wind": 3}, "wind"),
     ):
-        run = here(store, settings_of(images, **{"seed": 1, **changes}))
+        run = here(store, settings_of(images, **{"seed": 1, **changes}), "experiment")
         assert run.state == "failed"
         assert named in run.reason, changes

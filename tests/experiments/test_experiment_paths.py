@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import hashlib
+import json
+import pickle
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +17,14 @@ from ranking import Query, SimilarityGraph, make_method
 from ranking.experiments.cell import Cell
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.cell_training import packed, train_cell, unpacked
-from ranking.experiments.material import Bench
+from ranking.experiments.material import Bench, projections_of
 from ranking.experiments.plan import paths_of
 from ranking.experiments.running import run_experiment
 from ranking.experiments.state_store import StateStore
 from ranking.experiments.walking import causes, to_train, walk
+from ranking.features import make_feature
+from ranking.features.extract import cache_name
+from ranking.features.projection import PCA
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.oracles import by_query, ranking_cut
 from ranking.metrics import evaluate
@@ -38,9 +45,6 @@ def test_paths_hold_every_cell_once_and_each_after_what_it_begins_from():
     keys = [cell.key for path in paths for cell in path]
     assert len(keys) == len(set(keys)) == len(PLAN.validation) == 3 * (2 + 2 + 4 + 4)
     assert sorted(map(len, paths)) == sorted(3 * [2, 2, 4, 4])  # HOB-SVM and HOAP-SVM share one for each eta
-    for path in paths:
-        for place, cell in enumerate(path):
-            assert {cause.key for cause in cell.causes} <= {before.key for before in path[:place]}
     both = max(paths, key=len)
     assert [(cell.method, cell.settings["C"]) for cell in both] == [
         ("HOB-SVM", 1.0), ("HOAP-SVM", 1.0), ("HOB-SVM", 10.0), ("HOAP-SVM", 10.0)
@@ -83,6 +87,14 @@ def test_a_key_changes_with_all_that_decides_the_numbers_and_with_nothing_else()
     assert PLAN.validation[leaning].key != planned(IMAGES, graph="none").validation[leaning].key
 
 
+def walked_to(bench: Bench, cell: Cell) -> dict[str, bytes]:
+    """The states of all cells on the path to a cell, and of the cell."""
+    states: dict[str, bytes] = {}
+    for step in paths_of([cell])[0]:
+        states[step.key] = train_cell(bench, step, states).state
+    return states
+
+
 def test_a_cell_is_a_training_on_its_side_measured_on_the_held_out_one(bench):
     made = material(PLAN, IMAGES)
     trained = train_cell(bench, PLAN.validation["jump", "HOB-SVM", (("C", 1.0), ("eta", 1.0)), 2], {})
@@ -104,22 +116,16 @@ def test_warm_starts_end_where_cold_ones_do():
     for name in ("SVM", "AP-SVM", "HOB-SVM"):
         points = next(contender for contender in plan.contenders if contender.name == name).points
         cell = plan.validation["jump", name, points[-1], 0]
-        states: dict[str, bytes] = {}
-        for step in paths_of([cell])[0]:
-            warm = train_cell(bench, step, states)
-            states[step.key] = warm.state
+        states = walked_to(bench, cell)
         assert len(states) == 2, name
-        cold = train_cell(bench, replace(cell, previous=None), {})
+        warm, cold = (train_cell(bench, one, states) for one in (cell, replace(cell, previous=None)))
         assert warm.outcome.certificate.primal == pytest.approx(cold.outcome.certificate.primal, rel=2e-6)
 
 
 def test_hoap_begins_where_hob_ended(bench):
     for C in (1.0, 10.0):
         cell = PLAN.validation["jump", "HOAP-SVM", (("C", C), ("eta", 1.0)), 0]
-        states: dict[str, bytes] = {}
-        for step in paths_of([cell])[0][:-1]:
-            states[step.key] = train_cell(bench, step, states).state
-        heard: list[ProgressEvent] = []
+        states, heard = walked_to(bench, cell), list[ProgressEvent]()
         train_cell(bench, cell, states, heard.append)
         samples = bench.training_set("jump", 0, True)
         method = make_method("HOAP-SVM", **cell.settings)
@@ -133,10 +139,7 @@ def test_hoap_begins_where_hob_ended(bench):
 def test_hoap_goes_on_from_a_cell_without_planes(bench):
     """Where no plane carries weight, as at weights 0, there is none to go on from."""
     cell = PLAN.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
-    states = {
-        cause.key: train_cell(bench, replace(cause, previous=None, beginning=None), {}).state
-        for cause in cell.causes
-    }
+    states = walked_to(bench, cell)
     solution = unpacked(states[cell.previous.key])
     none = WorkingSet(*(array[:0] for array in vars(solution.working_set).values()))
     states[cell.previous.key] = packed(replace(solution, working_set=none))
@@ -147,11 +150,9 @@ def test_a_state_is_the_solution_to_the_last_bit():
     query = Query(np.random.default_rng(0).standard_normal((20, 4)), np.arange(20) % 3 == 0)
     solution = make_method("AP-SVM").fit([query]).solution
     again = unpacked(packed(solution))
-    assert (again.weights == solution.weights).all()
-    assert (again.dual.coefficients == solution.dual.coefficients).all()
-    assert again.dual.loss == solution.dual.loss
-    for name, array in vars(solution.working_set).items():
-        assert (getattr(again.working_set, name) == array).all()
+    np.testing.assert_array_equal(again.weights, solution.weights)
+    np.testing.assert_equal(again.dual, solution.dual)
+    np.testing.assert_equal(vars(again.working_set), vars(solution.working_set))
 
 
 PATH = max(paths_of(PLAN.validation.values()), key=len)
@@ -171,16 +172,7 @@ def walked(bench: Bench, folder: Path, stop_after: int | None = None) -> CellSto
     return store
 
 
-@pytest.fixture(scope="module")
-def whole(bench, tmp_path_factory):
-    """The folder of a walk that was not ended."""
-    folder = tmp_path_factory.mktemp("whole")
-    walked(bench, folder)
-    return folder
-
-
-def contents(folder: Path) -> dict[str, tuple[object, ...]]:
-    store = CellStore(folder)
+def contents(store: CellStore) -> dict[str, tuple[object, ...]]:
     return {
         key: (outcome.measures, outcome.certificate.primal, store.scores(key).tobytes())
         for key, outcome in store.outcomes().items()
@@ -190,63 +182,50 @@ def contents(folder: Path) -> dict[str, tuple[object, ...]]:
 def states(folder: Path) -> tuple[set[str], set[str]]:
     """The keys of the states of a store: of where its paths ended, and of where they have gone on from."""
     last, passed = folder / "states", folder / "states" / "passed"
-    return tuple({file.name for file in kind.iterdir() if file.is_file()} for kind in (last, passed))  # type: ignore
+    return tuple({file.name for file in kind.iterdir() if file.is_file()} for kind in (last, passed))
 
 
-def test_a_path_that_was_ended_goes_on_to_the_same_bits(bench, whole, tmp_path):
+def test_a_path_that_was_ended_goes_on_to_the_same_bits(bench, tmp_path):
+    whole = walked(bench, tmp_path / "whole")
+    *passed, last = (cell.key for cell in PATH)
+    assert states(tmp_path / "whole") == ({last}, set(passed)), "its ends apart"
     for stop_after in (1, 2, 3):
         folder = tmp_path / str(stop_after)
-        ended = walked(bench, folder, stop_after)
-        assert len(ended.outcomes()) == stop_after
-        seconds = {key: outcome.seconds for key, outcome in ended.outcomes().items()}
-        again = walked(bench, folder).outcomes()
-        assert contents(folder) == contents(whole)
-        assert seconds.items() <= {key: outcome.seconds for key, outcome in again.items()}.items()
-        assert states(folder) == states(whole)
+        kept = walked(bench, folder, stop_after).outcomes()
+        assert len(kept) == stop_after
+        again = walked(bench, folder)
+        assert contents(again) == contents(whole)
+        assert all(again.outcomes()[key].seconds == outcome.seconds for key, outcome in kept.items())
+        assert states(folder) == states(tmp_path / "whole")
 
 
-def test_a_path_leaves_the_states_of_all_its_cells_its_ends_apart(whole, tmp_path):
-    first, second, third, fourth = PATH
-    assert states(whole) == ({fourth.key}, {first.key, second.key, third.key})
+def test_a_test_leaves_its_state_only_where_another_one_begins_there(tmp_path):
     methods = tuple((name, {}) for name in ("SVM", "HOB-SVM", "HOAP-SVM"))
     plan = planned(IMAGES, folds=2, methods=methods, grids={"C": (1.0,)})
     results = run_experiment(plan, lambda: material(plan, IMAGES), CellStore(tmp_path))
     tests = {cell.key: cell.method for cell in plan.tests(results).values()}
     last, passed = states(tmp_path)
-    assert {tests[key] for key in (last | passed) & tests.keys()} == {"HOB-SVM"}, (
-        "HOAP-SVM alone begins there"
-    )
+    assert {tests[key] for key in (last | passed) & tests.keys()} == {"HOB-SVM"}
 
 
 def test_only_what_is_missing_or_needed_is_trained(tmp_path):
-    path = PATH
-    hob, hoap = [path[0].key, path[2].key], [path[1].key, path[3].key]
-    assert causes(path[2:]) == {hob[0], hoap[0], hob[1]}
-
-    def turn(missing: set[str], *kept: str) -> tuple[list[Cell], set[str]]:
-        states = StateStore(tmp_path / "-".join(("states", *(key[:6] for key in kept))))
-        for key in kept:
-            states.keep(key, key.encode())
-        cells, known = to_train(path, missing, states)
-        assert all(state == key.encode() for key, state in known.items())
-        return cells, set(known)
-
-    assert turn(set()) == ([], set())
-    assert turn({path[0].key}) == ([path[0]], set())
-    assert turn({hoap[1]}) == (list(path), set()), "without states all that it begins from is trained again"
-    assert turn({hoap[1]}, hoap[0], hob[1]) == ([path[3]], {hoap[0], hob[1]})
-    assert turn({hoap[1]}, hoap[0]) == ([path[0], path[2], path[3]], {hoap[0]})
-    assert turn({hoap[1]}, hoap[0], hob[1], hob[0]) == ([path[3]], {hoap[0], hob[1]}), "others are not read"
-
-
-def test_a_training_that_is_stopped_leaves_no_cell(bench, tmp_path):
-    def stop(_: ProgressEvent) -> None:
-        raise StopTraining
-
-    store = CellStore(tmp_path)
-    with pytest.raises(StopTraining):
-        walk(bench, PATH, {cell.key for cell in PATH}, store, lambda *_: None, stop)
-    assert store.outcomes() == {}
+    names = dict(zip((cell.key for cell in PATH), ("hob 1", "hoap 1", "hob 10", "hoap 10"), strict=True))
+    keys = {name: key for key, name in names.items()}
+    assert causes(PATH[2:]) == {keys[name] for name in ("hob 1", "hoap 1", "hob 10")}
+    for number, (missing, kept, trained, read) in enumerate(
+        (
+            (["hob 1"], [], ["hob 1"], []),
+            (["hoap 10"], [], ["hob 1", "hoap 1", "hob 10", "hoap 10"], []),  # all that it begins from
+            (["hoap 10"], ["hoap 1"], ["hob 1", "hob 10", "hoap 10"], ["hoap 1"]),
+            (["hoap 10"], ["hoap 1", "hob 10", "hob 1"], ["hoap 10"], ["hoap 1", "hob 10"]),
+        )
+    ):
+        store = StateStore(tmp_path / f"{number}")
+        for name in kept:
+            store.keep(keys[name], name.encode())
+        cells, known = to_train(PATH, {keys[name] for name in missing}, store)
+        assert [names[cell.key] for cell in cells] == trained, number
+        assert known == {keys[name]: name.encode() for name in read}, number
 
 
 def test_cells_that_are_not_there_have_no_scores_and_are_kept_once(bench, tmp_path):
@@ -258,8 +237,47 @@ def test_cells_that_are_not_there_have_no_scores_and_are_kept_once(bench, tmp_pa
     store.keep(cell, trained)
     store.keep(cell, trained._replace(scores=trained.scores + 1.0))
     assert (store.scores(cell.key) == trained.scores).all()
-    assert list(store.outcomes()) == list(store.outcomes([cell.key])) == [cell.key]
+    for outcomes in (store.outcomes(), store.outcomes([cell.key])):
+        assert {key: vars(outcome) for key, outcome in outcomes.items()} == {cell.key: vars(trained.outcome)}
     assert store.outcomes(["another"]) == {}
-    outcome = store.outcomes()[cell.key]
-    assert outcome.certificate == trained.outcome.certificate
-    assert outcome.measures == trained.outcome.measures
+
+
+FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
+WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}
+
+
+def test_each_fold_has_its_own_projection_of_what_it_learns_from():
+    plan = planned(IMAGES, projection=WHITE)
+    bare = material(plan, IMAGES)
+    through = replace(bare, projections=projections_of(plan, bare.features))
+    assert list(through.projections) == list(plan.splits.all) == [0, 1, 2, None]
+    bench = Bench(through)
+    for fold, split in plan.splits.all.items():
+        expected = PCA(4, whiten=True).fitted(bare.features[split.learn])
+        sent = pickle.loads(pickle.dumps(bench))  # as to the workers of a cluster
+        for side, rows in (
+            (bench.training_set, split.learn),
+            (bench.held_out, split.held),
+            (sent.held_out, split.held),
+        ):
+            seen = side("jump", fold, False).features
+            np.testing.assert_array_equal(seen, expected(bare.features[rows]))
+        graphs = [side.held_out("jump", fold, True).graph for side in (Bench(bare), bench)]
+        assert None not in graphs
+        np.testing.assert_array_equal(*(graph.affinity for graph in graphs), "neighbours are of the features")
+
+
+def test_cells_without_projection_keep_their_keys_and_others_have_their_own():
+    assert projections_of(PLAN, np.empty((0, 3), np.float32)) == {}
+    for (fold, leaning), key in PLAN.samples.items():
+        split, features = PLAN.splits.all[fold], [cache_name(IMAGES.key, make_feature("HOG"))]
+        record = [IMAGES.key, features, PLAN.graph if leaning else None]
+        content = hashlib.sha256(json.dumps(record).encode())
+        for rows in (split.learn, split.held):
+            content.update(rows.astype("<i8").tobytes() + b"|")
+        assert key == content.hexdigest()
+    whole = {**FOUR, "whiten": False}
+    projections = [FOUR, whole, WHITE, {"kind": "PCA", "components": 5}, None]
+    keys = [planned(IMAGES, projection=projection).samples[0, False] for projection in projections]
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == len(projections) - 1

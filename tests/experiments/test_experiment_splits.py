@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from refusals import refused
 from tiny_actions import images
 
-from ranking.experiments.splits import blocks_of, check_queries, deal, splits_of
+from ranking.experiments.splits import check_queries, deal, splits_of
 
 
 def test_no_image_and_no_group_is_on_two_sides():
@@ -23,13 +23,6 @@ def test_no_image_and_no_group_is_on_two_sides():
                 assert sorted([*split.learn, *split.held]) == np.flatnonzero(~image_set.test).tolist()
                 assert len(split.held)
         assert splits.all[None].held.tolist() == np.flatnonzero(image_set.test).tolist()
-
-
-def test_the_seed_decides_the_folds_of_a_set():
-    image_set = images(90)
-    first, again, second = (splits_of(image_set, 5, seed).fold_of for seed in (1, 1, 2))
-    assert (first == again).all()
-    assert (first != second).any()
 
 
 @given(st.integers(0, 10_000), st.integers(2, 6), st.integers(1, 4))
@@ -50,9 +43,8 @@ def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(seed, fold
 def test_blocks_and_classes_that_decide_most_are_dealt_first():
     for seed in range(6):
         # One block of six samples with a relevant one, and five relevant samples alone: by size they would go apart.
-        blocks, labels = np.array([0] * 6 + [1, 2, 3, 4, 5]), np.array([1] + [0] * 5 + [1] * 5, bool)[:, None]
-        fold = deal(blocks, labels, 2, seed)
-        assert np.bincount(fold, labels[:, 0], 2).tolist() == [3, 3], seed
+        blocks, labels = np.array([0] * 6 + [1, 2, 3, 4, 5]), np.array([1] + [0] * 5 + [1] * 5, bool)
+        assert np.bincount(deal(blocks, labels[:, None], 2, seed), labels, 2).tolist() == [3, 3], seed
 
         # Four samples show a rare class beside a common one, which alone would spread them as luck has it.
         common = np.random.default_rng(seed).random(40) < 0.5
@@ -73,14 +65,12 @@ def test_blocks_and_classes_that_decide_most_are_dealt_first():
 
 
 def test_the_seed_decides_which_blocks_are_together_and_which_fold_has_one_more():
+    first, again, second = (splits_of(images(90), 5, seed).fold_of for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != second).any()
     dealt = [deal(np.arange(9), np.zeros((9, 1), bool), 2, seed) for seed in range(20)]
     assert len({(fold == fold[0]).tobytes() for fold in dealt}) > 10
     assert {int(np.bincount(fold).argmax()) for fold in dealt} == {0, 1}
-
-
-def test_blocks_join_images_and_groups_however_far_around():
-    assert blocks_of(np.array([5, 5, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist() == [0, 0, 0, 1, 1]
-    assert blocks_of(np.array([4, 2, 4, 9]), np.array([4, 2, 4, 9])).tolist() == [0, 1, 0, 2]
 
 
 def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_test_on():
@@ -98,9 +88,8 @@ def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_t
 
 def test_what_cannot_be_dealt_or_measured_is_refused():
     image_set = images(9)
-    with refused("folds", 7) as caught:
+    with refused("folds", 7):
         splits_of(image_set, 7, seed=0)
-    assert " 6, " in caught.value.expected
     splits = splits_of(image_set, 6, seed=0)
     query = image_set.classes[0]
     with refused(f"query {query}", image_set.relevance(query)[~image_set.test].sum()):

@@ -16,19 +16,15 @@ from ranking.experiments.statistics import (
 )
 
 FIVE = ([0.56, 0.61, 0.58, 0.66, 0.60], [0.55, 0.57, 0.59, 0.60, 0.57])
-# Pairs of values whose differences tell nothing of how they vary, each with the p of the t-test.
-DEGENERATE = [
-    ([0.1, 0.2], [0.1, 0.2], 1.0),
-    ([0.1 + 0.2, 0.5], [0.3, 0.5], 1.0),  # apart by rounding alone
-    ([0.2, 0.3], [0.1, 0.2], math.nan),  # equal differences
-    ([0.9 + 1e-5, 0.7 + 1e-5], [0.9, 0.7], math.nan),
-    ([0.2], [0.1], math.nan),
-]
 
 
-def test_the_paired_t_test_is_student_s():
+def test_the_paired_t_test_is_student_s_and_so_is_the_interval_of_differences():
     assert paired_t_test(*FIVE) == pytest.approx(ttest_rel(*FIVE).pvalue)
-    assert paired_t_test(FIVE[1], FIVE[0]) == pytest.approx(paired_t_test(*FIVE))
+    interval = difference_interval(*FIVE)
+    apart = np.subtract(*FIVE)
+    assert interval == pytest.approx(mean_interval(apart.tolist()))
+    half = 2.776445 * apart.std(ddof=1) / math.sqrt(5)
+    assert interval[1:] == pytest.approx((apart.mean() - half, apart.mean() + half), abs=1e-6)
 
 
 def test_differences_that_only_rounding_tells_apart_are_tied():
@@ -61,14 +57,18 @@ def test_wilcoxon_counts_all_signs_however_many_folds_there_are():
     assert wilcoxon_test([0.1, 0.2], [0.1, 0.2]) == wilcoxon_test([0.2], [0.1]) == 1.0
 
 
-def test_degenerate_differences_have_one_outcome():
-    for first, second, p in DEGENERATE:
+def test_differences_that_tell_nothing_of_how_they_vary_have_one_outcome():
+    for first, second, p in (
+        ([0.1, 0.2], [0.1, 0.2], 1.0),
+        ([0.1 + 0.2, 0.5], [0.3, 0.5], 1.0),  # apart by rounding alone
+        ([0.2, 0.3], [0.1, 0.2], math.nan),  # equal differences
+        ([0.9 + 1e-5, 0.7 + 1e-5], [0.9, 0.7], math.nan),
+        ([0.2], [0.1], math.nan),
+    ):
         assert paired_t_test(first, second) == pytest.approx(p, nan_ok=True)
         assert np.isnan(difference_interval(first, second)[1:]).all()
         assert not difference_interval(first, second).without_zero
-    for equal in ([0.5], [0.5, 0.5]):
-        assert mean_interval(equal).value == 0.5
-        assert np.isnan(mean_interval(equal)[1:]).all(), "equal values tell nothing of their spread"
+    assert mean_interval([0.5, 0.5]) == pytest.approx((0.5, math.nan, math.nan), nan_ok=True)
     for first, second in (([], []), ([1.0], [1.0, 2.0])):
         with refused("values of a paired test", f"({len(first)},) and ({len(second)},)"):
             paired_t_test(first, second)
@@ -76,28 +76,17 @@ def test_degenerate_differences_have_one_outcome():
         mean_interval([])
 
 
-def test_differences_have_an_interval_where_the_test_knows_something():
-    interval = difference_interval(*FIVE)
-    apart = np.subtract(*FIVE)
-    assert interval == pytest.approx(mean_interval(apart.tolist()))
-    half = 2.776445 * apart.std(ddof=1) / math.sqrt(5)
-    assert interval[1:] == pytest.approx((apart.mean() - half, apart.mean() + half), abs=1e-6)
-
-
 def test_holm_is_the_step_down_rule():
     """A comparison is significant at a where its p, and all smaller ones, pass a / (m - rank)."""
     generator = np.random.default_rng(0)
-    for _ in range(50):
-        values = (generator.random(generator.integers(1, 9)) ** 3).round(2).tolist()
-        corrected = holm(values)
-        for level in (0.01, 0.05, 0.2, 0.7):
-            order = np.argsort(values, kind="stable")
-            passed = set()
-            for rank, number in enumerate(order):
-                if values[number] > level / (len(values) - rank) + 1e-12:
-                    break
-                passed.add(int(number))
-            assert passed == {number for number, p in enumerate(corrected) if p <= level + 1e-12}
+    for level in np.tile([0.01, 0.05, 0.2, 0.7], 50):
+        values = (generator.random(generator.integers(1, 9)) ** 3).round(2)
+        passed = set()
+        for rank, number in enumerate(np.argsort(values, kind="stable")):
+            if values[number] > level / (len(values) - rank) + 1e-12:
+                break
+            passed.add(number)
+        assert passed == set(np.flatnonzero(np.array(holm(values)) <= level + 1e-12))
     assert holm([0.9, 0.3, 0.8]) == pytest.approx([1.0, 0.9, 1.0]), "no p is above 1"
     assert holm([0.01, math.nan, 0.02]) == pytest.approx([0.03, math.nan, 0.04], nan_ok=True)
     assert holm([]) == []

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import threading
+import time
+from collections import Counter
 from typing import Any
 
 import numpy as np
+import pytest
+from image_sets import image_set
 
+from ranking.experiments import walking
+from ranking.experiments.cell import Cell
 from ranking.experiments.cell_store import CellStore
 from ranking.experiments.material import Material, Side
 from ranking.experiments.plan import Plan, plan_of
@@ -26,22 +32,9 @@ def images(count: int = 60, seed: int = 0, grouped: bool = False) -> ImageSet:
     n = len(image)
     labels = np.zeros((n, len(CLASSES)), bool)
     labels[np.arange(n), generator.integers(len(CLASSES), size=n)] = True
-    names = np.array([f"{number:03}" for number in range(count)])
-    return ImageSet(
-        f"tiny-set-{count}-{seed}-{grouped}",
-        "Tiny actions",
-        Path(),
-        CLASSES,
-        names,
-        names,
-        np.ones((count, 2), np.int32),
-        np.arange(count) % 3 == 2,
-        np.zeros((n, 4), np.int32),
-        image,
-        image // 9 if grouped else image,
-        labels,
-        np.array([f"{number:03}" for number in range(n)]),
-    )
+    key, groups = f"tiny-set-{count}-{seed}-{grouped}", image // 9 if grouped else image
+    test = np.arange(count) % 3 == 2
+    return image_set(image, test, key=key, classes=CLASSES, groups=groups, labels=labels)
 
 
 def protocol(image_set: ImageSet, **changes: Any) -> Protocol:
@@ -68,6 +61,20 @@ def material(plan: Plan, image_set: ImageSet, seed: int = 0) -> Material:
 
 def planned(image_set: ImageSet, **changes: Any) -> Plan:
     return plan_of(protocol(image_set, **changes), image_set)
+
+
+def count_trainings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each cell is trained from now on, by key; two that are trained at once overlap."""
+    counts, plain, lock = Counter[str](), walking.train_cell, threading.Lock()
+
+    def counted(bench: Any, cell: Cell, *rest: Any) -> Any:
+        with lock:
+            counts[cell.key] += 1
+        time.sleep(0.002)
+        return plain(bench, cell, *rest)
+
+    monkeypatch.setattr(walking, "train_cell", counted)
+    return counts
 
 
 class Enough(Exception):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from brought import in_memory
+from numbered_set import cards
 from refusals import refused
 
 from ranking.features import FEATURES, cached_features, extract, feature_columns, load_features, make_feature
@@ -20,43 +21,28 @@ BOXES, IMAGES = 9, 4  # of the set `noise`
 
 
 @pytest.fixture
-def counted(monkeypatch):
-    """The images that were decoded."""
-    calls = []
-    open_image = ImageSet.open_image
+def calls(monkeypatch):
+    """The numbers of the images that were decoded, and the names of the features that described something."""
+    images, names = [], []
 
-    def counting(self, image):
-        calls.append(image)
-        return open_image(self, image)
+    def record(cls, method, what, into):
+        really = getattr(cls, method)
 
-    monkeypatch.setattr(ImageSet, "open_image", counting)
-    return calls
+        def recording(self, argument):
+            into.append(what(self, argument))
+            return really(self, argument)
 
+        monkeypatch.setattr(cls, method, recording)
 
-@pytest.fixture
-def described(monkeypatch):
-    """The names of the features that described something since the last call, in alphabetical order."""
-    calls = []
+    record(ImageSet, "open_image", lambda _, image: image, images)
     for cls in {FEATURES.get(name) for name in FEATURES.names()}:
         if "describe" in vars(cls):  # the others inherit it
-
-            def counting(self, crop, describe=cls.describe):
-                calls.append(self.name)
-                return describe(self, crop)
-
-            monkeypatch.setattr(cls, "describe", counting)
-
-    def since():
-        names = sorted(calls)
-        calls.clear()
-        return names
-
-    return since
+            record(cls, "describe", lambda feature, _: feature.name, names)
+    return images, names
 
 
 @pytest.fixture
 def register(monkeypatch):
-    """Registers a feature for one test."""
     FEATURES.names()
     monkeypatch.setattr(FEATURES, "_classes", dict(FEATURES._classes))
 
@@ -91,13 +77,10 @@ def test_one_part_is_each_sample_described(noise, tmp_path):
 
 def test_parts_weigh_the_same_and_rows_have_length_1(noise, tmp_path):
     matrix = load_features(noise, BOTH, tmp_path)
-    assert matrix.shape == (9, 1764 + 64)
     hog, colour = slow(noise, *BOTH[0]), slow(noise, *BOTH[1])
     joined = np.hstack([hog, colour])
     assert [columns for _, columns in feature_columns(BOTH)] == [slice(0, 1764), slice(1764, 1764 + 64)]
-    lengths = np.linalg.norm(joined, axis=1, keepdims=True)
-    assert matrix == pytest.approx(joined / lengths, abs=1e-6)
-    assert np.linalg.norm(matrix, axis=1) == pytest.approx(np.ones(9), abs=1e-5)
+    assert matrix == pytest.approx(joined / np.linalg.norm(joined, axis=1, keepdims=True), abs=1e-6)
     flat = (noise.boxes[:, 2] - noise.boxes[:, 0]) == 1  # a box of one pixel has no shape, only a colour
     assert flat.any()
     assert (hog.any(axis=1) == ~flat).all()
@@ -111,34 +94,29 @@ def test_rows_do_not_depend_on_the_order_of_samples(noise, tmp_path):
     assert (matrix == load_features(noise, BOTH, tmp_path)[order]).all()
 
 
-def test_what_is_cached_is_given_whole_or_not_at_all_and_nothing_is_computed(noise, tmp_path, counted):
-    hog = load_features(noise, BOTH[:1], tmp_path)
-    assert (cached_features(noise, BOTH[:1], tmp_path) == hog).all()
-    counted.clear()
-    assert cached_features(noise, BOTH, tmp_path) is None
-    assert not counted
-    both = load_features(noise, BOTH, tmp_path)
-    assert (cached_features(noise, BOTH, tmp_path) == both).all()
+def test_what_is_cached_is_not_described_again_and_each_image_is_decoded_once(noise, tmp_path, calls):
+    decoded, described = calls
 
+    def described_for(parts):
+        described.clear()
+        load_features(noise, parts, tmp_path)
+        return sorted(described)
 
-def test_changing_one_part_describes_with_that_part_only_and_decodes_each_image_once(
-    noise, tmp_path, described, counted
-):
     parts = [("HOG", {}), ("GIST", {}), ("Colour of the image", {})]
-    load_features(noise, parts, tmp_path)
-    assert described() == ["Colour of the image"] * IMAGES + ["GIST"] * BOXES + ["HOG"] * BOXES
-    assert sorted(counted) == list(range(IMAGES))
-    for kept in (parts, parts[:1], parts[::-1]):
-        load_features(noise, kept, tmp_path)
-    assert described() == []
-    assert sorted(counted) == list(range(IMAGES))
+    assert cached_features(noise, parts, tmp_path) is None
+    assert not decoded
+    first = ["Colour of the image"] * IMAGES + ["GIST"] * BOXES + ["HOG"] * BOXES
+    assert described_for(parts) == first
+    assert sorted(decoded) == list(range(IMAGES))
+    assert [described_for(kept) for kept in (parts, parts[:1], parts[::-1])] == [[]] * 3
+    assert (cached_features(noise, parts, tmp_path) == load_features(noise, parts, tmp_path)).all()
+    assert cached_features(noise, [*parts, BOTH[1]], tmp_path) is None
+    assert sorted(decoded) == list(range(IMAGES))
     assert len(list(tmp_path.iterdir())) == 3
-    load_features(noise, [parts[0], ("GIST", {"blocks": 2}), parts[2]], tmp_path)
-    assert described() == ["GIST"] * BOXES
-    load_features(noise, [*parts, ("HOG of the image", {})], tmp_path)
-    assert described() == ["HOG of the image"] * IMAGES
-    load_features(noise, [*parts[:2], ("Colour of the image", {"bins": 2})], tmp_path)
-    assert described() == ["Colour of the image"] * IMAGES
+    assert described_for([parts[0], ("GIST", {"blocks": 2}), parts[2]]) == ["GIST"] * BOXES
+    assert described_for([*parts, ("HOG of the image", {})]) == ["HOG of the image"] * IMAGES
+    changed = [*parts[:2], ("Colour of the image", {"bins": 2})]
+    assert described_for(changed) == ["Colour of the image"] * IMAGES
 
 
 def test_the_number_of_threads_changes_no_bit(noise, tmp_path, monkeypatch):
@@ -160,14 +138,7 @@ def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noi
         return np.ones(1, np.float32)
 
     register("Endless", 1, describe)
-    columns = {
-        name: np.repeat(getattr(noise, name)[:1], 400, axis=0)
-        for name in ("boxes", "image_of", "groups", "labels", "ids")
-    }
-    images = {
-        f"image_{name}": getattr(noise, f"image_{name}")[:1] for name in ("names", "files", "sizes", "test")
-    }
-    many = replace(noise, key="many", numbers=None, **columns, **images)
+    many = cards(tmp_path / "set", [400])
     start = time.monotonic()
 
     def end(what, done, total):
@@ -175,12 +146,12 @@ def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noi
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        load_features(many, [("Endless", {})], tmp_path, end)
-    assert time.monotonic() - start < 1
+        load_features(many, [("Endless", {})], tmp_path / "cache", end)
+    assert time.monotonic() - start < 10
     at_the_end = len(calls)
     time.sleep(0.2)
     assert len(calls) == at_the_end
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.glob("cache/*")) == []
 
 
 def test_progress_names_what_is_missing(noise, tmp_path, monkeypatch):
@@ -203,21 +174,14 @@ def test_the_cache_name_depends_on_set_feature_version_and_settings(monkeypatch)
     assert len(names) == 6
 
 
-def saved(array):
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
-
-
 DAMAGED = {
     "empty": b"",
     "a header alone": b"\x93NUMPY",
-    "text": b"not an array",
-    "one byte short": saved(np.zeros((9, 64), np.float32))[:-1],
-    "objects": saved(np.array([[object()]])),
-    "(8, 64)": saved(np.zeros((8, 64), np.float32)),
-    "float64": saved(np.zeros((9, 64))),
-    "NaN": saved(np.full((9, 64), np.nan, np.float32)),
+    "one byte short": in_memory(lambda file: np.save(file, np.zeros((9, 64), np.float32)))[:-1],
+    "objects": in_memory(lambda file: np.save(file, np.array([[object()]]))),
+    "(8, 64)": in_memory(lambda file: np.save(file, np.zeros((8, 64), np.float32))),
+    "float64": in_memory(lambda file: np.save(file, np.zeros((9, 64)))),
+    "NaN": in_memory(lambda file: np.save(file, np.full((9, 64), np.nan, np.float32))),
 }
 
 
@@ -233,24 +197,9 @@ def test_a_damaged_cache_is_logged_and_computed_again(noise, tmp_path, caplog):
             assert [path.name in record.getMessage() for record in caplog.records] == [True] * warnings, name
 
 
-def test_a_failed_write_leaves_nothing(noise, tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(extract.np, "save", full)
-    with pytest.raises(OSError, check=lambda error: error.errno == 28):
-        load_features(noise, BOTH, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_refused(noise, tmp_path):
-    for parts, subject, came in (
-        ([], "features", "none"),
-        ([("HOG", {}), ("HOG", {"side": 64})], "features", "HOG, HOG"),
-        ([("SIFT", {})], "feature", "'SIFT'"),
-        ([("HOG", {"sides": 3})], "settings of HOG", "'sides'"),
-    ):
-        with refused(subject, came):
+def test_no_features_and_a_feature_twice_are_refused(noise, tmp_path):
+    for parts, came in (([], "none"), ([("HOG", {}), ("HOG", {"side": 64})], "HOG, HOG")):
+        with refused("features", came):
             load_features(noise, parts, tmp_path)
 
 

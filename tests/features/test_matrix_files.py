@@ -29,23 +29,18 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("parts", [PARTS, PARTS[:1]])
-def test_a_large_matrix_is_a_mapped_file_of_the_same_numbers(noise, tmp_path, parts, request):
-    in_memory = load_features(noise, parts, tmp_path / "small")
-    request.getfixturevalue("large")
-    mapped = load_features(noise, parts, tmp_path / "large")
-    assert isinstance(mapped, np.memmap)
-    assert not mapped.flags.writeable
-    assert mapped.tobytes() == in_memory.tobytes()
-
-
 @pytest.mark.usefixtures("large")
-def test_what_is_side_by_side_already_needs_no_parts(noise, tmp_path, in_memory):
+def test_a_large_matrix_is_a_mapped_file_and_needs_no_parts(noise, tmp_path, in_memory):
     folder = tmp_path / "large"
-    load_features(noise, PARTS, folder)
+    whole = load_features(noise, PARTS, folder)
     assert len(files(folder)) == len(PARTS) + 1
-    whole = cached_features(noise, PARTS, folder)
-    assert isinstance(whole, np.memmap)
+    assert whole.tobytes() == in_memory.tobytes()
+    first = load_features(noise, PARTS[:1], folder)
+    part = whole[:, : first.shape[1]]
+    assert first * np.linalg.norm(part, axis=1, keepdims=True) == pytest.approx(part, abs=1e-6)
+    for mapped in (whole, first):
+        assert isinstance(mapped, np.memmap)
+        assert not mapped.flags.writeable
     for file in folder.iterdir():
         if file.name != whole.filename.name:
             file.unlink()

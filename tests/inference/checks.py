@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -38,16 +38,22 @@ class RootLoss(RankingLoss):
 
 
 @dataclass(frozen=True)
-class Chakrabarti(RankingLoss):
-    """NDCG with the discount that is flat at the top (quicksort, section 2.3): not QS-suitable."""
+class Made(RankingLoss):
+    """Any discount, and equal gains."""
 
-    name = "chakrabarti"
+    name = "made"
+    discounts: Callable[[np.ndarray], np.ndarray]
+    gain: float = 1.0
 
     def gains(self, positives: int) -> np.ndarray:
-        return np.full(positives, 1 / self.discount(np.arange(1.0, positives + 1)).sum())
+        return np.full(positives, self.gain)
 
     def discount(self, positions: np.ndarray) -> np.ndarray:
-        return 1 / np.log2(np.maximum(positions, 2))
+        return self.discounts(positions)
+
+
+# NDCG with the discount that is flat at the top (quicksort, section 2.3): not QS-suitable.
+FLAT_AT_THE_TOP = Made(lambda at: 1 / np.log2(np.maximum(at, 2)))
 
 
 def root_loss(places: list[int]) -> float:

@@ -60,9 +60,9 @@ def random_case(generator: np.random.Generator, n: int, m: int, strength: float,
     return Case(generator.standard_normal(n), edges, penalty)
 
 
-def small_cases(number: int = 120) -> Iterator[Case]:
+def small_cases() -> Iterator[Case]:
     """Models of 1 to 8 samples, from no edge to all pairs, weak to strong, with and without ties."""
-    for seed in range(number):
+    for seed in range(120):
         generator = np.random.default_rng(seed)
         n = int(generator.integers(1, 9))
         m = int(generator.integers(0, n * (n - 1) // 2 + 1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import Chakrabarti, RootLoss, case
+from checks import FLAT_AT_THE_TOP, case
 from refusals import ANYTHING, refused
 from test_best_order import model as order_model
 from test_best_permutation import alone
@@ -40,42 +40,31 @@ MANY[[301_003, 444_444]] = math.nan, 1e302
 RANKINGS: list[Row] = [
     ("algorithm", "sort", lambda: violated(*TWO, "ap", "sort")),
     ("loss of search", "ndcg", lambda: violated(*TWO, "ndcg", "search")),
-    ("loss of search", "root", lambda: violated(*TWO, RootLoss(), "search")),
-    ("discount of chakrabarti", ANYTHING, lambda: violated([3.0, 1.0, 5.0], [0, 0, 1], Chakrabarti())),
+    ("discount of made", ANYTHING, lambda: violated([3.0, 1.0, 5.0], [0, 0, 1], FLAT_AT_THE_TOP)),
     ("scores", "2 others, the first at 301003", lambda: violated(MANY, MANY > 0.9)),
+    *[
+        ("scores", "1 others, the first at 1", lambda bad=bad: violated([1.0, bad, 3.0], [1, 0, 1]))
+        for bad in (math.nan, math.inf, -math.inf)
+    ],
     ("relevant", "no relevant sample", lambda: violated(np.zeros(3), [0, 0, 0])),
     ("relevant", "no irrelevant sample", lambda: violated(np.zeros(3), [1, 2, 1])),
-    ("relevant", "no relevant sample", lambda: violated(np.zeros(0), [])),
     ("scores and relevant", "(2,) and (1,)", lambda: violated([1.0, 2.0], [True])),
     ("scores and relevant", "(1, 2) and (1, 2)", lambda: violated([[1.0, 2.0]], [[1, 0]])),
-    ("scores and relevant", "() and ()", lambda: violated(1.0, True)),
-    ("scores and relevant", "(1,) and (1, 1)", lambda: violated([1.0], [[1]])),
     ("scores", "<U1", lambda: violated(["1", "2"], TWO[1])),
-    ("scores", "complex128", lambda: violated([1j, 2.0], TWO[1])),
-    ("scores", "object", lambda: violated([None, 1.0], TWO[1])),
     ("algorithm", "quicksort", lambda: trace_of(Problem.of(*TWO), "quicksort")),
     ("loss of search", "ndcg", lambda: trace_of(Problem.of(*TWO, "ndcg"), "search")),
     ("scores and relevant", "(1, 1) and (1,)", lambda: Problem.of([[1.0]], [True])),
     ("scores", None, lambda: Problem.of([1.0, np.nan], TWO[1])),
     ("relevant", "2 relevant of 2", lambda: Problem.of([1.0, 2.0], [True, True])),
-    ("relevant", "0 relevant of 2", lambda: Problem.of([1.0, 2.0], [False, False])),
     ("interleavings", 184_756, lambda: Problem.of(np.arange(20.0), np.arange(20) < 10).interleavings()),
 ]
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_scores_must_be_finite(bad: float) -> None:
-    with refused("scores", "2 others, the first at 1"):
-        most_violated_ranking([1.0, bad, 3.0, bad], [True, False, True, False])
 
 
 GOOD: dict[str, Any] = {"unary": [1.0, -1.0, 0.5], "edges": [[0, 1], [2, 1]], "penalty": [-1.0, -2.0]}
 BAD_MODELS: list[tuple[dict[str, Any], str, object]] = [
     ({"unary": [[1.0]]}, "unary", (1, 1)),
-    ({"unary": ["a", "b", "c"]}, "unary", "<U1"),
     ({"unary": [1.0, np.nan, np.inf]}, "unary", "2 others, the first at 1"),
     ({"penalty": [-1.0]}, "penalty", (1,)),
-    ({"penalty": [-1.0, np.nan]}, "penalty", "1 others, the first at 1"),
     ({"penalty": [-1.0, 2.0]}, "penalty", "2 at edge 1"),
     ({"penalty": [-1.0, 1j]}, "penalty", "complex128"),
     ({"edges": [[0, 1], [1, 0]]}, "edges", "[0, 1] twice"),
@@ -113,23 +102,18 @@ LABELLINGS: list[Row] = [
             lambda n, edges: bounded_max_marginals(np.zeros(n), edges, np.zeros(len(edges)), DOUBLING),
         )
     ],
-    ("penalty", ANYTHING, lambda: bounded_labelling(np.zeros(2), [[0, 1]], [np.inf])),
     ("penalty", ANYTHING, lambda: bounded_max_marginals(np.zeros(2), [[0, 1]], [np.inf])),
     ("sample", -1, lambda: PAIRS.labelling(-1, True)),
-    ("sample", 3, lambda: PAIRS.labelling(3, True)),
     ("sample", 3, lambda: BOUNDS.labelling(3, True)),
     ("sample", 4, lambda: CLIQUES.max_marginals(np.zeros(4), [-1.0]).labelling(4, True)),
     ("labels", (2,), lambda: PAIRS.sums([True, False], ONES)),
     ("weights", (1, 3), lambda: PAIRS.sums(LABELS, [ONES])),
     ("weights", ANYTHING, lambda: PAIRS.sums(LABELS, [1.0, np.nan, 1.0])),
-    ("labels", "<U1", lambda: PAIRS.sums(["a", "b", "c"], ONES)),
     ("unary", (2,), lambda: PAIRS.values(LABELS, [1.0, 1.0], [1.0, 1.0])),
     ("penalty", (3,), lambda: PAIRS.values(LABELS, ONES, ONES)),
     ("clique", [0], lambda: Cliques.of(4, [np.array([0])])),
     ("clique", [1, 1, 2], lambda: Cliques.of(4, [np.arange(3), np.array([1, 1, 2])])),
     ("penalty", (2,), lambda: CLIQUES.max_marginals(np.zeros(4), [-1.0, -1.0])),
-    ("penalty", (2,), lambda: CLIQUES.best_labelling(np.zeros(4), [-1.0, -1.0])),
-    ("penalty", ANYTHING, lambda: CLIQUES.max_marginals(np.zeros(4), [1.0])),
     ("penalty", ANYTHING, lambda: CLIQUES.best_labelling(np.zeros(4), [1.0])),
 ]
 
@@ -147,12 +131,10 @@ BAD_TOP_KS: list[tuple[dict[str, Any], str, object]] = [
     ({"interactions": [[0, 1, 0, 0]]}, AMONG, None),
     ({"core": [0, 1], "interactions": [[0, 1, 0, 0], [2, 0, 0, 0]]}, AMONG, None),
     ({"k": 5}, "k", 5),
-    ({"k": -1}, "k", -1),
     ({"k": 1.5}, "k", "float64 of shape ()"),
     ({"k": 1, "inside": [0, 2]}, "k", 1),
     ({"k": 3, "outside": [0, 2]}, "k", 3),
     ({"inside": [0], "outside": [0]}, "inside and outside", 0),
-    ({"inside": [9]}, "inside", [9]),
 ]
 
 
@@ -174,11 +156,7 @@ TOPS_AND_ORDERS: list[Row] = [
     ("method", "exact", lambda: approximate_order(ORDERS, "exact")),
     ("pair_design", None, lambda: order_with(pair_design=np.triu(ORDERS.pair_design))),
     ("designs", "(4,) and (5, 5)", lambda: order_with(design=ORDERS.design[:4])),
-    (
-        "values",
-        None,
-        lambda: weighted_votes(np.array([[0, 1, 0]]), np.array([[1.0, np.nan]]), np.array([0, 2, 3])),
-    ),
+    ("values", None, lambda: weighted_votes(np.array([[0, 1]]), np.array([[np.nan]]), np.array([0, 2]))),
     ("samples of a sequence", 2, lambda: best_permutations(NO_PLACES, *alone(2))),
     ("first", None, lambda: best_permutations(NO_PLACES, *alone(3)[:2], np.array([0, 0, 1]))),
     ("trees", 0, lambda: best_permutations(NO_PLACES, *alone(3), trees=0)),

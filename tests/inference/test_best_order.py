@@ -21,8 +21,6 @@ from ranking.inference.best_order import (
     winner_takes_all,
 )
 
-NO_LOSS = np.zeros((5, 5))
-
 
 def model(seed: int, size: int, items: int = 5) -> OrderModel:
     rng = np.random.default_rng(seed)
@@ -43,7 +41,7 @@ def test_the_best_of_all_orders() -> None:
         F = reference.whole(given.core, given.interactions)
         for loss in (None, some_loss(seed)):
             result = best_order(given, loss)
-            added = NO_LOSS if loss is None else loss.matrix
+            added = np.zeros((5, 5)) if loss is None else loss.matrix
             expected = reference.best_order_of(given.unary, given.design, F, given.pair_design, added)
             assert result.value == pytest.approx(expected, abs=1e-12), (seed, size, loss)
             lost = added[np.arange(5), result.places].sum()
@@ -78,8 +76,10 @@ def test_the_approximate_order_is_no_better_than_the_exact_one(method: str) -> N
 def test_losses_are_what_their_names_say() -> None:
     relevant = [False, True, False]
     for places in ([0, 1, 2], [1, 0, 2], [2, 1, 0], [0, 2, 1]):
-        rows, columns = np.arange(3), np.array(places)
-        assert winner_takes_all(relevant).matrix[rows, columns].sum() == (places[1] != 0)
-        assert reciprocal_rank(relevant).matrix[rows, columns].sum() == pytest.approx(1 - 1 / (places[1] + 1))
-        precision = (places[1] < 2) / 2
-        assert precision_at_k(relevant, 2).matrix[rows, columns].sum() == pytest.approx(1 - precision)
+        place = places[1]
+        for loss, expected in (
+            (winner_takes_all(relevant), float(place != 0)),
+            (reciprocal_rank(relevant), 1 - 1 / (place + 1)),
+            (precision_at_k(relevant, 2), 1 - (place < 2) / 2),
+        ):
+            assert loss.matrix[np.arange(3), places].sum() == pytest.approx(expected)

@@ -68,8 +68,6 @@ def test_trees_are_those_of_the_paper(representation: str, n: int, length: int, 
     assert found.orders.tolist() == record.orders[record.best].tolist()
     assert found.values[0] == pytest.approx(record.values[record.best], abs=1e-10)
     assert record.values[-1] == pytest.approx(value(tuple(record.orders[-1])), abs=1e-10)
-    assert record.trees.tolist() == sorted(record.trees.tolist())
-    assert set(np.diff(record.depths)[np.diff(record.trees) == 0]) <= {0, 1}, "visits are in their order"
     for node in np.flatnonzero(record.parents >= 0):
         parent = record.parents[node]
         assert (record.orders[node] != record.orders[parent]).sum() == 2
@@ -103,20 +101,17 @@ def test_the_second_tree_begins_at_the_best_order_without_roots(n: int, length: 
         best = worth[linear_sum_assignment(worth, maximize=True)].sum()
         record = search_trees(scores, np.random.default_rng(seed).permutation(n), trees=2)
         totals = scores.windows(record.orders).sum(axis=1)
-        root = np.flatnonzero(record.trees == 1)[0]
-        if not (totals[:root] > best - 1e-9).any():  # else the first tree may have seen it
-            assert totals[root] == pytest.approx(best)
+        if (totals[record.trees == 0] < best - 1e-9).all():  # else the first tree may have seen it
+            assert totals[record.trees == 1][0] == pytest.approx(best)
             compared += 1
     assert compared
 
 
 def test_many_sequences_are_each_by_itself() -> None:
     rng = np.random.default_rng(0)
-    scores, members = WindowScores(rng.normal(size=(50, 3))), rng.integers(0, 50, 5000)
-    starts = np.unique(np.append(rng.permutation(np.arange(4, 4997, 4))[:700], [0, 5000]))
-    starts = starts[np.append(np.diff(starts) >= 3, True)]
-    starts = np.concatenate([[0], starts[1:-1], [5000]])
-    sizes = np.diff(starts)
+    sizes = rng.integers(3, 12, 700)
+    starts = np.append(0, np.cumsum(sizes))
+    scores, members = WindowScores(rng.normal(size=(50, 3))), rng.integers(0, 50, starts[-1])
     first = np.concatenate([rng.permutation(size) for size in sizes])
     found = best_permutations(scores, members, starts, first, trees=2, seed=3)
     for number in rng.integers(len(sizes), size=40):
@@ -124,23 +119,7 @@ def test_many_sequences_are_each_by_itself() -> None:
         own = WindowScores(scores.places[members[span]])
         again = best_permutations(own, *alone(sizes[number])[:2], first[span], trees=2, seed=3)
         assert found.orders[span].tolist() == again.orders.tolist()
-        assert found.values[number] == again.values[0]
-        assert scores.values(members[span][again.orders][None])[0] == pytest.approx(again.values[0])
-
-
-def test_more_trees_find_no_less_and_often_the_best() -> None:
-    rng = np.random.default_rng(1)
-    scores, starts = WindowScores(rng.normal(size=(7 * 200, 4))), np.arange(0, 1401, 7)
-    given = np.arange(1400), starts, np.tile(np.arange(7), 200)
-    best = exhaustive_permutations(scores, *given).values
-    shares, last = [], np.full(200, -np.inf)
-    for trees in (1, 3, 10):
-        found = best_permutations(scores, *given, trees=trees).values
-        assert (found >= last).all()
-        assert (found <= best + 1e-9).all()
-        last, shares = found, [*shares, float((found >= best - 1e-9).mean())]
-    assert shares[0] < shares[1] < shares[2]
-    assert shares[2] > 0.9
+        assert found.values[number] == again.values[0] == pytest.approx(own.values(again.orders[None])[0])
 
 
 def test_when_every_order_was_seen_there_are_no_more_trees() -> None:
@@ -155,12 +134,7 @@ def test_equal_samples_stay_where_they_are() -> None:
     assert found.orders.tolist() == [3, 1, 0, 2, 5, 4]
 
 
-def test_depth_is_at_most_the_length() -> None:
-    depths = [
-        search_trees(ranker("stacked", 12, 2, seed)[0], np.arange(12), trees=3).depths.max()
-        for seed in range(10)
-    ]
-    assert max(depths) <= 12
+def test_no_sequences_have_no_best() -> None:
     nothing = best_permutations(WindowScores(np.zeros((3, 3))), np.arange(0), np.array([0]), np.arange(0))
     assert len(nothing.values) == 0
 
@@ -170,12 +144,9 @@ def test_values_of_many_orders_are_taken_a_part_at_a_time(monkeypatch: pytest.Mo
     scores, value = ranker("max-pooled difference", 6, 3, 4)
     orders = np.array(list(itertools.permutations(range(6)))[:50])
     parts, windows = list[int](), WindowScores.windows
-
-    def counted(self: WindowScores, some: np.ndarray) -> np.ndarray:
-        parts.append(len(some))
-        return windows(self, some)
-
-    monkeypatch.setattr(WindowScores, "windows", counted)
+    monkeypatch.setattr(
+        WindowScores, "windows", lambda self, some: parts.append(len(some)) or windows(self, some)
+    )
     monkeypatch.setattr(best_permutation, "AT_ONCE", 8 * 6 * 3 * 3)
     found = scores.values(orders)
     assert parts == [8] * 6 + [2]

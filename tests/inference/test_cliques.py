@@ -16,34 +16,32 @@ from ranking.inference.cliques import Cliques, maximal_cliques
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
 
-def random_model(seed: int, n: int = 7) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Scores, up to 5 cliques of 2 to n samples, which overlap, and penalties, some of them 0."""
+def random_model(seed: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """Scores of 7 samples, up to 5 cliques of 2 to 7 of them, which overlap, and penalties, some of them 0."""
     generator = np.random.default_rng(seed)
-    sizes = generator.integers(2, n + 1, int(generator.integers(0, 6)))
-    different = {tuple(np.sort(generator.permutation(n)[:size]).tolist()) for size in sizes}
+    sizes = generator.integers(2, 8, int(generator.integers(0, 6)))
+    different = {tuple(np.sort(generator.permutation(7)[:size]).tolist()) for size in sizes}
     groups = [np.array(clique) for clique in sorted(different)]
     strength = 10.0 ** generator.integers(-2, 2) * (generator.random(len(groups)) < 0.8)
     if seed % 3 == 0:
-        return generator.integers(-2, 3, n).astype(float), groups, -np.round(strength)
-    return generator.standard_normal(n), groups, -strength * generator.random(len(groups))
+        return generator.integers(-2, 3, 7).astype(float), groups, -np.round(strength)
+    return generator.standard_normal(7), groups, -strength * generator.random(len(groups))
 
 
 def test_max_marginals_are_the_best_of_all_labellings() -> None:
     for seed in range(60):
         unary, groups, penalty = random_model(seed)
         expected = reference.max_marginals_with_cliques(unary, groups, penalty)
-        model = Cliques.of(len(unary), groups)
+        model = Cliques.of(7, groups)
         result = model.max_marginals(unary, penalty)
         np.testing.assert_allclose([result.positive, result.negative], expected, **CLOSE)
         np.testing.assert_allclose(result.difference, expected[0] - expected[1], **CLOSE)
         assert not result.excess.any()
-        assert model.components.samples == len(unary) + 2 * sum(len(clique) > 2 for clique in groups)
-        attained = [
-            (result.labelling(i, label), expected[int(not label), i])
-            for i, label in itertools.product(range(len(unary)), (False, True))
-        ]
-        best = [(labels, expected.max()) for labels in (result.map, model.best_labelling(unary, penalty))]
-        for labels, value in attained + best:
+        assert model.components.samples == 7 + 2 * sum(len(clique) > 2 for clique in groups)
+        best = [(result.map, expected.max()), (model.best_labelling(unary, penalty), expected.max())]
+        for i, label in itertools.product(range(7), (False, True)):
+            best.append((result.labelling(i, label), expected[int(not label), i]))
+        for labels, value in best:
             worth = reference.value_with_cliques(labels, unary, groups, penalty)
             assert worth == pytest.approx(value, rel=1e-9, abs=1e-11), seed
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 import reference
-from checks import ALGORITHMS, LOSSES, case, check_ranking, hinge
+from checks import ALGORITHMS, LOSSES, Made, case, check_ranking, hinge
 from hard_scores import FAMILIES, MIXTURES, hard_case
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ranking.inference import most_violated_ranking
 from ranking.inference.bins import bin_grid
-from ranking.losses import RankingLoss
 
 EPSILON = np.finfo(float).eps
 
@@ -39,12 +34,11 @@ def test_all_algorithms_agree(mixture: str, loss: str) -> None:
                 check_agreement(*hard_case(family, mixture, n), loss)
 
 
-@pytest.mark.parametrize(("number", "mixture"), list(enumerate(("a tenth", "most", "first"))))
-def test_all_algorithms_agree_on_thousands(number: int, mixture: str) -> None:
+@pytest.mark.parametrize(("loss", "mixture"), [("ap", "a tenth"), ("ndcg", "most"), ("root", "first")])
+def test_all_algorithms_agree_on_thousands(loss: str, mixture: str) -> None:
     for family in FAMILIES:
         with case(family):
-            scores, relevant = hard_case(family, mixture, 3000 + number, seed=number)
-            check_agreement(scores, relevant, ["ap", "ndcg", "root"][number])
+            check_agreement(*hard_case(family, mixture, 3000), loss)
 
 
 @pytest.mark.parametrize("loss", ["ap", "ndcg"])
@@ -60,18 +54,6 @@ def test_greedy_is_optimal_among_all_interleavings(loss: str) -> None:
             assert objective == pytest.approx(best, abs=allowed), (family, mixture)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.sampled_from(sorted(FAMILIES)),
-    st.sampled_from(MIXTURES),
-    st.integers(2, 700),
-    st.integers(0, 2**20),
-    st.sampled_from(sorted(LOSSES)),
-)
-def test_any_size_of_any_family(family: str, mixture: str, n: int, seed: int, loss: str) -> None:
-    check_agreement(*hard_case(family, mixture, n, seed), loss)
-
-
 def test_scores_of_a_training_that_ends() -> None:
     """Most irrelevant samples far below: what the last iterations ask for, at a size with many bins."""
     rng = np.random.default_rng(5)
@@ -82,25 +64,12 @@ def test_scores_of_a_training_that_ends() -> None:
             check_agreement(scores, relevant, loss)
 
 
-@dataclass(frozen=True)
-class StraightLoss(RankingLoss):
-    """A discount that falls on a straight line: the best rank of a sample is a matter of its score alone."""
-
-    name = "straight"
-
-    def gains(self, positives: int) -> np.ndarray:
-        return np.ones(positives)
-
-    def discount(self, positions: np.ndarray) -> np.ndarray:
-        return -positions * 2.0**-12
-
-    def steps(self, n: int) -> np.ndarray:
-        return np.full(n, 2.0**-12)
-
-
 def test_scores_at_the_edge_of_a_bin_get_the_rank_that_greedy_gives() -> None:
-    """Rounding may put a score on the wrong side of an edge where its best rank changes."""
-    n = 2000
+    """Rounding may put a score on the wrong side of an edge where its best rank changes.
+
+    The discount falls on a straight line, so that the best rank of a sample is a matter of its score alone.
+    """
+    n, straight = 2000, Made(lambda at: -at * 2.0**-12)
     for seed in range(3):
         rng = np.random.default_rng(seed)
         scores, relevant = rng.uniform(-1, 1, n) / 3, np.arange(n) == 1
@@ -114,15 +83,7 @@ def test_scores_at_the_edge_of_a_bin_get_the_rank_that_greedy_gives() -> None:
             around[1] = edge + 0.5 * (n - 1) * 2.0**-12
             assert bin_grid(around) == grid
             result, expected = (
-                most_violated_ranking(around, relevant, StraightLoss(), name).interleaving_ranks
+                most_violated_ranking(around, relevant, straight, name).interleaving_ranks
                 for name in ("buckets", "greedy")
             )
             np.testing.assert_array_equal(result, expected, f"seed {seed}, bin {number}")
-
-
-def test_reference_terms_add_up_to_the_losses() -> None:
-    for loss, definition in reference.LOSSES.items():
-        terms = reference.loss_terms(loss, 3, 7)
-        for places in ([1, 2, 3], [2, 4, 7], [5, 6, 7]):
-            total = sum(terms[i, place - 1] for i, place in enumerate(places))
-            assert total == pytest.approx(definition(places))

@@ -60,10 +60,7 @@ def test_max_marginals_are_the_best_of_all_labellings() -> None:
         expected = reference.max_marginals_of(*case)
         labels, value = best_labelling(*case)
         assert value == pytest.approx(expected.max(), rel=1e-9, abs=1e-12), case
-        exact = reference.value_of_labelling(labels, *case)
-        assert value == pytest.approx(exact, rel=1e-12, abs=1e-12), case
-        assert worth(labels, case) == pytest.approx(exact, rel=1e-12, abs=1e-12), case
-        np.testing.assert_array_equal(labels, max_marginals(*case).map)
+        assert value == pytest.approx(reference.value_of_labelling(labels, *case), rel=1e-12, abs=1e-12), case
         for algorithm in MAX_MARGINAL_ALGORITHMS:
             result, shown = max_marginals(*case, algorithm), f"{algorithm}: {case}"
             close = {"rtol": 1e-9, "atol": 1e-12, "err_msg": shown}
@@ -73,7 +70,7 @@ def test_max_marginals_are_the_best_of_all_labellings() -> None:
 
 
 def test_of_best_labellings_that_tie_the_one_with_the_most_ones_is_taken() -> None:
-    everything = [(number >> np.arange(6) & 1).astype(bool) for number in range(64)]
+    everything = np.array(list(itertools.product([False, True], repeat=6)))
     for seed in range(60):
         generator = np.random.default_rng(seed)
         case = random_case(generator, 6, int(generator.integers(0, 16)), 1.0, whole=True)
@@ -88,22 +85,19 @@ def test_samples_that_strong_penalties_hold_together_flip_together(monkeypatch: 
     """One search proves it for all of them; the blocks, which hang by a thread, have one each."""
     generator = np.random.default_rng(0)
     blocks = np.concatenate([random_edges(generator, 20, 120) + 20 * part for part in range(3)])
-    bridges = np.array([[0, 20], [20, 40], [40, 60]])
-    edges, penalty = np.concatenate([blocks, bridges]), np.append(-np.full(360, 50.0), [-0.1, -0.2, -0.3])
-    case = Case(generator.standard_normal(61), edges, penalty)
-    send = interpret(monkeypatch, [dynamic_cuts])["_send"]
-    searched: list[int] = []
+    edges = np.concatenate([blocks, [[0, 20], [20, 40], [40, 60]]])
+    case = Case(generator.standard_normal(61), edges, np.append(-np.full(360, 50.0), [-0.1, -0.2, -0.3]))
+    check_cuts(case)
+    send, counts = interpret(monkeypatch, [dynamic_cuts])["_send"], list[int]()
 
     def spy(flow: Any, root: int, most: int) -> tuple[int, int]:
         count, cost = send(flow, root, most)
-        if count:
-            searched.append(root)
+        counts.append(count)
         return count, cost
 
     monkeypatch.setattr(dynamic_cuts, "_send", spy)
     max_marginals(*case, "dynamic-cut")
-    assert len(searched) == 4
-    check_cuts(case)
+    assert np.count_nonzero(counts) == 4
 
 
 @pytest.mark.parametrize("n", [13, 64, 65, 150])
@@ -126,20 +120,14 @@ def test_components_of_all_sizes_stand_side_by_side() -> None:
     generator = np.random.default_rng(3)
     edges = boxes_of_images(generator, 60, 20)
     n = int(edges.max()) + 3
-    order = generator.permutation(n)
-    case = Case(generator.standard_normal(n), order[edges], -0.2 * generator.random(len(edges)))
+    case = Case(
+        generator.standard_normal(n), generator.permutation(n)[edges], -0.2 * generator.random(len(edges))
+    )
     check_cuts(case)
     auto, cold = (max_marginals(*case, name) for name in ("auto", "cold-cut"))
     np.testing.assert_allclose(auto.difference, cold.difference, rtol=1e-9, atol=1e-13)
     np.testing.assert_allclose(auto.positive, cold.positive, rtol=1e-12)
     check_labellings(auto, case)
-    component_of = Components.of(n, case.edges).component_of
-    for component in range(20):
-        inside = np.flatnonzero(component_of == component)
-        kept = np.isin(case.edges, inside).all(axis=1)
-        renumbered = np.searchsorted(inside, case.edges[kept])
-        alone = max_marginals(case.unary[inside], renumbered, case.penalty[kept])
-        np.testing.assert_allclose(alone.difference, auto.difference[inside], rtol=1e-9)
 
 
 @pytest.mark.parametrize(("algorithm", "n"), [*((name, 9) for name in MAX_MARGINAL_ALGORITHMS), ("auto", 90)])
@@ -193,32 +181,15 @@ def test_twelve_samples_are_enumerated() -> None:
     assert not max_marginals(np.zeros(12), chain, -np.ones(11), "enumerate").difference.any()
 
 
-def test_components_serve_many_models() -> None:
-    generator = np.random.default_rng(2)
-    edges = random_edges(generator, 30, 25)
-    components = Components.of(30, edges)
-    for _ in range(3):
-        model = generator.standard_normal(30), edges, -generator.random(25)
-        fresh, reused = (max_marginals(*model, components=given) for given in (None, components))
-        np.testing.assert_array_equal(fresh.difference, reused.difference)
-        assert best_labelling(*model, components)[1] == best_labelling(*model)[1]
-
-
 def test_components_are_those_that_edges_connect() -> None:
     for seed in range(20):
-        generator = np.random.default_rng(seed)
-        edges = random_edges(generator, 20, seed)
+        edges = random_edges(np.random.default_rng(seed), 20, seed)
         components = Components.of(20, edges)
-        together = np.eye(20, dtype=bool)
-        for _ in range(20):
-            for i, j in edges:
-                together[i] = together[j] = together[i] | together[j]
-        number = components.component_of
-        np.testing.assert_array_equal(number[:, None] == number[None, :], together, f"seed {seed}")
-        assert sorted(components.order) == list(range(20))
+        parts = np.split(components.order, components.starts[1:-1])
+        assert sorted(map(sorted, parts)) == sorted(reference.connected(20, edges)), seed
         np.testing.assert_array_equal(components.order[components.ends], edges[components.edge_order])
         assert (np.diff(components.sizes) <= 0).all()
-        for part in range(len(components)):
-            members = components.order[components.starts[part] : components.starts[part + 1]]
-            own = components.edge_order[components.edge_starts[part] : components.edge_starts[part + 1]]
-            assert set(edges[own].ravel()) <= set(members)
+        for number, part in enumerate(parts):
+            assert (components.component_of[part] == number).all()
+            own = components.edge_order[slice(*components.edge_starts[number : number + 2])]
+            assert set(edges[own].ravel()) <= set(part)

@@ -25,13 +25,6 @@ def test_votes_are_counted_as_the_paper_says() -> None:
             assert fused[span].tolist() == expected, (seed, number)
 
 
-def test_who_is_passed_over_keeps_the_votes() -> None:
-    """Sample 5 has votes of 3 at the first place, where 6 beat it, and of 2 at the second: 4 unless they add up."""
-    orders = np.array([[5, 0, 1, 2, 3, 4], [0, 5, 2, 1, 4, 3], [0, 5, 1, 2, 3, 4], [0, 1, 2, 3, 5, 4]])
-    values = np.array([[3.0], [1.0], [1.0], [4.0]])
-    assert weighted_votes(orders, values, np.array([0, 6])).tolist() == [0, 5, 1, 2, 3, 4]
-
-
 def test_the_winner_is_the_greatest_value() -> None:
     orders = np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
     values = np.array([[2.0, np.nan], [1.0, -3.0]])

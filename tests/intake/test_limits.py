@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import json
 import signal
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -15,7 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
-from PIL import Image
+from brought import lay, packed, photograph
+from numbered_set import cards
 from pyarrow import parquet
 
 from ranking import worker
@@ -26,7 +24,7 @@ from ranking.networks import running
 from ranking.networks.files import checked_size
 from ranking.run import Kind
 from ranking.store import Store
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.types import SourceBox, SourceImage
 from ranking.vectors import look_at_vectors
 
 ROOT = Path(__file__).parents[2]
@@ -41,34 +39,14 @@ def told_by(work: Callable[[], Any]) -> str:
     return str(caught.value)
 
 
-def pixels() -> bytes:
-    stream = io.BytesIO()
-    Image.new("RGB", (40, 30)).save(stream, "PNG")
-    return stream.getvalue()
-
-
-def laid(folder: Path, files: dict[str, bytes]) -> Path:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    return folder
-
-
-def packed(path: Path, files: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in files.items():
-            file.writestr(name, content)
-    return path
-
-
-def as_parquet(path: Path, columns: dict[str, Any], **options: Any) -> Path:
-    parquet.write_table(pyarrow.table(columns), path, **options)
+def as_parquet(path: Path, columns: dict[str, Any]) -> Path:
+    parquet.write_table(pyarrow.table(columns), path)
     return path
 
 
 def entries(folder: Path) -> Iterator[str]:
     files = {f"{number}.jpg": b"" for number in range(3)}
-    yield told_by(lambda: open_tree(laid(folder / "x", files)))
+    yield told_by(lambda: open_tree(lay(folder / "x", files)))
     yield told_by(lambda: open_tree(packed(folder / "x.zip", files)))
 
 
@@ -83,55 +61,40 @@ def name_length(folder: Path) -> Iterator[str]:
 
 
 def image(folder: Path) -> Iterator[str]:
-    place = laid(folder / "x", {"cat/1.png": pixels(), "dog/1.png": pixels()})
-    yield told_by(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
-    whole = SourceImage("a", pixels(), (SourceBox(None, ("cat",)),))
+    yield from built_set(folder)
+    yield from checked(1)
+
+
+def boxes(folder: Path) -> Iterator[str]:
+    yield from checked(2)
+
+
+def checked(boxes: int) -> Iterator[str]:
+    """What is said of an image with so many boxes."""
+    whole = SourceImage("a", photograph(), (SourceBox(None, ("cat",)),) * boxes)
     [row] = build.check(whole, Limits.from_environment()).problems
     yield row.expected
 
 
-def boxes(folder: Path) -> Iterator[str]:
-    [row] = build.check(
-        SourceImage("a", pixels(), (SourceBox(None, ("cat",)),) * 2), Limits.from_environment()
-    ).problems
-    yield row.expected
-
-
-def samples(folder: Path) -> Iterator[str]:
-    yield told_by(lambda: built(folder))
-
-
-def written(folder: Path) -> Iterator[str]:
-    place = laid(folder / "x", {"cat/1.png": pixels(), "dog/1.png": pixels()})
+def built_set(folder: Path) -> Iterator[str]:
+    place = lay(folder / "x", {"cat/1.jpg": None, "dog/1.jpg": None})
     yield told_by(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
 
 
-def annotations(source: str, name: str, content: bytes) -> Beyond:
+def annotations(*files: tuple[str, str, bytes]) -> Beyond:
+    """Each: a source, and a file that it reads."""
+
     def beyond(folder: Path) -> Iterator[str]:
-        place = laid(folder / "x", {name: content, "1.jpg": b""})
-        yield told_by(lambda: len(make_source(source, folder=str(place))))
+        for source, name, content in files:
+            place = lay(folder / source, {name: content, "1.jpg": b""})
+            yield told_by(lambda place=place, source=source: len(make_source(source, folder=str(place))))
 
     return beyond
-
-
-def each(*parts: Beyond) -> Beyond:
-    def beyond(folder: Path) -> Iterator[str]:
-        for number, part in enumerate(parts):
-            yield from part(folder / f"{number}")
-
-    return beyond
-
-
-def parquet_of_images(folder: Path) -> Iterator[str]:
-    """It is small as it is, and expands to more."""
-    folder.mkdir()
-    table = as_parquet(folder / "t.parquet", {"image": ["1.jpg"] * 2**18, "x": [1] * 2**18})
-    yield from annotations("Table of images", "t.parquet", table.read_bytes())(folder)
 
 
 def vectors(folder: Path) -> Iterator[str]:
     rows = np.random.default_rng(0).integers(0, 9, (2, 60)).astype(np.uint8)
-    images = built(folder)
+    images = cards(folder / "set", [1, 1])
     np.save(folder / "wide.npy", rows.astype(np.float64))
     np.save(folder / "bytes.npy", rows[:, :30])  # within the limit, its rows as they are kept are not
     as_parquet(folder / "x.parquet", {"x": list(rows.astype(np.float32))})
@@ -143,21 +106,6 @@ def vectors(folder: Path) -> Iterator[str]:
         except ValueError as error:
             yield str(error)
         assert not target.exists()
-
-
-def built(folder: Path) -> Any:
-    class Two:
-        def title(self) -> str:
-            return "Two"
-
-        def __len__(self) -> int:
-            return 2
-
-        def records(self) -> Iterator[SourceImage | Problem]:
-            for name in ("a", "b"):
-                yield SourceImage(name, pixels(), (SourceBox(None, (name,)),), test=name == "b")
-
-    return build_image_set(Two(), folder / "set")[0]
 
 
 def network(script: str) -> Beyond:
@@ -204,12 +152,11 @@ BEYOND: dict[str, Beyond] = {
     "image_bytes": image,
     "pixels": image,
     "boxes": boxes,
-    "samples": samples,
-    "json_bytes": each(
-        annotations("COCO", "a.json", json.dumps({"images": []}).encode()),
-        annotations("CVAT", "a.xml", b"<annotations></annotations>"),
+    "samples": built_set,
+    "json_bytes": annotations(
+        ("COCO", "a.json", b'{"images": []}'), ("CVAT", "a.xml", b"<annotations></annotations>")
     ),
-    "table_bytes": each(annotations("Table of images", "t.csv", b"image,x\n1.jpg,1\n")),
+    "table_bytes": annotations(("Table of images", "t.csv", b"image,x\n1.jpg,1\n")),
     "vector_bytes": vectors,
     "network_bytes": network_bytes,
     "network_memory": network("sys.exit('it needs more memory than it may have')"),
@@ -217,7 +164,7 @@ BEYOND: dict[str, Beyond] = {
     "image_seconds": network(f"{LOADED}; time.sleep(60)"),
     "network_seconds": network(f"{LOADED}; time.sleep(60)"),
     "seconds": seconds,
-    "stored_bytes": written,
+    "stored_bytes": built_set,
 }
 
 
@@ -235,8 +182,10 @@ def test_who_goes_beyond_a_limit_is_told_how_to_set_it(
 def test_a_parquet_file_that_expands_beyond_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is small as it is."""
     monkeypatch.setenv(variable("table_bytes"), "100000")
-    [said] = parquet_of_images(tmp_path / "x")
+    table = as_parquet(tmp_path / "t.parquet", {"image": ["1.jpg"] * 2**18, "x": [1] * 2**18}).read_bytes()
+    [said] = annotations(("Table of images", "t.parquet", table))(tmp_path)
     assert variable("table_bytes") in said
 
 

@@ -26,8 +26,9 @@ class Case:
 
     name: str
     optional: ClassVar[set[str]] = set()  # what may be missing in a file
-    stops: ClassVar[tuple[int, ...]] = (1, 3)  # after how many events a test ends training
     starts: ClassVar[bool] = True  # whether another run may be its start
+    needs: ClassVar[set[str]] = set()  # settings that it has
+    wrong_features: ClassVar[str] = "features of the query"
 
     def __str__(self) -> str:
         return self.name
@@ -37,6 +38,10 @@ class Case:
         known = {item.name for item in settings_of(method_class(self.name))}
         quick = {key: value for key, value in QUICK.items() if key in known}
         return make_method(self.name, **{**quick, **settings})
+
+    def scores_of_features(self, method: Any, features: np.ndarray) -> np.ndarray:
+        scores: np.ndarray = method.score(Query(features))
+        return scores
 
     def torn(self, arrays: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """What of the header and of the arrays of a file may not be changed alone."""
@@ -55,7 +60,6 @@ class RanksSamples(Case):
     solver: str = ""
     optional: ClassVar[set[str]] = {"pairs", "cut_losses"}  # the first files had no pairs; not all keep cuts
     needs: ClassVar[set[str]] = {"C", "tolerance", "max_iterations"}
-    wrong_features: ClassVar[str] = "features of the query"
 
     def __str__(self) -> str:
         return " ".join(filter(None, [self.name, self.solver, "with a graph" * self.graph]))
@@ -77,12 +81,10 @@ class RanksSamples(Case):
     def query(self, seed: int = 0, **sizes: Any) -> Query:
         return (problems.similar_problem if self.graph else problems.problem)(seed, **sizes)
 
-    def tiny(self, seed: int = 0) -> Query:
+    def tiny(self, seed: int, dtype: Any) -> Query:
         """A query whose 2^8 labellings or 6! rankings can be enumerated."""
-        labels = self.name in ("SVM", "HOB-SVM")
-        return self.query(
-            seed, **({"n": 8, "d": 2, "positives": 3} if labels else {"n": 6, "d": 2, "positives": 2})
-        )
+        n, positives = (8, 3) if self.name in ("SVM", "HOB-SVM") else (6, 2)
+        return self.query(seed, n=n, d=2, positives=positives, dtype=dtype)
 
     def primal(self, method: Any, query: Query) -> float:
         return problems.primal_of(self.name, method.weights, query, method.C)
@@ -101,10 +103,6 @@ class RanksSamples(Case):
 
     def scores(self, method: Any, data: list[Query]) -> np.ndarray:
         return np.concatenate([method.score(query) for query in data])
-
-    def scores_of_features(self, method: Any, features: np.ndarray) -> np.ndarray:
-        scores: np.ndarray = method.score(Query(features))
-        return scores
 
     def objective(self, method: Any, data: list[Query]) -> float | None:
         return self.primal(method, data[0])
@@ -175,10 +173,7 @@ class RanksLabels(Case):
 class RanksOrders(Case):
     """Learns from sequences of graded samples, and scores the samples of one."""
 
-    stops: ClassVar[tuple[int, ...]] = (2,)
     starts: ClassVar[bool] = False
-    needs: ClassVar[set[str]] = set()
-    wrong_features: ClassVar[str] = "features of the query"
 
     def problem(self, seed: int = 0, dtype: Any = np.float64) -> SequenceSet:
         return sequences(seed, dtype=dtype)
@@ -196,10 +191,6 @@ class RanksOrders(Case):
     def scores(self, method: Any, data: SequenceSet) -> np.ndarray:
         return np.concatenate([method.score(data.query(number)) for number in range(min(10, len(data)))])
 
-    def scores_of_features(self, method: Any, features: np.ndarray) -> np.ndarray:
-        scores: np.ndarray = method.score(Query(features))
-        return scores
-
     def objective(self, method: Any, data: SequenceSet) -> float | None:
         if self.name not in ORDER_OBJECTIVES:
             return None
@@ -212,6 +203,8 @@ class RanksOrders(Case):
         good = self.problem()
         yield replace(good, grades=np.ones_like(good.grades)), "sequences"
         yield SequenceSet(good.features, good.grades, good.members[:3], np.arange(4)), "sequences"
+        yield [], "queries"
+        yield [Query(np.eye(3))], "queries"
 
     def refused_starts(self) -> Iterator[Any]:
         yield self.make().fit(self.problem())

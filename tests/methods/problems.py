@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import reference
 
-from ranking import Query, SimilarityGraph
+from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining
 from ranking.optimise import LinearRisk
 
 LOSS_OF = {"AP-SVM": "ap", "NDCG-SVM": "ndcg"}
 TWO_ROWS = ("SVM", "HOB-SVM", "HOAP-SVM")
+
+
+class Heard(list[ProgressEvent]):
+    """The progress of a training, as its callback; training is stopped once `last` is true of the events so far."""
+
+    def __init__(self, last: Callable[[list[ProgressEvent]], bool] = lambda events: False) -> None:
+        self.last = last
+
+    def __call__(self, event: ProgressEvent) -> None:
+        self.append(event)
+        if self.last(self):
+            raise StopTraining
 
 
 def problem(seed: int = 0, n: int = 40, d: int = 6, positives: int = 10, dtype: Any = np.float64) -> Query:
@@ -42,6 +55,17 @@ def similar(query: Query, seed: int = 0) -> SimilarityGraph:
     kept = [rng.permutation(pair) for pair in pairs if rng.uniform() < 0.8]
     edges = np.array(kept, int).reshape(-1, 2)
     return SimilarityGraph(edges, rng.uniform(size=(len(edges), d + 1)).astype(query.features.dtype))
+
+
+def knotted_problem(seed: int, n: int = 16, m: int = 45) -> Query:
+    """One component too large to enumerate, whose pairs tell whether labels are alike, a third of them wrongly."""
+    query, rng = problem(seed, n, 3, n // 2), np.random.default_rng([seed, 3])
+    pairs = np.stack(np.triu_indices(n, 1), axis=1)
+    edges = pairs[rng.permutation(len(pairs))[:m]]
+    affinity = rng.uniform(size=(m, 2))
+    alike = (query.relevance[edges[:, 0]] == query.relevance[edges[:, 1]]) ^ (rng.random(m) < 0.3)
+    affinity[np.arange(m), alike.astype(int)] *= 0.1
+    return dataclasses.replace(query, graph=SimilarityGraph(edges, affinity))
 
 
 Problem = Callable[..., Query]

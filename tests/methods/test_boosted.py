@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,6 @@ from refusals import refused
 
 from ranking import Query, SequenceSet, make_method
 from ranking.methods.forest import Forest
-from ranking.methods.mc_rank import MOST_GRADES
 
 OPTIONS = {
     "num_threads": 1,
@@ -38,13 +38,17 @@ def booster_of(given: SequenceSet, rows: dict[str, Any], **settings: Any) -> lig
     return lightgbm.train(options, lightgbm.Dataset(given.features, given.grades, params=options, **rows), 10)
 
 
+def ten_trees(name: str, given: SequenceSet, **settings: Any) -> np.ndarray:
+    """The scores that a method learns in ten rounds."""
+    method = make_method(name, rounds=10, leaves=31, **settings).fit(given)
+    return method.score(Query(given.features))
+
+
 @pytest.mark.parametrize(("gain", "gains"), [("linear", [0, 1, 2, 3, 4]), ("exponential", [0, 1, 3, 7, 15])])
 def test_lambda_mart_is_lightgbms_own(gain: str, gains: list[int]) -> None:
     given = documents()
     booster = booster_of(given, {"group": [10] * 30}, objective="lambdarank", label_gain=gains)
-    scores = (
-        make_method("LambdaMART", gain=gain, rounds=10, leaves=31).fit(given).score(Query(given.features))
-    )
+    scores = ten_trees("LambdaMART", given, gain=gain)
     # Its sigmoid is a table, and it adds up in single precision.
     np.testing.assert_allclose(scores, booster.predict(given.features), atol=1e-4)
     assert np.ptp(scores) > 1
@@ -68,32 +72,32 @@ def test_mc_rank_expects_grades_as_lightgbms_classes_do() -> None:
     options = {"objective": "multiclass", "num_class": 5, "boost_from_average": False}
     booster = booster_of(given, {"init_score": np.zeros((300, 5))}, **options)
     expected = np.asarray(booster.predict(given.features)) @ np.arange(5)
-    scores = make_method("McRank", rounds=10, leaves=31).fit(given).score(Query(given.features))
+    scores = ten_trees("McRank", given)
     np.testing.assert_allclose(scores, expected, atol=1e-4)
     assert np.ptp(scores) > 1
 
 
 def test_grades_that_no_sequence_has_are_not_learnt() -> None:
     given = documents(2)
-    twice = SequenceSet(given.features, 10 * given.grades + 3, given.members, given.starts)
-    method = make_method("McRank", rounds=5).fit(twice)
-    assert set(method.grades) == {3.0, 13.0, 23.0, 33.0, 43.0}
-    scores = make_method("McRank", rounds=5).fit(given).score(Query(given.features))
-    np.testing.assert_allclose(method.score(Query(given.features)), 10 * scores + 3)
+    spread = SequenceSet(given.features, 10 * given.grades + 3, given.members, given.starts)
+    expected = 10 * ten_trees("McRank", given) + 3
+    np.testing.assert_allclose(ten_trees("McRank", spread), expected)
 
 
-def test_grades_that_classes_or_gains_cannot_hold_are_refused() -> None:
-    count = MOST_GRADES + 1
-    with refused("grades", count) as caught:
-        make_method("McRank").fit(
-            SequenceSet(np.ones((count, 1)), np.arange(count), np.arange(count), [0, count])
-        )
-    assert str(MOST_GRADES) in caught.value.expected
-    given = SequenceSet(np.eye(2), np.array([0, 1001]), np.arange(2), np.array([0, 2]))
-    for name in ("AdaRank", "LambdaMART"):
-        with refused("grades", "1001") as caught:
-            make_method(name, gain="exponential").fit(given)
-        assert "1000" in caught.value.expected
+def test_what_no_trees_or_gains_can_be_made_of_is_refused() -> None:
+    many = SequenceSet(np.ones((257, 1)), np.arange(257), np.arange(257), [0, 257])
+    high = SequenceSet(np.eye(2), np.array([0, 1001]), np.arange(2), np.array([0, 2]))
+    for method, given, came, most in (
+        (make_method("McRank"), many, 257, 256),
+        (make_method("AdaRank", gain="exponential"), high, "1001", 1000),
+        (make_method("LambdaMART", gain="exponential"), high, "1001", 1000),
+    ):
+        with refused("grades", came) as caught:
+            method.fit(given)
+        assert str(most) in caught.value.expected
+    for name, features in itertools.product(("LambdaMART", "McRank"), (np.zeros((30, 3)), np.eye(5))):
+        with refused("training samples", f"{len(features)} samples that no feature splits"):
+            make_method(name).fit([Query(features, np.arange(len(features)))])
 
 
 def test_forests_that_are_none() -> None:
@@ -124,11 +128,3 @@ def test_trees_by_hand() -> None:
     features = np.zeros((3, 3))
     features[:, 2] = 0.4, 0.5, 0.6  # the threshold itself goes left
     assert forest.checked(3).sums(features, 2).tolist() == [[2.5, -1.0], [2.5, -1.0], [2.5, 1.0]]
-
-
-@pytest.mark.parametrize("name", ["LambdaMART", "McRank"])
-def test_samples_of_which_no_tree_grows_are_refused(name: str) -> None:
-    for features in (np.zeros((30, 3)), np.random.default_rng(0).normal(size=(5, 3))):
-        with refused("training samples") as caught:
-            make_method(name).fit([Query(features, np.arange(len(features)))])
-        assert str(len(features)) in caught.value.came

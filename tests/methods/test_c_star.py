@@ -11,8 +11,8 @@ import reference
 from label_problems import flat, images, outputs_of, tightest_objective
 
 from ranking import LabelSet, make_method
-from ranking.asking import mean_break_even_precision
 from ranking.methods.label_features import MAPS
+from ranking.methods.label_ranker import SOLVERS
 from ranking.types import ProgressEvent
 
 EACH = pytest.mark.parametrize(
@@ -38,10 +38,8 @@ def test_training_ends_at_the_optimum(name: str, settings: dict[str, Any]) -> No
 @EACH
 @pytest.mark.parametrize("unary", ["linear", "one-vs-all SVMs"])
 def test_both_solvers_reach_one_optimum(name: str, settings: dict[str, Any], unary: str) -> None:
-    label_set = images(2)
     given = {"C": 2.0, "unary": unary, "tolerance": 2e-3, "max_iterations": 3000, **settings}
-    planes = make_method(name, **given).fit(label_set)
-    descent = make_method(name, solver="subgradient", **given).fit(label_set)
+    planes, descent = (make_method(name, solver=solver, **given).fit(images(2)) for solver in SOLVERS)
     proven = planes.certificate, descent.certificate
     assert all(certificate.converged for certificate in proven)
     least = min(certificate.primal for certificate in proven)
@@ -62,20 +60,8 @@ def test_a_core_of_no_labels_is_the_independent_model() -> None:
     assert other.certificate.primal < independent.certificate.primal  # the interactions are not idle
 
 
-def test_the_linear_kernel_is_linear() -> None:
-    label_set, unseen = images(4), images(5)
-    methods = [
-        make_method("C-star p@k", unary=unary, core_size=2, C=10.0, tolerance=1e-6, max_iterations=3000)
-        for unary in ("linear", "linear kernel")
-    ]
-    linear, kernel = (method.fit(label_set) for method in methods)
-    assert linear.certificate.primal == pytest.approx(kernel.certificate.primal, rel=1e-5)
-    np.testing.assert_allclose(linear.prediction(unseen).unary, kernel.prediction(unseen).unary, atol=0.02)
-    np.testing.assert_allclose(linear.weights.interactions, kernel.weights.interactions, atol=0.02)
-
-
 @EACH
-@pytest.mark.parametrize("solver", ["planes", "subgradient"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_a_fixed_k_has_the_tightest_bound(name: str, settings: dict[str, Any], solver: str) -> None:
     label_set = images(6)
     given = {"C": 3.0, "tolerance": 1e-2, "max_iterations": 3000, **settings}
@@ -92,34 +78,14 @@ def test_rounds_of_a_fixed_k_never_raise_the_objective() -> None:
     settings = {"k": 2, "core_size": 2, "C": 30.0, "tolerance": 1e-4, "max_iterations": 3000}
     method = make_method("C-star p@k", **settings).fit(label_set, on_progress=events.append)
     ends = {event.round: event.primal for event in events}
-    assert len(ends) > 2
     later = [value for number, value in sorted(ends.items()) if number > 0]
-    assert all(after <= before * (1 + 1e-9) for before, after in itertools.pairwise(later))
+    assert len(later) > 1
+    assert (np.diff(later) <= 1e-9 * later[0]).all()
     assert method.certificate.converged
     assert method.certificate.primal <= later[0]
     # No round goes lower from there: from other weights another end may be found, never a value below its bound.
     again = make_method("C-star p@k", **settings).fit(label_set, warm_start=method)
     assert again.certificate.primal <= method.certificate.primal * (1 + 1e-9)
-
-
-def test_training_learns_what_can_be_learnt() -> None:
-    """A label that no feature shows, but that comes with the core."""
-    rng = np.random.default_rng(0)
-    label_set = images(8, count=200, labels=4)
-    marks = np.zeros((200, 6), bool)
-    marks[:, 0] = label_set.features[:, 0] > np.median(label_set.features[:, 0])
-    marks[:, 1], marks[:, 2] = marks[:, 0], ~marks[:, 0]
-    marks[:, 3] = rng.random(200) < 0.5
-    marks[:, 4], marks[:, 5] = marks[:, 3], ~marks[:, 3]
-    coins = type(label_set)(label_set.features, marks, tuple("abcdef"))
-    star = make_method("C-star p@k", core_size=2, C=100.0).fit(coins)
-    answers = np.zeros(marks.shape, int)
-    answers[:, 3] = np.where(marks[:, 3], 1, -1)
-    answered = star.prediction(coins, marks.sum(axis=1), answers).best.members
-    assert (answered[:, 4:] == marks[:, 4:]).mean() > 0.95
-    alone = make_method("Independent p@k", C=100.0).fit(coins)
-    blind = alone.prediction(coins, marks.sum(axis=1), answers).best.members
-    assert (blind[:, 4:] == marks[:, 4:]).mean() < 0.8
 
 
 def test_labels_that_are_hard_to_tell_are_learnt_all_the_same() -> None:
@@ -129,13 +95,10 @@ def test_labels_that_are_hard_to_tell_are_learnt_all_the_same() -> None:
     for row in labels:
         row[generator.choice(60, 2, replace=False, p=np.arange(1, 61) / 1830)] = True
     features = labels @ generator.standard_normal((60, 20)) / 4 + generator.standard_normal((200, 20))
-    images = LabelSet(
-        features / np.linalg.norm(features, axis=1, keepdims=True), labels, tuple(map(str, range(60)))
-    )
-    method = make_method("Independent p@k", C=10.0).fit(images)
-    proven = method.certificate
-    assert proven.converged
-    least = 10.0 - proven.dual  # at weights 0 every image has the loss 1
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    method = make_method("Independent p@k", C=10.0)
+    method.fit(LabelSet(features, labels, tuple(map(str, range(60)))))
+    assert method.certificate.converged
+    least = 10.0 - method.certificate.dual  # at weights 0 every image has the loss 1
     assert least < 0.05
-    assert proven.gap <= method.tolerance * least
-    assert mean_break_even_precision(images, method.scores(images, labels.sum(axis=1))) > 0.1
+    assert method.certificate.gap <= method.tolerance * least

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import reference
 from order_problems import sequences
+from problems import Heard
 from refusals import refused
 
 from ranking import Query, make_method
@@ -17,17 +19,14 @@ from ranking.methods.mid_rank import FUSIONS, MidRank
 from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled, psi
 from ranking.metrics import kendall_tau
 from ranking.subsequences import deltas, training_subsequences
-from ranking.types import ProgressEvent, SequenceSet, StopTraining
+from ranking.types import ProgressEvent, SequenceSet
 
 FEW = {"subsequences": 150, "shortest": 2, "longest": 4, "C": 100.0}
 
 
 def mean_tau(method: MidRank, test: SequenceSet) -> float:
-    scores, taus = method.score_sequences(test), []
-    for number in range(len(test)):
-        span = slice(test.starts[number], test.starts[number + 1])
-        taus.append(kendall_tau(test.grades[test.members[span]], scores[span]))
-    return float(np.mean(taus))
+    queries = [test.query(number) for number in range(len(test))]
+    return float(np.mean([kendall_tau(query.relevance, method.score(query)) for query in queries]))
 
 
 def test_representations_are_those_of_the_paper() -> None:
@@ -42,9 +41,11 @@ def test_representations_are_those_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("disagreement", ["zero-one", "NDCG"])
-def test_the_certificate_is_eq_4_summed_over_lengths(representation: str, disagreement: str) -> None:
-    made, search = sequences(3, levels=6), {"zero-one": "left out", "NDCG": "counted"}[disagreement]
+@pytest.mark.parametrize(("disagreement", "search"), [("zero-one", "left out"), ("NDCG", "counted")])
+def test_the_certificate_is_eq_4_summed_over_lengths(
+    representation: str, disagreement: str, search: str
+) -> None:
+    made, order = sequences(3, levels=6), tuple(np.random.default_rng(0).permutation(7))
     kind = {"representation": representation, "disagreement": disagreement, "constant_in_search": search}
     method = make_method("MidRank", constant=0.5, **kind, **FEW).fit(made)
     total = 0.0
@@ -53,17 +54,14 @@ def test_the_certificate_is_eq_4_summed_over_lengths(representation: str, disagr
         psis = np.stack([reference.psi_of(representation, made.features[row]) for row in drawn.rows])
         signs = deltas(made.grades[drawn.rows], disagreement)
         ranker = method.rankers[length]
-        mu = 300 / method.C
-        total += reference.subsequence_primal(
-            ranker.theta.ravel(), ranker.level, psis, signs, np.ones(300), mu, method.constant
-        )
+        given = psis, signs, np.ones(300), 300 / method.C, method.constant
+        total += reference.subsequence_primal(ranker.theta.ravel(), ranker.level, *given)
         # The values of orders are eq. 3 of these weights.
-        scores = method.window_scores(length, made.features[:7])
-        order = tuple(np.random.default_rng(0).permutation(7))
         offset = 0.5 * ranker.level if search == "counted" else 0.0
         value = reference.value_of_order(
             order, made.features, ranker.theta.ravel(), length, representation, offset
         )
+        scores = method.window_scores(length, made.features[:7])
         assert scores.values(np.array([order]))[0] == pytest.approx(value, abs=1e-9)
     assert method.certificate.primal == pytest.approx(total, rel=1e-9)
     assert method.certificate.converged
@@ -84,9 +82,7 @@ def test_an_order_is_learned_by_every_fusion(fusion: str, tmp_path: Path) -> Non
         assert alone.tolist() == scores[test.starts[number] : test.starts[number + 1]].tolist()
         assert sorted(alone.tolist()) == list(range(6))
     method.save(tmp_path / "method.npz")
-    again = MidRank.load(tmp_path / "method.npz")
-    assert again.score_sequences(test).tolist() == scores.tolist()
-    assert again.certificate == method.certificate
+    assert MidRank.load(tmp_path / "method.npz").score_sequences(test).tolist() == scores.tolist()
 
 
 def with_grades(grades: list[list[int]]) -> SequenceSet:
@@ -107,12 +103,10 @@ def test_the_best_length_is_chosen_of_few_and_short_sequences() -> None:
         settings = {**FEW, "shortest": shortest, "longest": 6, "fusion": "best length"}
         method = make_method("MidRank", **settings).fit(made)
         assert method.lengths == lengths
-        assert method.best_length in lengths
+        assert (
+            method.best_length in lengths[: 1 if grades is long else None]
+        )  # with nothing to judge by the first
         assert mean_tau(method, made) == pytest.approx(1.0)
-    for count in (1, 2, 3):
-        method = make_method("MidRank", fusion="best length", **FEW).fit(sequences(1).part(range(count)))
-        assert method.best_length in method.lengths
-        assert method.best_length == method.lengths[0] or count > 1  # one sequence leaves none to judge by
 
 
 def test_the_best_length_is_the_best_on_held_out_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,50 +151,37 @@ def test_lengths_without_examples_are_left_out() -> None:
         make_method("MidRank", shortest=4, longest=3)
 
 
+def heard(
+    fusion: str, last: Callable[[list[ProgressEvent]], bool] = lambda events: False
+) -> tuple[MidRank, Heard]:
+    """A training that is stopped after the last of the events, and these."""
+    events = Heard(last)
+    return make_method("MidRank", fusion=fusion, **FEW).fit(sequences(9), events), events
+
+
 @pytest.mark.parametrize("fusion", ["weighted votes", "best length"])
 def test_progress_counts_lengths_and_a_stop_keeps_what_was_begun(fusion: str) -> None:
-    made, events = sequences(9), list[ProgressEvent]()
-    make_method("MidRank", **FEW).fit(made, events.append)
-    rounds = [event.round for event in events]
+    rounds = [event.round for event in heard(fusion)[1]]
     assert rounds == sorted(rounds)
     assert set(rounds) == {0, 1, 2, 3}
-
-    def stop(event: ProgressEvent) -> None:
-        if event.round == 2:
-            raise StopTraining
-
-    method = make_method("MidRank", fusion=fusion, **FEW).fit(made, stop)
+    method, _ = heard(fusion, lambda events: events[-1].round == 2)
     assert method.lengths == (2, 3)
     assert not method.certificate.converged
-    assert method.score_sequences(made).shape == made.members.shape
-
-    def at_once(event: ProgressEvent) -> None:
-        raise StopTraining
-
-    assert make_method("MidRank", **FEW).fit(made, at_once).lengths == (2,)
+    assert np.isfinite(method.score_sequences(sequences(9))).all()
+    assert heard(fusion, lambda events: True)[0].lengths == (2,)
 
 
 def test_the_choice_of_a_length_can_be_stopped_too() -> None:
     """It trains three times as much again, and says nothing of that but that it goes on."""
-    made, plain, events = sequences(9), list[ProgressEvent](), list[ProgressEvent]()
-    make_method("MidRank", **FEW).fit(made, plain.append)
-    chosen = make_method("MidRank", fusion="best length", **FEW).fit(made, events.append)
+    plain = heard("weighted votes")[1]
+    chosen, events = heard("best length")
     assert chosen.certificate.converged
     later = events[len(plain) :]
     assert len(later) > 10
     assert {(event.round, event.iteration) for event in later} == {(3, plain[-1].iteration)}
-
-    heard = list[ProgressEvent]()
-
-    def stop(event: ProgressEvent) -> None:
-        heard.append(event)
-        if len(heard) == len(plain) + 5:
-            raise StopTraining
-
-    method = make_method("MidRank", fusion="best length", **FEW).fit(made, stop)
-    assert len(heard) == len(plain) + 5
-    assert method.lengths == (2, 3, 4)
-    assert method.best_length == 2
+    method, events = heard("best length", lambda events: len(events) == len(plain) + 5)
+    assert len(events) == len(plain) + 5
+    assert (method.lengths, method.best_length) == ((2, 3, 4), 2)
     assert not method.certificate.converged
 
 

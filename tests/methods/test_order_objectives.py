@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import pkgutil
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,10 +75,10 @@ def test_the_certificate_is_of_the_objective_with_all_pairs_or_lists(name: str, 
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_the_optimum_of_rank_svm_is_that_of_a_quadratic_program(C: float) -> None:
     given = sequences(2, pool=20, count=8)
-    pairs = np.array(reference.graded_pairs(given.grades.tolist(), rows_of(given)))
+    high, low = np.transpose(reference.graded_pairs(given.grades.tolist(), rows_of(given)))
     w = cvxpy.Variable(given.features.shape[1])
-    losses = cvxpy.pos(1 - (given.features[pairs[:, 0]] - given.features[pairs[:, 1]]) @ w)
-    objective = cvxpy.sum_squares(w) / 2 + C * cvxpy.sum(losses) / len(pairs)
+    losses = cvxpy.pos(1 - (given.features[high] - given.features[low]) @ w)
+    objective = cvxpy.sum_squares(w) / 2 + C * cvxpy.sum(losses) / len(high)
     best = cvxpy.Problem(cvxpy.Minimize(objective)).solve()
     certificate = make_method("RankSVM", C=C, tolerance=1e-6).fit(given).certificate
     assert certificate.primal == pytest.approx(best, rel=2e-6)
@@ -88,19 +90,16 @@ def test_the_pairs_of_relative_attributes_are_summed_up() -> None:
         given = uneven(seed)
         pairs, rng = GradedPairs(given), np.random.default_rng(seed)
         scores, values = rng.normal(size=(2, 15))
-        expected, similar = np.zeros(15), 0
-        for rows in rows_of(given):
-            for at, i in enumerate(rows):
-                for j in rows[at + 1 :]:
-                    high, low = (i, j) if given.grades[i] > given.grades[j] else (j, i)
-                    same = given.grades[i] == given.grades[j]
-                    similar += same
-                    if same or scores[high] - scores[low] < 1:
-                        expected[i] += values[i] - values[j]
-                        expected[j] += values[j] - values[i]
-        assert pairs.similar == similar
-        np.testing.assert_allclose(pairs.laplacian(scores, values), expected, atol=1e-12)
         ordered = reference.graded_pairs(given.grades.tolist(), rows_of(given))
+        both = [pair for rows in rows_of(given) for pair in itertools.combinations(rows, 2)]
+        similar = [(i, j) for i, j in both if given.grades[i] == given.grades[j]]
+        violated = [(i, j) for i, j in ordered if scores[i] - scores[j] < 1]
+        expected = np.zeros(15)
+        for i, j in [*similar, *violated]:
+            expected[i] += values[i] - values[j]
+            expected[j] += values[j] - values[i]
+        assert pairs.similar == len(similar)
+        np.testing.assert_allclose(pairs.laplacian(scores, values), expected, atol=1e-12)
         squares = sum((values[i] - values[j]) ** 2 for i, j in ordered)
         assert pairs.squares(values) == pytest.approx(squares, abs=1e-12)
 
@@ -127,19 +126,16 @@ def test_crr_comes_near_the_optimum_of_its_objective(alpha: float) -> None:
 def test_crr_draws_each_pair_as_often() -> None:
     given = uneven(2)
     pairs = GradedPairs(given)
-    first, second = make_method("CRR", alpha=0.0)._drawn(pairs, 40_000, np.random.default_rng(0))
-    expected: dict[tuple[int, int], int] = {}
-    for pair in reference.graded_pairs(given.grades.tolist(), rows_of(given)):
-        expected[pair] = expected.get(pair, 0) + 1
-    found = {pair: 0 for pair in expected}
-    for pair in zip(first.tolist(), second.tolist(), strict=True):
-        found[pair] += 1
+    drawn = make_method("CRR", alpha=0.0)._drawn(pairs, 40_000, np.random.default_rng(0))
+    found = Counter(zip(*(part.tolist() for part in drawn), strict=True))
+    expected = Counter(reference.graded_pairs(given.grades.tolist(), rows_of(given)))
+    assert set(found) == set(expected)
     for pair, count in expected.items():
         assert found[pair] == pytest.approx(40_000 * count / pairs.number, rel=0.2)
-    alone = make_method("CRR", alpha=1.0)._drawn(pairs, 40_000, np.random.default_rng(0))
-    assert (alone[1] == -1).all()
-    drawn, places = np.bincount(alone[0], minlength=15), np.bincount(given.members, minlength=15)
-    np.testing.assert_allclose(drawn / 40_000, places / len(given.members), atol=0.01)
+    first, second = make_method("CRR", alpha=1.0)._drawn(pairs, 40_000, np.random.default_rng(0))
+    assert (second == -1).all()
+    places = np.bincount(given.members, minlength=15) / len(given.members)
+    np.testing.assert_allclose(np.bincount(first, minlength=15) / 40_000, places, atol=0.01)
 
 
 def test_ada_rank_takes_the_weak_rankers_of_the_algorithm() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,34 +36,14 @@ def test_the_optimum_is_that_of_cvxpy() -> None:
                 assert value(x, root.T @ root, linear) == pytest.approx(best, rel=1e-6, abs=1e-9)
 
 
-def test_planes_without_slope_leave_the_largest_loss() -> None:
+def test_planes_without_slope_leave_the_largest_loss_and_those_that_gain_nothing_get_nothing() -> None:
     for noise in (0.0, 1e-33, 1e-17):
         root = np.sqrt(noise) * np.random.default_rng(0).normal(size=(2, 3))
         x = solve_simplex_qp(root.T @ root, np.array([0.2, 0.7, 0.1]))
         np.testing.assert_allclose(x, [0, 1, 0], atol=1e-9, err_msg=str(noise))
-
-
-def test_equal_planes_share_what_one_would_have() -> None:
-    root = np.repeat(np.random.default_rng(1).normal(size=(4, 1)), 20, axis=1)
-    linear = np.full(20, 0.3)
-    x = solve_simplex_qp(root.T @ root, linear)
-    assert value(x, root.T @ root, linear) == pytest.approx(
-        reference.simplex_qp_optimum(root, linear), rel=1e-6
-    )
-
-
-def test_multipliers_of_steep_planes_are_not_taken_for_zero() -> None:
-    """Their sum is far below one; they must be positive, or the weights would stay at zero for ever."""
-    root = 1e7 * np.eye(2)
-    x = solve_simplex_qp(root @ root, np.array([1.0, 0.5]))
-    np.testing.assert_allclose(x, [1e-14, 0.5e-14], rtol=1e-6)
-
-
-def test_a_program_that_is_not_solved_is_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules["ranking.optimise.simplex_qp"]
-    monkeypatch.setattr(module, "_daqp", lambda quadratic, linear, *more: (np.zeros(len(linear)), -4))
-    with pytest.raises(ArithmeticError):
-        solve_simplex_qp(np.eye(2), np.ones(2))
+    for linear in (np.zeros(3), np.array([-1.0, 0.0, 0.0]), np.full(3, 1e-320)):
+        assert not solve_simplex_qp(np.eye(3), linear).any()
+    assert not solve_by_interior_point(np.eye(2), np.zeros(2)).any()
 
 
 def test_planes_that_nearly_cancel_are_weighed_by_interior_points() -> None:
@@ -94,18 +75,18 @@ def test_a_program_that_is_given_up_on_is_tried_with_stronger_proximal_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     module = sys.modules["ranking.optimise.simplex_qp"]
-    solve, weights = module._daqp, []
+    solve, weights = module._daqp, list[float]()
 
-    def refuse(
-        quadratic: np.ndarray, linear: np.ndarray, shares: np.ndarray, proximal: float
-    ) -> tuple[np.ndarray, int]:
-        weights.append(proximal)
-        return solve(quadratic, linear, shares, proximal) if len(weights) == 2 else (np.zeros(2), -4)
+    def refuse(*program: Any) -> tuple[np.ndarray, int]:
+        weights.append(program[-1])
+        return solve(*program) if len(weights) == 2 else (np.zeros(2), -4)
 
     monkeypatch.setattr(module, "_daqp", refuse)
-    quadratic, linear = np.diag([4e4, 2e4]), np.array([0.1, 0.2])
-    np.testing.assert_allclose(solve_simplex_qp(quadratic, linear), [2.5e-6, 1e-5], rtol=1e-4)
+    program = np.diag([4e4, 2e4]), np.array([0.1, 0.2])
+    np.testing.assert_allclose(solve_simplex_qp(*program), [2.5e-6, 1e-5], rtol=1e-4)
     assert weights == [module.PROXIMAL, module.STRONGER]
+    with pytest.raises(ArithmeticError):
+        solve_simplex_qp(*program)
 
 
 def test_small_multipliers_are_as_exact_as_large_ones() -> None:
@@ -119,11 +100,6 @@ def test_small_multipliers_are_as_exact_as_large_ones() -> None:
         slopes = linear - quadratic @ x  # at the optimum: zero where x is positive, not positive elsewhere
         assert np.abs(slopes[x > 0]).max() <= 1e-8 * height, height
         assert slopes.max() <= 1e-8 * height, height
-
-
-# ---------------------------------------------------------------------------------------------------------
-# Where weights are bound
-# ---------------------------------------------------------------------------------------------------------
 
 
 def bound_value(x: np.ndarray, root: np.ndarray, linear: np.ndarray, rows: np.ndarray) -> float:
@@ -158,9 +134,3 @@ def test_no_other_step_is_better() -> None:
         best = bound_value(x + step * way, root, linear, rows)
         others = [bound_value(x + t * way, root, linear, rows) for t in np.linspace(0, 1, 501)]
         assert best >= max(others) - 1e-9 * max(1.0, abs(best)), seed
-
-
-def test_planes_that_gain_nothing_get_nothing() -> None:
-    for linear in (np.zeros(3), np.array([-1.0, 0.0, 0.0]), np.full(3, 1e-320)):
-        np.testing.assert_array_equal(solve_simplex_qp(np.eye(3), linear), np.zeros(3))
-    np.testing.assert_array_equal(solve_by_interior_point(np.eye(2), np.zeros(2)), np.zeros(2))

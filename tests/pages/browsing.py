@@ -25,14 +25,8 @@ from ranking.datasets import build_image_set, bundled_names, make_source, ready_
 from ranking.store import Store
 
 ROOT = Path(__file__).parents[2]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-]
-FLAGS += ["--disable-component-update", "--disable-sync"]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+FLAGS += ["--disable-component-update", "--disable-background-networking"]
 # Streamlit's page asks for these below the page's own path first, then at the root.
 EXPECTED_404 = re.compile(r"/\w+/_stcore/(health|host-config)$")
 MILLISECONDS = 120_000  # two cores may be busy with something else
@@ -68,22 +62,11 @@ class Server:
 
     def start(self) -> None:
         """Return when it answers."""
-        options = {"server.port": self.port, "server.address": "127.0.0.1", "server.headless": "true"}
+        options = [f"--server.port={self.port}", "--server.address=127.0.0.1", "--server.headless=true"]
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
+        environment = {**os.environ, "RANKING_HOME": str(self.home)}
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "streamlit",
-                    "run",
-                    "app.py",
-                    *(f"--{name}={x}" for name, x in options.items()),
-                ],
-                cwd=ROOT,
-                env={**os.environ, "RANKING_HOME": str(self.home)},
-                stdout=log,
-                stderr=log,
-            )
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         for _ in range(1200):
             try:
                 urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1).close()
@@ -101,8 +84,8 @@ class Server:
         self.process.wait(60)
 
 
-def furnish(home: Path) -> None:
-    """As if the bundled sets had been made: that would take the processor from what is tested."""
+def furnish(home: Path) -> Path:
+    """The home, as if the bundled sets had been made: that would take the processor from what is tested."""
     store, ready_made = Store(home), ready_made_folder()
     assert ready_made is not None
     figures, *rest = bundled_names()
@@ -111,17 +94,14 @@ def furnish(home: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             build_image_set(make_source(name), Path(folder) / "set", lambda *_: None)
             store.adopt(Path(folder) / "set", name)
+    return home
 
 
 @pytest.fixture(scope="session")
 def furnished(homes: Homes) -> Path:
     """A home with the bundled sets and nothing else; tests work on copies."""
 
-    def make(folder: Path) -> Path:
-        furnish(folder / "home")
-        return folder / "home"
-
-    return homes("furnished", make)
+    return homes("furnished", lambda folder: furnish(folder / "home"))
 
 
 @pytest.fixture(scope="module")
@@ -146,10 +126,7 @@ def visit(browser: Any, server: Server) -> Iterator[Visit]:
         page.set_default_timeout(MILLISECONDS)
         page.on("console", lambda message: mishaps.append(message.text) if is_mishap(message) else None)
         page.on("pageerror", lambda error: mishaps.append(str(error)))
-        page.on(
-            "request",
-            lambda request: mishaps.append(request.url) if is_outside(request.url, server) else None,
-        )
+        page.on("request", lambda sent: mishaps.append(sent.url) if is_outside(sent.url, server) else None)
         page.goto(server.url + path)
         return page
 
@@ -217,10 +194,3 @@ def settle(page: Page) -> None:
 def metric(page: Page, label: str) -> float:
     shown = page.get_by_test_id("stMetric").filter(has_text=label).first
     return float(shown.get_by_test_id("stMetricValue").inner_text())
-
-
-FOCUSED = """() => {
-    let element = document.activeElement;
-    while (element.shadowRoot) element = element.shadowRoot.activeElement;
-    return element.querySelector(".left").textContent;
-}"""

@@ -24,6 +24,7 @@ from homes import (  # noqa: F401 (fixtures)
 )
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ElementTree
 
 from ranking import jobs
 from ranking.run import Run
@@ -37,6 +38,20 @@ Open = Callable[..., AppTest]
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
+@pytest.fixture(autouse=True)
+def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests."""
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "no home"))
+    run = ElementTree.run
+
+    def run_soundly(tree: ElementTree, *, timeout: float | None = None) -> AppTest:
+        app = run(tree, timeout=timeout)
+        assert not app.exception
+        return app
+
+    monkeypatch.setattr(ElementTree, "run", run_soundly)
+
+
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
     """The runs that pages start; this process holds them as a worker would, and leaves them queued."""
@@ -46,20 +61,16 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
     def hold(folder: Path) -> None:
         locks.append(jobs.take_lock(folder))
 
-    def start(store: Store, kind: Any, settings: dict[str, Any]) -> Run:
-        run = store.create_run(kind, json.loads(json.dumps(settings)), hold, once=True)
+    def start(store: Store, kind: Any, settings: Any, fill: Any = None, *, once: bool = False) -> Run:
+        run = store.create_run(kind, json.loads(json.dumps(settings)), hold, once=once)
+        if fill is not None:
+            fill(run)
         if run.id not in [known.id for known in runs]:
             runs.append(run)
         return run
 
-    def start_filled(store: Store, kind: Any, settings: dict[str, Any], fill: Any = None) -> Run:
-        run = store.create_run(kind, json.loads(json.dumps(settings)), hold)
-        fill(run)
-        runs.append(run)
-        return run
-
-    monkeypatch.setattr(jobs, "start_once", start)
-    monkeypatch.setattr(jobs, "start", start_filled)
+    monkeypatch.setattr(jobs, "start_once", functools.partial(start, once=True))
+    monkeypatch.setattr(jobs, "start", start)
     monkeypatch.setattr(jobs, "poll", lambda store, run_id: store.run(run_id))
     yield runs
     for lock in locks:

@@ -10,20 +10,30 @@ from pathlib import Path
 from typing import Any
 
 from shapes import write_shapes
+from trainings import finished, worked
 
 from pages.parts.lessons import Lesson
 from ranking import worker
 from ranking.datasets import ready_made_folder
-from ranking.events import Report
 from ranking.run import Run
 from ranking.store import Store
 
 
 @dataclass(frozen=True)
-class Laboratory:
-    """A filled home: keys of its image sets and ids of its runs."""
+class Home:
+    """A filled home."""
 
     home: Path
+
+    @property
+    def store(self) -> Store:
+        return Store(self.home)
+
+
+@dataclass(frozen=True)
+class Laboratory(Home):
+    """Keys of its image sets and ids of its runs."""
+
     digits: str
     shapes: str
     figures: str
@@ -33,10 +43,6 @@ class Laboratory:
     not_converged: str
     cancelled: str
     failed: str
-
-    @property
-    def store(self) -> Store:
-        return Store(self.home)
 
 
 def fill(home: Path, scratch: Path) -> Laboratory:
@@ -49,21 +55,18 @@ def fill(home: Path, scratch: Path) -> Laboratory:
     folder = write_shapes(scratch / "shapes")
     shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
     ended = {}
-    for state, reason in (
-        ("failed", "ran out of *memory* <b>"),
-        ("cancelled", "cancelled before any weights"),
-    ):
+    reasons = {"failed": "ran out of *memory* <b>", "cancelled": "cancelled before any weights"}
+    for state, reason in reasons.items():
         run = store.create_run("train", train_settings(digits))
         store.end_run(run.id, state, f"{reason}; last heard of: iteration 7, gap 0.5")
         ended[state] = run.id
+    few = {"C": 1.0, "max_iterations": 20, "solver": "cutting plane"}
     return Laboratory(
         home,
         digits,
         shapes,
         figures,
-        neighbours=train_here(
-            store, figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=20, solver="cutting plane"
-        ).id,
+        neighbours=train_here(store, figures, "playing instrument", "HOB-SVM", **few).id,
         not_converged=train_here(store, digits, "4", C=1e6, tolerance=1e-7, max_iterations=2).id,
         on_shapes=train_here(store, shapes, "disc").id,
         finished=train_here(store, digits, "3", C=100.0, tolerance=1e-2).id,
@@ -93,22 +96,17 @@ def content_of_sets(home: Path) -> dict[Path, tuple[int, int]]:
 
 def import_here(store: Store, source: str, **settings: Any) -> Run:
     """An import, left to be decided on."""
-    run = store.create_run("import", {"source": source, "source_settings": settings})
-    result = worker.import_images(store, run, Report(run.folder / "events.jsonl"))
-    store.end_run(run.id, "finished", result=result)
-    return store.run(run.id)
+    return look_here(store, store.create_run("import", {"source": source, "source_settings": settings}))
 
 
 def look_here(store: Store, run: Run) -> Run:
-    """A look that a page began, done."""
-    result = worker.import_images(store, run, Report(run.folder / "events.jsonl"))
-    store.end_run(run.id, "finished", result=result)
-    return store.run(run.id)
+    """A look or an import that a page began, done."""
+    return worked(store, run, worker.import_images)
 
 
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:
     """A finished training."""
-    return run_here(store, train_settings(key, query, method, **settings))
+    return finished(store, train_settings(key, query, method, **settings))
 
 
 def teach(home: Path, lesson: Lesson) -> Path:
@@ -117,17 +115,8 @@ def teach(home: Path, lesson: Lesson) -> Path:
     assert folder is not None
     key = store.adopt(folder, "ready-made")
     for method in lesson.methods:
-        run_here(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
+        finished(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
     return home
-
-
-def run_here(store: Store, asked: dict[str, Any]) -> Run:
-    """A finished training as it was asked for."""
-    run = store.create_run("train", asked)
-    report = Report(run.folder / "events.jsonl")
-    store.end_run(run.id, "finished", result=worker.train(store, run, report))
-    report.flush()
-    return store.run(run.id)
 
 
 def train_settings(key: str, query: str = "3", method: str = "AP-SVM", **settings: Any) -> dict[str, Any]:

@@ -14,8 +14,6 @@ import order_home as orders
 import pytest
 from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
-from label_home import LabelHome
-from order_home import OrderHome
 
 from pages.parts import lessons
 from ranking.run import Run
@@ -62,34 +60,30 @@ def filled(homes: Homes) -> Iterator[Laboratory]:
     )
 
 
-@pytest.fixture
-def laboratory(filled: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
-    """A copy of the filled home that this test may change, as the home of the app."""
-    return replace(filled, home=_copied(filled.home, tmp_path, monkeypatch))
+def filled_once(name: str, fill: Callable[[Path, Path], Made]) -> Any:
+    """A fixture of what `fill` makes once in a session; tests work on copies."""
+
+    @pytest.fixture(scope="session")
+    def once(homes: Homes) -> Made:
+        return homes(name, lambda folder: fill(folder / "home", folder))
+
+    return once
 
 
-@pytest.fixture(scope="session")
-def label_home(homes: Homes) -> LabelHome:
-    """Tests work on copies."""
-    return homes("labels", lambda folder: labels.fill(folder / "home", folder))
+def copy_of(name: str) -> Any:
+    """A fixture of a copy of a filled home that this test may change, as the home of the app."""
+
+    @pytest.fixture
+    def copy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+        made = request.getfixturevalue(name)
+        return replace(made, home=_copied(made.home, tmp_path, monkeypatch))
+
+    return copy
 
 
-@pytest.fixture
-def labels_here(label_home: LabelHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabelHome:
-    """A copy of the home of labels that this test may change, as the home of the app."""
-    return replace(label_home, home=_copied(label_home.home, tmp_path, monkeypatch))
-
-
-@pytest.fixture(scope="session")
-def order_home(homes: Homes) -> OrderHome:
-    """Tests work on copies."""
-    return homes("orders", lambda folder: orders.fill(folder / "home", folder))
-
-
-@pytest.fixture
-def orders_here(order_home: OrderHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OrderHome:
-    """A copy of the home of orders that this test may change, as the home of the app."""
-    return replace(order_home, home=_copied(order_home.home, tmp_path, monkeypatch))
+label_home = filled_once("labels", labels.fill)
+order_home = filled_once("orders", orders.fill)
+laboratory, labels_here, orders_here = map(copy_of, ("filled", "label_home", "order_home"))
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filled_home import Home
 from PIL import Image, ImageDraw
+from trainings import worked
 
 from ranking import worker
 from ranking.datasets import build_image_set, bundled_names
-from ranking.events import Report
 from ranking.run import Run
 from ranking.store import Store
 from ranking.types import SourceBox, SourceImage
@@ -25,24 +26,32 @@ NAMES = (HOSTILE, *(f"label {number}" for number in range(1, LABELS)))
 
 @dataclass
 class Boards:
-    """Boards of 6 x 6 fields; a label is a field that is lit. Neighbouring fields like to be lit together."""
+    """Images of boards of 6 x 6 fields, every fourth for testing; a label is a field that is lit."""
 
-    name: str = "Boards"
+    name: str
+    image: str
+    lit: Any
 
     def title(self) -> str:
-        return "Boards"
+        return self.name
 
     def __len__(self) -> int:
-        return IMAGES
+        return len(self.lit)
 
     def records(self) -> Iterator[SourceImage]:
-        generator = np.random.default_rng(0)
-        for number in range(IMAGES):
-            lit = generator.random(LABELS) < 0.15
-            lit[1:] |= lit[:-1] & (generator.random(LABELS - 1) < 0.7)
-            lit[int(generator.integers(LABELS))] = True
+        for number, lit in enumerate(self.lit):
             box = SourceBox(None, tuple(name for name, on in zip(NAMES, lit, strict=True) if on))
-            yield SourceImage(f"board {number:02d}", board(lit), (box,), test=number % 4 == 0)
+            yield SourceImage(f"{self.image} {number:02d}", board(lit), (box,), test=number % 4 == 0)
+
+
+def neighbours_lit() -> Iterator[Any]:
+    """Which fields of each board are lit: neighbouring ones like to be so together."""
+    generator = np.random.default_rng(0)
+    for _ in range(IMAGES):
+        lit = generator.random(LABELS) < 0.15
+        lit[1:] |= lit[:-1] & (generator.random(LABELS - 1) < 0.7)
+        lit[int(generator.integers(LABELS))] = True
+        yield lit
 
 
 def board(lit: Any) -> bytes:
@@ -56,57 +65,34 @@ def board(lit: Any) -> bytes:
     return stream.getvalue()
 
 
-@dataclass
-class OneEach:
-    """Two plain images of one label each, in the place of a bundled set, so that no import of it begins."""
-
-    name: str
-
-    def title(self) -> str:
-        return self.name
-
-    def __len__(self) -> int:
-        return 2
-
-    def records(self) -> Iterator[SourceImage]:
-        for number in range(2):
-            lit = np.arange(LABELS) == number
-            box = SourceBox(None, (f"only {number}",))
-            yield SourceImage(f"{self.name} {number}", board(lit), (box,), test=number == 0)
+def begin(home: Path, scratch: Path) -> Store:
+    """The store of a home in which two images of one label stand in for each bundled set, so that none is imported."""
+    store = Store(home)
+    for name in bundled_names():
+        build_image_set(Boards(name, name, np.eye(2, LABELS)), scratch / name)
+        store.adopt(scratch / name, name)
+    return store
 
 
 @dataclass(frozen=True)
-class LabelHome:
-    """The home, the key of its set and the ids of its trainings."""
+class LabelHome(Home):
+    """The key of its set and the ids of its trainings."""
 
-    home: Path
     key: str
     own: str
     rival: str
 
-    @property
-    def store(self) -> Store:
-        return Store(self.home)
-
 
 def fill(home: Path, scratch: Path) -> LabelHome:
-    store = Store(home)
-    for name in bundled_names():
-        build_image_set(OneEach(name), scratch / name)
-        store.adopt(scratch / name, name)
-    build_image_set(Boards(), scratch / "boards")
+    store = begin(home, scratch)
+    build_image_set(Boards("Boards", "board", [*neighbours_lit()]), scratch / "boards")
     key = store.adopt(scratch / "boards", "Boards")
     own, rival = (train_labels_here(store, key, name).id for name in ("C-star p@k", "Independent p@k"))
     return LabelHome(home, key, own, rival)
 
 
 def train_labels_here(store: Store, key: str, method: str) -> Run:
-    settings = label_settings(key, method)
-    run = store.create_run("label", settings)
-    report = Report(run.folder / "events.jsonl")
-    store.end_run(run.id, "finished", result=worker.train_labels(store, run, report))
-    report.flush()
-    return store.run(run.id)
+    return worked(store, store.create_run("label", label_settings(key, method)), worker.train_labels)
 
 
 def label_settings(key: str, method: str) -> dict[str, Any]:

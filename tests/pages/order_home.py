@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from dated_pictures import dated
-from label_home import OneEach
+from filled_home import Home
+from label_home import begin
+from trainings import worked
 
 from ranking import method_class, worker
-from ranking.datasets import build_image_set, bundled_names
-from ranking.events import Report
 from ranking.features import load_features
 from ranking.order_training import drawn_for_test, make_drawing, relevances
 from ranking.run import Run
@@ -24,25 +24,17 @@ DRAWING = {"length": 6, "train": 60, "test": 15}
 
 
 @dataclass(frozen=True)
-class OrderHome:
-    """The home, the key of its set and the ids of its trainings: on the same sequences, and one on shorter ones."""
+class OrderHome(Home):
+    """The key of its set and the ids of its trainings: on the same sequences, and one on shorter ones."""
 
-    home: Path
     key: str
     own: str
     rival: str
     shorter: str
 
-    @property
-    def store(self) -> Store:
-        return Store(self.home)
-
 
 def fill(home: Path, scratch: Path) -> OrderHome:
-    store = Store(home)
-    for name in bundled_names():
-        build_image_set(OneEach(name), scratch / name)
-        store.adopt(scratch / name, name)
+    store = begin(home, scratch)
     dated(scratch / "dated")
     key = store.adopt(scratch / "dated", "Dated")
     own = train_orders_here(store, key, "MidRank", longest=4, subsequences=100)
@@ -62,11 +54,7 @@ def train_orders_here(
 ) -> Run:
     features = (("Colour", {"bins": 3}),)
     asked = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
-    run = store.create_run("order", asked.to_json())
-    report = Report(run.events_file)
-    store.end_run(run.id, "finished", result=worker.train_orders(store, run, report))
-    report.flush()
-    return store.run(run.id)
+    return worked(store, store.create_run("order", asked.to_json()), worker.train_orders)
 
 
 def film_of(app: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 from PIL import Image, ImageDraw
+from voc_tree import VocTree, voc_object
 
 HOSTILE = "<img src=http://evil.example/z onerror=alert(1)> [y](http://evil.example) $q$"
 KINDS = {"disc": "#c03020", "square": "#2040b0", HOSTILE: "#30a040"}
@@ -14,9 +15,7 @@ KINDS = {"disc": "#c03020", "square": "#2040b0", HOSTILE: "#30a040"}
 
 def write_shapes(root: Path, images: int = 24) -> Path:
     """Write the folder and return it. The last annotation has no image."""
-    for folder in ("Annotations", "JPEGImages", "ImageSets/Main"):
-        (root / folder).mkdir(parents=True)
-    random = np.random.default_rng(0)
+    tree, random = VocTree(root), np.random.default_rng(0)
     names = [f"photo_{number:02d}" for number in range(images)]
     for number, name in enumerate(names):
         picture = Image.new("RGB", (200, 150), "#888880")
@@ -27,21 +26,10 @@ def write_shapes(root: Path, images: int = 24) -> Path:
             left, top = 15 + 95 * place + int(random.integers(0, 10)), int(random.integers(20, 60))
             box = (left, top, left + 70, top + 70)
             (draw.ellipse if kind == "disc" else draw.rectangle)(box, fill=KINDS[kind])
-            objects.append(_object(kind, box))
+            objects.append(voc_object(escape(kind), box))
         picture.save(root / "JPEGImages" / f"{name}.jpg")
-        _annotate(root, name, objects)
-    _annotate(root, "missing", [_object("disc", (1, 1, 20, 20))])
-    for split, chosen in (("trainval", [*names[0::2], "missing"]), ("test", names[1::2])):
-        (root / "ImageSets" / "Main" / f"{split}.txt").write_text("\n".join(chosen) + "\n")
+        tree.annotation(name, *objects, size=picture.size)
+    tree.annotation("missing", voc_object("disc"))
+    tree.list("trainval", *names[0::2], "missing")
+    tree.list("test", *names[1::2])
     return root
-
-
-def _object(kind: str, box: tuple[int, int, int, int]) -> str:
-    edges = "<xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax>".format(*box)
-    return f"<object><name>{escape(kind)}</name><bndbox>{edges}</bndbox></object>"
-
-
-def _annotate(root: Path, name: str, objects: list[str]) -> None:
-    size = "<size><width>200</width><height>150</height></size>"
-    text = f"<annotation><filename>{name}.jpg</filename>{size}{''.join(objects)}</annotation>"
-    (root / "Annotations" / f"{name}.xml").write_text(text)

@@ -23,12 +23,22 @@ def plain(element) -> str:
     return (element if isinstance(element, str) else element.value).replace("\\", "")
 
 
+def texts(app) -> str:
+    elements = [*app.markdown, *app.caption, *app.error, *app.warning, *app.success, *app.info]
+    return "\n".join(element.value for element in elements)
+
+
+def plain_texts(app) -> str:
+    """The texts without the backslashes that keep names from being markdown."""
+    return plain(texts(app))
+
+
 def text_of(app) -> str:
-    """All that a page says, its boxes' options and its tables among it."""
-    parts = [*app.markdown, *app.caption, *app.error, *app.warning, *app.info, *app.success, *app.title]
+    """All that a page says, its titles, its boxes' options and its tables among it."""
+    titles = [plain(title) for title in app.title]
     boxes = [" ".join(box.options) for box in app.selectbox]
     tables = [table.value.to_csv() for table in app.dataframe]
-    return "\n".join([*map(plain, parts), *boxes, *tables])
+    return "\n".join([plain_texts(app), *titles, *boxes, *tables])
 
 
 def captions(app) -> str:
@@ -48,16 +58,6 @@ def counts_in(elements) -> list[list[float]]:
     return [numbers_in(plain(element)) for element in elements]
 
 
-def texts(app):
-    elements = [*app.markdown, *app.caption, *app.error, *app.warning, *app.success, *app.info]
-    return "\n".join(element.value for element in elements)
-
-
-def plain_texts(app):
-    """The texts without the backslashes that keep names from being markdown."""
-    return texts(app).replace("\\", "")
-
-
 def components(app, name):
     parts = [part for part in app.get("bidi_component") if part.proto.component_name == name]
     return [json.loads(part.proto.json) for part in parts]
@@ -73,9 +73,7 @@ def turn_to(app, **address):
     app.query_params.clear()
     for name, value in address.items():
         app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return app.run()
 
 
 def address(app):
@@ -90,20 +88,14 @@ def page_of(name: str) -> ModuleType:
         return importlib.import_module(f"pages.{name}")
 
 
-def sound(app: Any) -> Any:
-    """The page, which must have run without an exception."""
-    assert not app.exception
-    return app
-
-
 def press(app: Any, key: str) -> None:
     """Press a button."""
-    sound(app.button(key=key).click().run())
+    app.button(key=key).click().run()
 
 
 def choose(widgets: Any, name: str, value: Any) -> None:
     """Set the widget of a kind that edits `name` in the address: choose(app.slider, "step", 2)."""
-    sound(widgets(key=f"widget {name}").set_value(value).run())
+    widgets(key=f"widget {name}").set_value(value).run()
 
 
 def numbers_in(text: str) -> list[float]:
@@ -112,9 +104,8 @@ def numbers_in(text: str) -> list[float]:
     >>> numbers_in("1,000 times −0.5 of 3%.")
     [1000.0, -0.5, 3.0]
     """
-    return [
-        float(number.replace(",", "")) for number in NUMBER.findall(text.replace("−", "-").replace("\\", ""))
-    ]
+    found = NUMBER.findall(plain(text).replace("−", "-"))
+    return [float(number.replace(",", "")) for number in found]
 
 
 def charts_of(app: Any) -> list[dict[str, Any]]:
@@ -127,11 +118,6 @@ def values(packed: Any) -> np.ndarray:
     if isinstance(packed, dict):
         return np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"])
     return np.array(packed, float)
-
-
-def lines_of(chart: dict[str, Any]) -> list[dict[str, Any]]:
-    """The traces of a chart that have names."""
-    return [trace for trace in chart["data"] if "name" in trace]
 
 
 def kinds(runs: Sequence[Any], kind: str) -> list[Any]:

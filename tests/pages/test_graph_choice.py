@@ -9,10 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from filled_home import run_here, train_settings
+from filled_home import train_settings
 from homes import trained_besides
-from shown import address, components, numbers_in, texts, turn_to
+from shown import address, button, choose, components, errors, numbers_in, press, texts, turn_to
 from test_train import compared, warnings
+from trainings import finished
 
 from pages.parts import cache, export, graph_choice, runs
 from ranking.edge_files import edges_file, edges_name, short_name
@@ -21,32 +22,16 @@ from ranking.image_graph import FIRST_GRAPH
 METHOD = "HOB-SVM"
 
 
-def of_classes(images):
-    """Pairs of each sample and the next of the same class, whatever the split, in ascending order."""
-    found = set()
-    for name in images.classes:
-        rows = np.flatnonzero(images.relevance(name) > 0)
-        found |= {tuple(sorted(pair)) for pair in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True)}
-    return np.array(sorted(found))
-
-
 def as_csv(images, edges):
     return "i,j\n" + "".join(f"{images.ids[i]},{images.ids[j]}\n" for i, j in edges)
 
 
-def upload(app, text, name="pairs.csv"):
-    data = text if isinstance(text, bytes) else text.encode()
-    app.file_uploader[0].set_value((name, data, "text/csv")).run()
-    assert not app.exception
-    return app
+def upload(app, text):
+    return app.file_uploader[0].set_value(("pairs.csv", text.encode(), "text/csv")).run()
 
 
 def box(app):
     return app.selectbox(key="widget graph")
-
-
-def errors(app):
-    return [error.value.replace("\\", "") for error in app.error]
 
 
 @pytest.fixture
@@ -56,7 +41,12 @@ def images(laboratory):
 
 @pytest.fixture
 def edges(images):
-    return of_classes(images)
+    """Pairs of each sample and the next of the same class, whatever the split, in ascending order."""
+    found = set()
+    for name in images.classes:
+        rows = np.flatnonzero(images.relevance(name) > 0)
+        found |= {tuple(sorted(pair)) for pair in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True)}
+    return np.array(sorted(found))
 
 
 @pytest.fixture
@@ -66,7 +56,7 @@ def on_edges(laboratory, homes, monkeypatch, edges):
     def train(here):
         graph = here.store.keep_edges(here.shapes, edges)
         settings = train_settings(here.shapes, "disc", METHOD, max_iterations=20, solver="cutting plane")
-        return run_here(here.store, {**settings, "graph": graph}).id
+        return finished(here.store, {**settings, "graph": graph}).id
 
     here, run_id = trained_besides("on edges", train, laboratory, homes, monkeypatch)
     return here.store.run(run_id)
@@ -75,9 +65,7 @@ def on_edges(laboratory, homes, monkeypatch, edges):
 @pytest.fixture
 def form(laboratory, open_page):
     """The page Train with a method that uses a graph."""
-    app = open_page("train", set=laboratory.shapes, method=METHOD)
-    assert not app.exception
-    return app
+    return open_page("train", set=laboratory.shapes, method=METHOD)
 
 
 # ---------------------------------------------------------------------------------------------------- uploading them
@@ -89,51 +77,46 @@ def test_csv_is_on_the_disk_before_it_is_chosen_and_settings_name_it(
     upload(form, as_csv(images, edges))
     graph = edges_name(edges)
     np.testing.assert_array_equal(laboratory.store.edges_of(laboratory.shapes, graph), edges)
-    assert address(form)["graph"] == graph
-    assert box(form).value == graph
+    assert address(form)["graph"] == box(form).value == graph
     assert box(form).options[-1] == graph_choice.words(graph)
     assert short_name(graph) in graph_choice.words(graph)
-    assert not form.error
-    assert form.file_uploader[0].value is None, "there is room for the next one"
+    [place, *_] = form.file_uploader
+    assert place.value is None, "there is room for the next one"
+    assert place.proto.max_upload_size_mb == graph_choice.MOST_MEGABYTES, "the browser asks no server either"
     assert graph_choice.told_of(images, edges) in texts(form)
-    form.button(key="train").click().run()
+    press(form, "train")
     assert started[0].settings["graph"] == graph
-    assert box(form).value == graph, "the run stands for it"
     turn_to(form, set=laboratory.digits, method=METHOD)
     turn_to(form, set=laboratory.shapes, method=METHOD, graph=graph)
     assert box(form).value == graph, "a link names it too"
 
 
 def test_pairs_that_join_the_splits_are_counted_and_left_out(images, edges):
-    def numbers_of(edges):
-        return numbers_in(graph_choice.told_of(images, edges))
-
-    sides = images.test[edges].sum(axis=1)
-    train, joins, test = (int((sides == count).sum()) for count in (0, 1, 2))
+    ends_in_test = images.test[edges].sum(axis=1)
+    train, joins, test = np.bincount(ends_in_test)
     assert min(train, joins, test) > 1
-    samples = [len(np.unique(edges[sides == count])) for count in (0, 2)]
     of_train, of_test = (~images.test).sum(), images.test.sum()
-    counts = [len(edges), train, samples[0], of_train, test, samples[1], of_test, joins]
-    assert numbers_of(edges) == counts
-    [first, second], [other] = np.flatnonzero(~images.test)[:2], np.flatnonzero(images.test)[:1]
-    assert numbers_of(np.array([[first, second]])) == [1, 1, 2, of_train, 0, 0, of_test]
-    across = np.array([sorted((first, other))])
-    assert numbers_of(across) == [1, 0, 0, of_train, 0, 0, of_test, 1]
+    joined = [len(np.unique(edges[ends_in_test == count])) for count in (0, 2)]
+    counts = [len(edges), train, joined[0], of_train, test, joined[1], of_test, joins]
+    assert numbers_in(graph_choice.told_of(images, edges)) == counts
+    for pairs, counts in (
+        (edges[ends_in_test == 0][:1], [1, 1, 2, of_train, 0, 0, of_test]),
+        (edges[ends_in_test == 1][:1], [1, 0, 0, of_train, 0, 0, of_test, 1]),
+    ):
+        assert numbers_in(graph_choice.told_of(images, pairs)) == counts
 
 
 def test_refused_pairs_name_their_line_and_nothing_is_kept(laboratory, form, images, edges):
     good = as_csv(images, edges[:3])
-    for text, line in ((good + "nobody,x\n", 5), (b"\x00\x01", 1)):
-        upload(form, text)
-        [refusal] = errors(form)
-        assert refusal.startswith(f"pairs.csv, line {line}: ")
-        assert box(form).value == FIRST_GRAPH
-        assert not list(laboratory.store.edges.rglob("*.npy"))
-        assert errors(form.run()) == [refusal], "as long as the file is there"
-    form.selectbox(key="widget set").select(laboratory.digits).run()
-    assert not form.exception
+    upload(form, good + "nobody,x\n")
+    [refusal] = errors(form)
+    assert refusal.startswith("pairs.csv, line 5: ")
+    assert box(form).value == FIRST_GRAPH
+    assert not list(laboratory.store.edges.rglob("*.npy"))
+    assert errors(form.run()) == [refusal], "as long as the file is there"
+    choose(form.selectbox, "set", laboratory.digits)
     assert not form.error, "another set has nothing to do with it"
-    form.selectbox(key="widget set").select(laboratory.shapes).run()
+    choose(form.selectbox, "set", laboratory.shapes)
     form.file_uploader[0].clear().run()
     assert not form.error
     upload(form, good)
@@ -141,15 +124,9 @@ def test_refused_pairs_name_their_line_and_nothing_is_kept(laboratory, form, ima
     assert box(form).value == edges_name(edges[:3])
 
 
-def test_csv_that_is_too_large_is_refused_before_it_is_read(open_page, laboratory, images, monkeypatch):
-    def read(*_):
-        raise AssertionError("it was read")
-
+def test_csv_that_is_too_large_is_refused_before_it_is_read(images, monkeypatch):
     monkeypatch.setattr(graph_choice, "MOST_MEGABYTES", 1)
-    monkeypatch.setattr(graph_choice, "keep_pairs_apart", read)
-    app = open_page("train", set=laboratory.shapes, method=METHOD)
-    assert app.file_uploader[0].proto.max_upload_size_mb == 1, "the browser asks no server either"
-    large = SimpleNamespace(name="pairs.csv", size=3 * 2**19, getvalue=read)
+    large = SimpleNamespace(name="pairs.csv", size=3 * 2**19)  # which has nothing to be read
     with pytest.raises(ValueError, match=r"pairs\.csv: .*1 MB.*1\.5 MB"):
         graph_choice.keep(images, large)
 
@@ -173,10 +150,9 @@ def test_every_page_finds_them_again(laboratory, open_page, on_edges, images, ed
     inside = {tuple(edge) for edge in edges.tolist() if images.test[edge[0]] == images.test[edge[1]]}
     known = cache.neighbourhood(on_edges)
     assert {tuple(sorted(edge)) for edge in known.components.edges.tolist()} == inside
-    for page in ("max_marginals", "sample_graph"):
-        app = open_page(page, run=on_edges.id)
-        assert not app.exception
-        assert not app.error
+    assert not open_page("max_marginals", run=on_edges.id).error
+    app = open_page("sample_graph", run=on_edges.id)
+    assert not app.error
     [graph] = components(app, "ranking_sample_graph")
     row = {str(name): number for number, name in enumerate(images.ids)}
     drawn = {
@@ -186,6 +162,11 @@ def test_every_page_finds_them_again(laboratory, open_page, on_edges, images, ed
     }
     assert drawn
     assert drawn <= inside
+
+
+def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(
+    laboratory, open_page, on_edges, images
+):
     graph = on_edges.settings["graph"]
     assert runs.telling(on_edges).endswith(f" = {short_name(graph)}")
     title = export.title_of(on_edges, images, cache.ranking(on_edges, "test"), "test")
@@ -194,7 +175,7 @@ def test_every_page_finds_them_again(laboratory, open_page, on_edges, images, ed
     assert [f"{short_name(graph)} → none" in difference for difference in compared(app)] == [True]
     turn_to(app, set=laboratory.digits, method=METHOD, graph=graph)
     assert box(app).value == FIRST_GRAPH
-    assert graph_choice.words(graph) not in box(app).options, "pairs of another set are not offered"
+    assert graph_choice.words(graph) not in box(app).options
     assert short_name(graph) in warnings(app)
 
 
@@ -203,39 +184,29 @@ def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, 
     file = edges_file(cache.store().edges, images.key, graph)
     file.write_bytes(b"x")
     app = open_page("train", run=on_edges.id)
-    assert not app.exception
     assert any(short_name(graph) in error for error in errors(app))
     assert app.file_uploader, "where they can be uploaded again"
     file.unlink()
     cache._neighbourhood.clear()
-    shown = {page: open_page(page, run=on_edges.id) for page in ("max_marginals", "sample_graph")}
-    for page, missing in shown.items():
-        assert not missing.exception
-        assert len(errors(missing)) == 1, page
+    shown = [open_page(page, run=on_edges.id) for page in ("max_marginals", "sample_graph")]
+    assert [len(missing.error) for missing in shown] == [1, 1]
     turn_to(app, run=on_edges.id)
     assert short_name(graph) in warnings(app)
-    assert [element for element in app.warning if "edges.npy" in element.value], "what an export goes without"
+    assert "edges.npy" in warnings(app), "what an export goes without"
     assert box(app).value == FIRST_GRAPH
     upload(app, as_csv(images, edges[::-1]))
     assert box(app).value == graph, "in any order"
-    for missing in shown.values():
+    for missing in shown:
         turn_to(missing, run=on_edges.id)
         assert not missing.error
         assert missing.metric
 
 
-def test_on_another_home_they_come_with_the_export(laboratory, open_page, on_edges, tmp_path, monkeypatch):
+def test_they_come_with_a_training_that_is_imported(laboratory, open_page, on_edges):
     data = export.archive(on_edges)
-    home = tmp_path / "another"
-    shutil.copytree(cache.store().home, home)
-    shutil.rmtree(home / "edges")
-    monkeypatch.setenv("RANKING_HOME", str(home))
+    shutil.rmtree(cache.store().edges)
     app = open_page("train", set=laboratory.shapes)
     app.file_uploader[-1].set_value(("training.zip", data, "application/zip"))
-    [button] = [each for each in app.button if each.label == "Import"]
-    button.click().run()
-    assert not app.exception
+    button(app, "Import").click().run()
+    assert address(app)["run"] != on_edges.id
     assert box(app).value == on_edges.settings["graph"]
-    app = open_page("max_marginals", run=address(app)["run"])
-    assert not app.error
-    assert app.metric

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from order_home import OrderHome
-from shown import charts_of, choose, kinds, numbers_in, page_of, press, sound, values
+from shown import charts_of, choose, kinds, numbers_in, page_of, plain_texts, press, turn_to, values
 
 from pages.parts import study_charts
-from pages.parts.frame import escaped
 from pages.parts.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
 from ranking import order_studies
 from ranking.order_studies import AGREES, SECONDS, STUDIES, study_orders
@@ -85,14 +84,12 @@ def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
 
 def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, orders_here, open_page):
     time, run = keep("time"), keep("fusion")
-    app = sound(open_page("lengths", study_run=run.id))
+    app = open_page("lengths", study_run=run.id)
     assert not app.error
     assert not app.warning
-    texts = "\n".join(item.value for item in app.markdown)
-    curves = Outcome.from_json(run.result).curves
-    assert WORDS["fusion"].question in texts
-    assert all(escaped(sentence) in texts for sentence in WORDS["fusion"].paper)
-    assert escaped(WORDS["fusion"].notice({curve.line: curve for curve in curves})) in texts
+    words, curves = WORDS["fusion"], Outcome.from_json(run.result).curves
+    for told in (words.question, *words.paper, words.notice({curve.line: curve for curve in curves})):
+        assert told in plain_texts(app)
     check_chart(charts_of(app)[0], "fusion", TAU, curves)
     assert (app.query_params["study"], app.query_params["order_set"]) == ("fusion", orders_here.key)
     choose(app.segmented_control, "measure", "pair accuracy")
@@ -112,10 +109,8 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     keep("fusion")
     drawing = {"length": 6, "train": 30, "test": 12, "seed": 0}
     address = {f"study.drawing.{name}": str(value) for name, value in drawing.items()}
-    address |= {"study.MidRank.C": "10", "study.MidRank.constant": "0"}
-    app = sound(
-        open_page("lengths", order_set=orders_here.key, criterion="brightness", study="fusion", **address)
-    )
+    address |= {"study.MidRank.C": "10", "study.MidRank.constant": "0", "study": "fusion"}
+    app = open_page("lengths", order_set=orders_here.key, criterion="brightness", **address)
     assert not charts_of(app), "nothing was measured by brightness"
     assert "widget study.MidRank.fusion" not in {item.key for item in app.selectbox}, "the study varies it"
     app.number_input(key="widget study.drawing.subsequences").set_value(50)
@@ -142,13 +137,12 @@ def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here,
 
 
 def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_page):
-    run = keep("fusion", "failed", reason="for *a* reason")
-    app = sound(open_page("lengths", study_run=run.id))
+    failed = keep("fusion", "failed", reason="for *a* reason")
+    broken = keep("fusion", result={"curves": 3})
+    app = open_page("lengths", study_run=failed.id)
     assert "for \\*a\\* reason" in app.error[0].value
     assert not charts_of(app)
-    broken = keep("fusion", result={"curves": 3})
-    app = sound(open_page("lengths", study_run=broken.id))
-    assert app.error
+    assert turn_to(app, study_run=broken.id).error
     with pytest.raises(ValueError, match=orders_here.store.run(orders_here.own).called):
         page.study_run(orders_here.own)
     unknown = orders_here.store.create_run("study", {**broken.settings, "study": "of tomorrow"})
@@ -156,29 +150,28 @@ def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_pag
         page.study_run(unknown.id)
 
 
-def curves(lines: dict[str, dict[str, Any]], at: list[Any]) -> dict[str, Curve]:
-    def measured(given: dict[str, list[float]]) -> dict[str, Any]:
-        return {name: {"mean": means, "error": [0.0] * len(means)} for name, means in given.items()}
-
-    listed = [{"line": line, "at": at, "measures": measured(given)} for line, given in lines.items()]
-    return {curve.line: curve for curve in Outcome.from_json({"curves": listed, "proven": True}).curves}
-
-
 def test_what_to_notice_follows_from_the_values():
-    lengths = {"one ranker alone": [0.5, 0.7], "MidRank, weighted votes": [0.6, 0.6], "RankSVM": [0.65, 0.65]}
-    text = WORDS["subsequence length"].notice(curves({k: {TAU: v} for k, v in lengths.items()}, [3, 4]))
+    def notice(study, at, **measured):
+        """Of curves that have these means along `at`, by their lines."""
+        curves = {}
+        for line, means in measured.items():
+            errors = {name: {"mean": values, "error": [0.0] * len(at)} for name, values in means.items()}
+            curves |= {line: {"line": line, "at": at, "measures": errors}}
+        outcome = Outcome.from_json({"curves": list(curves.values()), "proven": True})
+        return WORDS[study].notice({curve.line: curve for curve in outcome.curves})
+
+    taus = {"one ranker alone": [0.5, 0.7], "MidRank, weighted votes": [0.6, 0.6], "RankSVM": [0.65, 0.65]}
+    text = notice("subsequence length", [3, 4], **{line: {TAU: means} for line, means in taus.items()})
     assert numbers_in(text) == [4, 0.7, 0.6, 0.65], "the best length, its tau, all together, RankSVM"
     assert BELOW in text
     assert ABOVE not in text
-    trees = {
-        "search trees": {TAU: [0.4] * 5, AGREES: [0.5, 0.6, 0.7, 0.8, 1.0]},
-        "exhaustive search": {TAU: [0.3] * 5, AGREES: [1.0] * 5},
-    }
-    text = WORDS["number of trees"].notice(curves(trees, [1, 2, 3, 4, 5]))
+    trees = {TAU: [0.4] * 5, AGREES: [0.5, 0.6, 0.7, 0.8, 1.0]}
+    every = {TAU: [0.3] * 5, AGREES: [1.0] * 5}
+    text = notice("number of trees", [1, 2, 3, 4, 5], **{"search trees": trees, "exhaustive search": every})
     assert numbers_in(text) == [1, 3, 5, 50, 70, 100, 0.4, 0.3]
     assert [word for word in (AS_GOOD, BETTER, WORSE) if word in text] == [BETTER], "one tree is"
-    times = {"search trees": {SECONDS: [0.001, 0.002]}, "exhaustive search": {SECONDS: [0.05, 2.0]}}
-    text = WORDS["time"].notice(curves(times, [8, 9]))
+    fast, slow = {SECONDS: [0.001, 0.002]}, {SECONDS: [0.05, 2.0]}
+    text = notice("time", [8, 9], **{"search trees": fast, "exhaustive search": slow})
     assert numbers_in(text) == [9, 1000, 50, 8, 9, 2], "times faster at 9, at 8; ms"
 
 

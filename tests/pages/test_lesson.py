@@ -1,38 +1,28 @@
-"""The first lesson, its trainings, which all visitors share, and those of the other lessons."""
+"""The first lesson, its trainings, which all visitors share, and its two methods compared in words."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
-from shown import choose, kinds, numbers_in, page_of, press, sound, texts
-from test_start import strips_of
+from shown import choose, components, kinds, numbers_in, page_of, press, texts
 
-from pages.parts import lessons, rivals
+from pages.parts import cache, lessons, rivals
+from pages.parts.rivals import Standing
 from ranking import moving, run_archive
-from ranking.metrics import average_precision, precision_at_k, ranking_order
 from ranking.ranked import Ranking
 
 page = page_of("lesson")
 LESSON = lessons.WHY_AP
 
 
-def on_disk(store, method):
-    """Relevance and scores of the test samples of the lesson's training, from the files."""
-    [run] = [run for run in store.runs("train") if run.settings["method"] == method]
-    images = store.image_set(run.settings["set"])
-    return images.relevance(LESSON.query)[images.test], np.load(run.scores_file)[images.test]
-
-
-def loss_by_sign(relevance, scores):
-    """The mean of the shares of wrong labels of both kinds."""
-    return (np.mean(scores[relevance > 0] <= 0) + np.mean(scores[relevance == 0] > 0)) / 2
-
-
 def methods_of(runs):
     return [run.settings["method"] for run in kinds(runs, "train")]
 
 
-# ------------------------------------------------------------------------------------------- how it begins
+def strips_of(app):
+    return components(app, "ranking_strip")
 
 
 def test_the_trainings_of_every_lesson_begin_once(empty_home, started):
@@ -50,7 +40,7 @@ def test_trainings_that_did_not_finish_give_the_reason_and_can_be_started_again(
     failed, cancelled = taught.runs("train")
     taught.update_run(failed.id, state="failed", reason="no *space*")
     taught.update_run(cancelled.id, state="cancelled")
-    app = sound(open_page("lesson"))
+    app = open_page("lesson")
     assert "\\*space\\*" in app.error[0].value
     assert app.warning
     assert not strips_of(app)
@@ -61,11 +51,8 @@ def test_trainings_that_did_not_finish_give_the_reason_and_can_be_started_again(
 
 def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started):
     own = {run.id for run in taught.runs("train")}
-    imported = []
-    for run_id in own:
-        run = run_archive.import_run(taught, run_archive.export_run(taught, run_id))
-        assert taught.equal_runs("train", run.settings)[0].id == run.id, "equal, and the newest"
-        imported.append(run.id)
+    imported = [run_archive.import_run(taught, run_archive.export_run(taught, run_id)).id for run_id in own]
+    assert {run.id for run in taught.equal_runs("train", taught.run(imported[0]).settings)} > {imported[0]}
     for state in ("finished", "failed"):
         for run_id in imported:
             taught.update_run(run_id, state=state)
@@ -77,35 +64,34 @@ def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started)
     assert not again & {*own, *imported}
 
 
-# --------------------------------------------------------------------------------------------- the three steps
-
-
 def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page, started):
-    app = sound(open_page("lesson", step="9", small_k="<script>"))
+    app = open_page("lesson", step="9", small_k="<script>")
     assert not methods_of(started), "nothing is trained again"
     assert len(app.warning) == 2
     assert any("\\<script\\>" in warning.value for warning in app.warning)
-    text, standings = texts(app), []
-    for number, (method, strip) in enumerate(zip(LESSON.methods, strips_of(app), strict=True)):
-        relevance, scores = on_disk(taught, method)
-        average, precision, errors = app.metric[3 * number : 3 * number + 3]
-        assert average.value == f"{average_precision(relevance, scores):.3f}"
-        assert (precision.label, precision.value) == ("P@5", f"{precision_at_k(relevance, scores, 5):.3f}")
-        assert errors.value == f"{loss_by_sign(relevance, scores):.3f}"
-        ordered = relevance[ranking_order(relevance, scores)]
-        assert [item["mark"] == "relevant" for item in strip["items"]] == (ordered[:12] > 0).tolist()
-        first = int(np.argmin(ordered))
-        assert [bool(item["flag"]) for item in strip["items"]].index(True) == first
-        assert f"**{first + 1}**" in text
-        ranked = Ranking.of(np.arange(len(scores)), relevance, scores)
-        standings.append(rivals.standing(method, ranked, 5))
+    runs, text = {run.settings["method"]: run for run in taught.runs("train")}, texts(app)
+    rankings = [cache.ranking(runs[method], "test") for method in LESSON.methods]
+    svm, ap_svm = standings = [
+        rivals.standing(*both, 5) for both in zip(LESSON.methods, rankings, strict=True)
+    ]
+    for number, (ranked, stands, strip) in enumerate(zip(rankings, standings, strips_of(app), strict=True)):
+        shown = {metric.label: metric.value for metric in app.metric[3 * number : 3 * number + 3]}
+        measured = {
+            "AP": stands.average_precision,
+            "P@5": stands.precision,
+            "Weighted 0-1 loss": stands.zero_one,
+        }
+        assert shown == {label: f"{value:.3f}" for label, value in measured.items()}
+        assert [item["mark"] == "relevant" for item in strip["items"]] == (ranked.relevance[:12] > 0).tolist()
+        assert [bool(item["flag"]) for item in strip["items"]].index(True) == stands.first_mistake - 1
+        assert f"**{stands.first_mistake}**" in text
     assert rivals.compared(*standings) in text
     assert rivals.verdict(*standings) in text
+    assert rivals.why(*standings) in text
     assert 180 in numbers_in(app.caption[-1].value), "scenes of the lesson's small set"
-    (svm, svm_scores), (ap, ap_scores) = (on_disk(taught, method) for method in LESSON.methods)
-    assert average_precision(ap, ap_scores) > average_precision(svm, svm_scores) + 0.02
-    assert loss_by_sign(svm, svm_scores) < loss_by_sign(ap, ap_scores) - 0.1
-    assert np.mean(ap_scores > 0) > 2 * np.mean(ap > 0), "zero is no threshold of AP-SVM"
+    assert ap_svm.average_precision > svm.average_precision + 0.02
+    assert svm.zero_one < ap_svm.zero_one - 0.1
+    assert ap_svm.called > 2 * ap_svm.relevant, "zero is no threshold of AP-SVM"
 
 
 def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_filled_in(taught, open_page):
@@ -116,13 +102,9 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     assert app.slider(key="widget place").value == 1
     choose(app.slider, "place", 3)
     [strip] = strips_of(app)
-    assert [bool(item["flag"]) for item in strip["items"]] == [False, False, True, *[False] * 9]
-    assert {item["left"]: item["right"] for item in strip["items"] if item["right"]} == {
-        "3": "1/3",
-        "7": "2/7",
-        "9": "3/9",
-        "11": "4/11",
-    }
+    assert [item["left"] for item in strip["items"] if item["flag"]] == ["3"]
+    terms = {item["left"]: item["right"] for item in strip["items"] if item["right"]}
+    assert terms == {"3": "1/3", "7": "2/7", "9": "3/9", "11": "4/11"}
     assert [item["left"] for item in strip["items"] if item["below"]] == ["4"]
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["AP"] == f"{(1 / 3 + 2 / 7 + 3 / 9 + 4 / 11) / 4:.3f}"
@@ -130,33 +112,63 @@ def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_fille
     moved = strip["chosen"]
     choose(app.slider, "place", 12)
     assert app.query_params["place"] == "12"
-    [strip] = strips_of(app)
-    assert strip["items"][11]["id"] == moved
+    assert strips_of(app)[0]["items"][11]["id"] == moved
     press(app, "next step")
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "train it yourself", "one obvious next step"
-    sound(primary.click().run())
-    given = {"query": LESSON.query, "method": "AP-SVM", "features": ",".join(lessons.FEATURES)}
-    assert {name: app.query_params[name] for name in given} == given
-    assert app.selectbox(key="widget query").value == LESSON.query
-    assert app.selectbox(key="widget method").value == "AP-SVM"
+    press(app, primary.key)
+    chosen = [app.selectbox(key=f"widget {name}").value for name in ("query", "method")]
+    assert chosen == [LESSON.query, "AP-SVM"]
     assert app.get("button_group")[0].value == list(lessons.FEATURES)
 
 
 def test_captions_give_the_steps_at_which_a_measure_changes():
-    for k in range(1, 12):
-        by_place = moving.measures_by_place(page.OTHERS, k)
-        changes = numbers_in(page.say_changes([measured.precision for measured in by_place]))
-        assert changes == ([] if k in (6, 8, 10) else [11, k, k + 1]), k
-        assert numbers_in(page.say_changes([measured.zero_one for measured in by_place])) == [11, 4, 5], k
-    average = [measured.average_precision for measured in by_place]
-    assert numbers_in(page.say_changes(average)) == [8, 11]
+    by_place = moving.measures_by_place(page.OTHERS, 5)
+    average, zero_one = ([getattr(at, name) for at in by_place] for name in ("average_precision", "zero_one"))
+    for values, changes in (([0.5] * 12, []), (zero_one, [11, 4, 5]), (average, [8, 11])):
+        assert numbers_in(page.say_changes(values)) == changes
     assert numbers_in(page.say_step(by_place, 12)) == [], "it cannot go further down"
-    assert numbers_in(page.say_step(by_place, 4)) == pytest.approx(
-        [average[3] - average[4], 2 / 12], abs=5e-4
-    )
-    costs = numbers_in(page.say_costs(average, [measured.zero_one for measured in by_place]))
+    fall = average[3] - average[4]
+    assert numbers_in(page.say_step(by_place, 4)) == pytest.approx([fall, 2 / 12], abs=5e-4)
+    costs = numbers_in(page.say_costs(average, zero_one))
     ends = [average[0] - average[1], 11, 12, average[-2] - average[-1]]
     assert costs[3:7] == pytest.approx(ends, abs=5e-4)
     assert costs[7:-4] == [6, 7, 8, 9, 10, 11], "where another relevant image is passed"
     assert costs[-4:] == [11, 4, 5, page.RELEVANT]
+
+
+def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
+    ranked = Ranking(np.arange(5), np.array([1, 0, 1, 0, 0]), np.array([2.0, 1.0, 0.0, -1.0, -2.0]))
+    precision, loss = (
+        (1 + 2 / 3) / 2,
+        (1 / 2 + 1 / 3) / 2,
+    )  # one of two relevant is missed, one of three others not
+    expected = "SVM", pytest.approx(precision), 0.5, pytest.approx(loss), 2, 2, 5, 2
+    assert rivals.standing("SVM", ranked, 2) == Standing(*expected)
+
+
+def test_verdicts_are_what_the_numbers_state():
+    """AP and weighted 0-1 loss of SVM, then of AP-SVM; who ranks better, who labels better."""
+    verdicts = set()
+    for svm, ap_svm, ranks, labels in (
+        ((0.3, 0.2), (0.4, 0.5), "AP-SVM", "SVM"),
+        ((0.4, 0.5), (0.3, 0.2), "SVM", "AP-SVM"),
+        ((0.3, 0.5), (0.4, 0.2), "AP-SVM", "AP-SVM"),
+        ((0.4, 0.2), (0.3, 0.5), "SVM", "SVM"),
+        ((0.4, 0.2), (0.4001, 0.5), None, "SVM"),
+        ((0.3, 0.2), (0.4, 0.2), "AP-SVM", None),
+        ((0.3, 0.2), (0.3, 0.2), None, None),
+    ):
+        pair = [
+            Standing(method, average_precision, 0.5, zero_one, 30, 10, 100, 3)
+            for method, (average_precision, zero_one) in (("SVM", svm), ("AP-SVM", ap_svm))
+        ]
+        text, verdict = rivals.compared(*pair), rivals.verdict(*pair)
+        assert text == rivals.compared(*pair[::-1])
+        assert re.findall(r"(?:AP-)?SVM", text) == [name for name in (ranks, labels) if name]
+        told = {f"{value:.3f}" for value in (*svm, *ap_svm)}
+        assert set(re.findall(r"0\.\d{3}", text)) == told
+        winners = {ranks, labels} - {None}
+        assert re.findall(r"(?:AP-)?SVM", verdict) == (list(winners) if len(winners) == 1 else [])
+        verdicts.add(verdict)
+    assert len(verdicts) == 7

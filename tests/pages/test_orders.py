@@ -12,73 +12,64 @@ import numpy as np
 import pytest
 from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
-from shown import kinds, numbers_in, press, sound
+from shown import kinds, numbers_in, page_of, press
 
 from pages.parts import cache, film, order_export, order_models, run_choice
 from ranking.events import Report
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
-from ranking.order_training import NAMES
+from ranking.order_training import NAMES, Ordered, OrderMeasures
 from ranking.types import ProgressEvent
 
+page = page_of("orders")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
-
-
-def crossings(strip: dict[str, Any], frames: list[dict[str, Any]]) -> int:
-    """Lines that cross between the true order and a strip: they begin as film.js has them begin."""
-    true = sorted(strip["order"], key=lambda frame: -frames[frame]["grade"])
-    ends = [(true.index(frame), place) for place, frame in enumerate(strip["order"])]
-    return sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in combinations(ends, 2))
 
 
 def titles(app: Any) -> list[str]:
     return [strip["title"] for strip in film_of(app)["strips"]]
 
 
-def check_sequence(app: Any, number: int, tests: list[Recomputed]) -> None:
+def check_sequence(app: Any, number: int, found: list[Ordered], years: np.ndarray) -> None:
     """The strips of test sequence `number` are the orders of the methods, with their measures."""
-    assert not app.exception
     assert not app.error
-    shown = film_of(app)
+    shown, at = film_of(app), number - 1
     assert titles(app) == [HOSTILE, "RankSVM"]
-    assert not any(strip["movable"] for strip in shown["strips"])
-    for strip, tested in zip(shown["strips"], tests, strict=True):
-        relevance, scores = tested.relevance[number - 1], tested.scores[number - 1]
-        assert [frame["grade"] for frame in shown["frames"]] == relevance.tolist()
-        assert scores[strip["order"]].tolist() == sorted(scores, reverse=True)
-        tau, pairs = kendall_tau(relevance, scores), pair_accuracy(relevance, scores)
-        gains = [ndcg(relevance, scores), ndcg(relevance, scores, gain="exponential")]
-        measured = [f"{100 * pairs:.0f}", f"{tau:.2f}", *(f"{gain:.3f}" for gain in gains)]
-        assert numbers_in(strip["note"]) == [float(value) for value in measured], number
-        different = sum(left != right for left, right in combinations(relevance.tolist(), 2))
-        assert crossings(strip, shown["frames"]) == round((1 - pairs) * different)
-    samples = tested.drawn.samples[tested.drawn.sequences.sequence(number - 1)]
-    years = tested.images.numbers_of("year")[samples]
+    for strip, ordered in zip(shown["strips"], found, strict=True):
+        assert strip["order"] == ordered.order(at).tolist()
+        assert strip["note"] == page.in_words(OrderMeasures(*(values[at] for values in ordered.measures)))
+        assert not strip["movable"]
+    grades, years = ordered.relevance[at], years[ordered.samples(at)]
+    assert [frame["grade"] for frame in shown["frames"]] == grades.tolist()
     assert [frame["caption"] for frame in shown["frames"]] == [f"{year:.6g}" for year in years]
     assert (np.diff(years[shown["truth"]["order"]]) <= 0).all()
-    relevance = tested.relevance[number - 1]
-    pairs = sum(left != right for left, right in combinations(relevance.tolist(), 2))
-    wrong = [crossings(shown["strips"][0], shown["frames"]), pairs]
-    assert any(numbers_in(caption.value)[:2] == wrong for caption in app.caption), "pairs in the wrong order"
+    different = sum(left != right for left, right in combinations(grades.tolist(), 2))
+    wrong = round(different * (1 - found[0].measures.pairs[at]))
+    assert any(numbers_in(caption.value)[:2] == [wrong, different] for caption in app.caption)
     assert HOSTILE not in "".join(caption.value for caption in app.caption), "markdown would read it"
 
 
+def test_orders_are_those_of_the_scores_of_the_method(orders_here):
+    tested = Recomputed(orders_here, orders_here.own)
+    ordered = cache.ordered(orders_here.store.run(orders_here.own))
+    assert len(ordered) == len(tested.scores) == DRAWING["test"]
+    for number, scores in enumerate(tested.scores):
+        assert scores[ordered.order(number)].tolist() == sorted(scores, reverse=True)
+        assert ordered.relevance[number].tolist() == tested.relevance[number].tolist()
+
+
 def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(orders_here, open_page):
-    tests = [Recomputed(orders_here, run_id) for run_id in (orders_here.own, orders_here.rival)]
+    store = orders_here.store
+    runs = [store.run(run_id) for run_id in (orders_here.own, orders_here.rival)]
+    found, years = [cache.ordered(run) for run in runs], store.image_set(orders_here.key).numbers_of("year")
     app = open_page("orders", sequence="2")
-    check_sequence(app, 2, tests)
+    check_sequence(app, 2, found, years)
     assert app.query_params["order_run"] == orders_here.own
     [table] = [text.value for text in app.markdown if text.value.startswith("| |")]
     assert "**" in table
-    for line, run_id, tested in zip(
-        table.splitlines()[2:], (orders_here.own, orders_here.rival), tests, strict=True
-    ):
-        measured = orders_here.store.run(run_id).result["test"]
-        cells = [cell.strip(" *") for cell in line.split("|")[2:6]]
-        assert cells == [f"{measured[name]:.3f}" for name in NAMES]
-        pairs = [pair_accuracy(*both) for both in zip(tested.relevance, tested.scores, strict=True)]
-        assert measured["pair accuracy"] == pytest.approx(np.mean(pairs))
+    for line, run in zip(table.splitlines()[2:], runs, strict=True):
+        means = [round(run.result["test"][name], 3) for name in NAMES]
+        assert numbers_in(line.partition(" | ")[2])[:4] == means
 
-    taus = [kendall_tau(*both) for both in zip(tests[0].relevance, tests[0].scores, strict=True)]
+    taus = found[0].measures.tau
     for button, number in (
         ("Previous", 1),
         ("Next", 2),
@@ -87,7 +78,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(ord
     ):
         press(app, f"widget sequence {button}")
         assert app.query_params["sequence"] == str(number), button
-        check_sequence(app, number, tests)
+        check_sequence(app, number, found, years)
         assert app.button(key="widget sequence Previous").disabled == (number == 1)
 
     beside = app.multiselect(key="widget beside")
@@ -97,31 +88,26 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(ord
     assert titles(app) == [HOSTILE]
 
     press(app, "delete runs")
-    assert orders_here.store.run(orders_here.own).deleted
+    assert store.run(orders_here.own).deleted
     assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"
     assert titles(app)
     press(app, "undo just deleted")
-    assert orders_here.store.run(orders_here.own).deleted is None
+    assert store.run(orders_here.own).deleted is None
 
 
-def test_a_training_on_the_lowest_numbers_first_and_other_criteria(orders_here, open_page):
+def test_another_criterion_has_trainings_of_its_own(orders_here, open_page):
     app = open_page("orders", order_run=orders_here.shorter)
-    shown = film_of(app)
-    assert len(shown["frames"]) == 4
-    years = [float(shown["frames"][frame]["caption"]) for frame in shown["truth"]["order"]]
-    assert years == sorted(years), "the lowest first"
-    assert len(shown["strips"]) == 1
+    assert len(film_of(app)["strips"]) == 1, "no other is on sequences as short"
     criterion = app.selectbox(key="widget criterion")
     assert list(criterion.options) == list(orders_here.store.image_set(orders_here.key).criteria)
     criterion.set_value("brightness").run()
-    assert not app.exception
     assert app.button(key="widget train orders")
 
 
 def test_trainings_on_the_same_test_sequences_are_those_beside(orders_here):
     store, rival = orders_here.store, orders_here.store.run(orders_here.rival)
-    settings = {**rival.settings, "drawing": {**DRAWING, "train": 30, "scale": "as they are"}}
-    fewer = store.create_run("order", settings)
+    drawing = {**DRAWING, "train": 30, "scale": "as they are"}
+    fewer = store.create_run("order", {**rival.settings, "drawing": drawing})
     shutil.copy(rival.scores_file, fewer.scores_file)
     store.end_run(fewer.id, "finished", result=rival.result)
     beside = order_models.same_sequences(store.run(orders_here.own))
@@ -138,13 +124,14 @@ def test_your_own_order_is_moved_and_measured(orders_here, open_page, monkeypatc
     order = own["order"][::-1]
     monkeypatch.setattr(film, "own_order", lambda key, token, first: tuple(order))
     app.toggle[0].set_value(True).run()
-    assert not app.exception
     shown = film_of(app)
     assert titles(app)[1:] == [HOSTILE, "RankSVM"]
     relevance = np.array([frame["grade"] for frame in shown["frames"]])
-    tau = kendall_tau(relevance, -np.argsort(order).astype(float))
-    assert numbers_in(shown["strips"][0]["note"])[1] == round(tau, 2)
-    wrong = crossings(shown["strips"][0] | {"order": order}, shown["frames"])
+    by_hand = relevance, -np.argsort(order).astype(float)
+    gains = [round(ndcg(*by_hand, gain=gain), 3) for gain in ("linear", "exponential")]
+    measured = [round(100 * pair_accuracy(*by_hand)), round(kendall_tau(*by_hand), 2), *gains]
+    assert numbers_in(shown["strips"][0]["note"]) == measured
+    wrong = page.crossings(tuple(order), relevance)
     assert any(numbers_in(caption.value)[:1] == [wrong] for caption in app.caption)
 
 
@@ -157,65 +144,53 @@ def test_only_an_order_of_these_frames_is_your_own(monkeypatch):
         ({"token": "t", "order": [0, 0, 2]}, shuffled),
         ({"token": "t", "order": ["0", 1, 2]}, shuffled),
         ({"token": "t", "order": 5}, shuffled),
-        ("t", shuffled),
     ):
         monkeypatch.setattr(film.st, "session_state", {"film": {"own": sent}})
         assert film.own_order("film", "t", shuffled) == expected, sent
         assert film.own_order("another", "t", shuffled) == shuffled
 
 
-def test_files_hold_all_sequences_and_this_one(orders_here):
-    runs = [orders_here.store.run(one) for one in (orders_here.own, orders_here.rival)]
-    images = orders_here.store.image_set(orders_here.key)
-    found = {f"{HOSTILE}{run.id}": cache.ordered(run) for run in runs}
-    rows = list(csv.DictReader(io.StringIO(order_export.csv_text(images, "year", found))))
+def test_the_table_holds_all_sequences(orders_here):
+    run, images = orders_here.store.run(orders_here.own), orders_here.store.image_set(orders_here.key)
+    ordered = cache.ordered(run)
+    rows = list(csv.DictReader(io.StringIO(order_export.csv_text(images, "year", {HOSTILE: ordered}))))
     assert len(rows) == DRAWING["test"] * DRAWING["length"]
-    tested = Recomputed(orders_here, orders_here.own)
     sixth = [row for row in rows if row["sequence"] == "6"]
-    assert [float(row["year"]) for row in sixth] == sorted(
-        (float(row["year"]) for row in sixth), reverse=True
-    )
-    samples = tested.drawn.samples[tested.drawn.sequences.sequence(5)]
-    by_place = sorted(sixth, key=lambda row: int(row[f"place by {HOSTILE}{orders_here.own}"]))
-    best_first = samples[np.argsort(-tested.scores[5], kind="stable")]
-    assert [row["sample"] for row in by_place] == images.ids[best_first].tolist()
-    ordered = found[f"{HOSTILE}{orders_here.own}"]
+    true = ordered.samples(5)[ordered.true_order(5)]
+    assert [row["sample"] for row in sixth] == images.ids[true].tolist()
+    assert [float(row["year"]) for row in sixth] == images.numbers_of("year")[true].tolist()
+    by_place = sorted(sixth, key=lambda row: int(row[f"place by {HOSTILE}"]))
+    assert [row["sample"] for row in by_place] == images.ids[ordered.samples(5)[ordered.order(5)]].tolist()
+
+
+def test_the_picture_has_the_lines_of_each_strip(orders_here):
+    ordered = cache.ordered(orders_here.store.run(orders_here.own))
     strips = [film.Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
     truth = film.Strip("true", "", tuple(ordered.true_order(5).tolist()))
-    pictures, captions = cache.thumbnails(images.key), ["year"] * 6
-    relevance = ordered.relevance[5]
-    drawn = [
-        order_export.picture(pictures, ordered.samples(5), relevance, captions, truth, strips[:many], HOSTILE)
+    of_sequence = cache.thumbnails(orders_here.key), ordered.samples(5), ordered.relevance[5], ["year"] * 6
+    one, two = (
+        Image.open(io.BytesIO(order_export.picture(*of_sequence, truth, strips[:many], HOSTILE)))
         for many in (1, 2)
-    ]
-    heights = [Image.open(io.BytesIO(one)).height for one in drawn]
-    assert heights[1] > heights[0] > 300
-    colours = {colour for _, colour in Image.open(io.BytesIO(drawn[0])).getcolors(1_000_000)}
+    )
+    assert two.height > one.height > 300
+    colours = {colour for _, colour in one.getcolors(1_000_000)}
     wanted = film.AHEAD if ordered.measures.tau[5] < 1 else film.IN_PLACE
     assert tuple(int(wanted[at : at + 2], 16) for at in (1, 3, 5)) in colours
 
 
-# ---------------------------------------------------------------------------------------------------------
-# Empty states and trainings
-# ---------------------------------------------------------------------------------------------------------
-
-
 def test_without_numbers_a_button_generates_cars(empty_home, open_page, started):
-    app = sound(open_page("orders"))
+    app = open_page("orders")
     [button] = [button for button in app.button if button.proto.type == "primary"]
     button.click().run()
     assert [run.kind for run in started if run.settings.get("source") == order_models.SOURCE] == ["import"]
     empty_home.end_run(started[-1].id, "failed", "no room")
-    app.run()
-    assert any("no room" in error.value for error in app.error)
+    assert any("no room" in error.value for error in app.run().error)
 
 
-def test_without_a_training_a_button_trains_two_and_the_last_one_can_be_restored(
-    orders_here, open_page, started
-):
+def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open_page, started):
     for run in orders_here.store.runs("order"):
         orders_here.store.delete_run(run.id)
-    app = sound(open_page("orders", order_run=orders_here.own, order_set=orders_here.key))
+    app = open_page("orders", order_run=orders_here.own, order_set=orders_here.key)
     assert app.warning, "it was deleted"
     press(app, "widget train orders")
     begun = {run.settings["method"]: run for run in kinds(started, "order")}
@@ -239,17 +214,9 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
     assert [2, 7, 10] in [numbers_in(caption.value) for caption in app.caption], "ranker, iteration, gap"
     assert film_of(app)["strips"], "what exists can be looked at meanwhile"
     orders_here.store.end_run(run.id, "failed", "ran out of *memory*")
-    sound(app.run())
+    app.run()
     assert "ran out of \\*memory\\*" in app.error[0].value
     assert film_of(app)["strips"]
-
-
-def test_addresses_that_are_not_understood_are_reported(orders_here, open_page):
-    wrong = {"order_run": "aaaaaaaaaa", "sequence": "99", "criterion": "age", "beside": "bbbbbbbbbb"}
-    app = sound(open_page("orders", **wrong))
-    warnings = "\n".join(warning.value for warning in app.warning)
-    assert all(value in warnings for value in wrong.values())
-    assert titles(app)
 
 
 def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here):

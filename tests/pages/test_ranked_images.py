@@ -1,4 +1,5 @@
-"""The page Ranked images: its grid, its numbers, and what it says where there is nothing to rank by."""
+"""The page Ranked images: its grid, its numbers, one selection for all pages, and what it says where there is nothing
+to rank by."""
 
 from __future__ import annotations
 
@@ -11,23 +12,17 @@ import pytest
 from filled_home import Laboratory
 from PIL import Image
 from shapes import HOSTILE
-from shown import address, button_keys, components, plain_texts, texts, turn_to
+from shown import address, button_keys, choose, components, press, texts, turn_to
 
-from pages.parts import cache, export, runs
+from pages.parts import cache, export, keys, runs, tiles
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from pages.parts.frame import escaped
 from ranking.metrics import average_precision, ndcg, precision_at_k
-from ranking.ranked import Ranking
+from ranking.ranked import Ranking, first_irrelevant
 
 
-def grid_of(app):
-    """What the grid of the ranking shows."""
-    [grid] = [data for data in components(app, "ranking_image_grid") if data["label"].startswith("Ranked")]
-    return grid
-
-
-def row_of(app, name):
-    [grid] = [data for data in components(app, "ranking_image_grid") if data["label"] == name]
+def grid_of(app, name="Ranked"):
+    [grid] = [data for data in components(app, "ranking_image_grid") if data["label"].startswith(name)]
     return grid
 
 
@@ -36,18 +31,30 @@ def line_of(app):
     return line
 
 
-def parts_of(laboratory, run_id, test=True):
-    run = laboratory.store.run(run_id)
-    images = laboratory.store.image_set(run.settings["set"])
-    rows = images.test == test
-    return images.relevance(run.settings["query"])[rows], np.load(run.folder / "scores.npy")[rows]
+@pytest.fixture
+def digits(laboratory):
+    return laboratory.store.image_set(laboratory.digits)
 
 
-def test_metrics_are_those_of_the_scores_on_disk(laboratory, open_page):
-    app = open_page("ranked_images", run=laboratory.finished)
+@pytest.fixture
+def shapes(laboratory):
+    return laboratory.store.image_set(laboratory.shapes)
+
+
+@pytest.fixture
+def ranked(laboratory):
+    return cache.ranking(laboratory.store.run(laboratory.finished), "test")
+
+
+def test_metrics_are_those_of_the_scores_on_disk(laboratory, digits, open_page):
+    app, all_scores = (
+        open_page("ranked_images"),
+        np.load(laboratory.store.run(laboratory.finished).scores_file),
+    )
     for split in ("test", "train"):
         turn_to(app, run=laboratory.finished, split=split, k="20")
-        relevance, scores = parts_of(laboratory, laboratory.finished, split == "test")
+        rows = digits.test == (split == "test")
+        relevance, scores = digits.relevance("3")[rows], all_scores[rows]
         assert {metric.label: metric.value for metric in app.metric} == {
             "AP": f"{average_precision(relevance, scores):.3f}",
             "P@20": f"{precision_at_k(relevance, scores, 20):.3f}",
@@ -57,75 +64,48 @@ def test_metrics_are_those_of_the_scores_on_disk(laboratory, open_page):
         }
 
 
-def test_grid_shows_200_a_page_best_first_and_marked(laboratory, open_page):
+def test_grid_shows_200_a_page_best_first_and_marked(laboratory, digits, ranked, open_page):
     app = open_page("ranked_images", run=laboratory.finished)
-    relevance, scores = parts_of(laboratory, laboratory.finished)
     items = grid_of(app)["items"]
-    assert len(items) == 200
-    assert [item["left"] for item in items[:3]] == ["1", "2", "3"]
-    assert [float(item["right"]) for item in items] == pytest.approx(np.sort(scores)[::-1][:200], rel=0.006)
+    assert [item["id"] for item in items] == digits.ids[ranked.samples[:200]].tolist()
+    assert [item["left"] for item in items] == [str(rank) for rank in range(1, 201)]
+    assert [float(item["right"]) for item in items] == pytest.approx(ranked.scores[:200].tolist(), rel=0.006)
+    assert [item["mark"] == "relevant" for item in items] == (ranked.relevance[:200] > 0).tolist()
     assert all(item["src"].startswith("data:image/webp;base64,") for item in items)
     assert items[0]["alt"].startswith("rank 1, ")
-    marks = [item["mark"] for item in items]
-    assert marks.count("relevant") == relevance[np.argsort(-scores, kind="stable")][:200].sum()
-    parts = list(app.main)
-    grids = [
-        number
-        for number, part in enumerate(parts)
-        if part.type == "bidi_component" and part.proto.component_name == "ranking_image_grid"
+    parts = [
+        getattr(part.proto, "component_name", None) or part.key for part in app.main if hasattr(part, "key")
     ]
-    above = {getattr(part, "key", None) for part in parts[: min(grids)]}
-    assert {"widget view", "widget first irrelevant"} <= above, "what moves the grid stands above it"
+    above = parts[: parts.index("ranking_image_grid")]
+    assert {"widget view", "widget first irrelevant"} <= set(above), "what moves the grid stands above it"
 
     app.get("pagination")[0].set_value(2).run()
     assert address(app)["page"] == "2"
     assert grid_of(app)["items"][0]["left"] == "201"
-    app.button(key="widget first irrelevant").click().run()
-    ranked = cache.ranking(laboratory.store.run(laboratory.finished), "test")
-    first = int(np.flatnonzero(ranked.relevance == 0)[0])
-    assert first < 200
+    press(app, "widget first irrelevant")
     assert "page" not in address(app)
-    assert any(f" {first + 1} · ✗" in element.value for element in app.markdown)
+    assert any(f" {first_irrelevant(ranked.relevance)} · ✗" in element.value for element in app.markdown)
     turn_to(app, run=laboratory.finished, page="3")
-    app.segmented_control(key="widget split").set_value("train").run()
+    choose(app.segmented_control, "split", "train")
     assert "page" not in address(app)
     assert grid_of(app)["items"][0]["left"] == "1"
-
-
-def test_equal_scores_are_shown_pessimistically(laboratory, open_page):
-    run = laboratory.store.run(laboratory.on_shapes)
-    np.save(run.folder / "scores.npy", np.zeros(len(np.load(run.folder / "scores.npy"))))
-    marks = [item["mark"] for item in grid_of(open_page("ranked_images", run=run.id))["items"]]
-    assert marks == sorted(marks), "irrelevant comes before relevant"
-    assert len(set(marks)) == 2
 
 
 def test_slider_for_k_writes_the_address_and_is_marked_in_the_grid(laboratory, open_page):
     app = open_page("ranked_images", run=laboratory.finished)
     assert app.slider(key="widget k").value == 10
-    before, line = grid_of(app), line_of(app)
-    assert line == {"channel": "widget sample", "id": before["items"][9]["id"], "label": "k = 10"}
-    assert before["channel"] == line["channel"]
-    app.slider(key="widget k").set_value(50).run()
+    before = grid_of(app)
+    expected = {"channel": before["channel"], "id": before["items"][9]["id"], "label": "k = 10"}
+    assert line_of(app) == expected
+    choose(app.slider, "k", 50)
     assert address(app)["k"] == "50"
     assert "P@50" in [metric.label for metric in app.metric]
     assert line_of(app)["id"] == before["items"][49]["id"]
     assert grid_of(app) == before, "the tiles need not travel again"
 
 
-def test_wrong_addresses_are_listed_and_left_out(laboratory, open_page):
-    wrong = {"k": "many", "page": "99", "split": "validation", "sample": "nobody"}
-    app = open_page("ranked_images", run=laboratory.finished, **wrong)
-    assert not app.exception
-    listed = "\n".join(warning.value for warning in app.warning)
-    assert all(f"{name} \\=" in listed and text in listed for name, text in wrong.items())
-    turn_to(app, run="<script>", k="7")
-    assert "\\<script\\>" in app.warning[0].value
-
-
 def test_run_without_scores_leads_to_another(laboratory, started, open_page):
     app = open_page("ranked_images", run=laboratory.failed)
-    assert not app.exception
     assert laboratory.failed in app.warning[0].value
     assert address(app)["run"] == laboratory.finished
     run = laboratory.store.run(laboratory.finished)
@@ -136,51 +116,120 @@ def test_run_without_scores_leads_to_another(laboratory, started, open_page):
     with pytest.raises(cache.Gone):
         cache.ranking(run, "test")
 
-    train = open_page("train", set=laboratory.digits)
-    train.button(key="train").click().run()
+    press(open_page("train", set=laboratory.digits), "train")
     turn_to(app, run=started[0].id)
     assert button_keys(app) == ["widget go to train"], "where it is watched"
     for run in laboratory.store.runs("train"):
         laboratory.store.update_run(run.id, result={})
     laboratory.store.end_run(started[0].id, "cancelled")
-    assert button_keys(turn_to(app)) == ["widget go to train"], (
-        "where nothing is trained there is one next step"
-    )
+    assert button_keys(turn_to(app)) == ["widget go to train"], "nothing is trained: one next step"
 
 
 def test_scores_that_cannot_be_read_are_an_error_on_the_page(laboratory, open_page):
     app = open_page("ranked_images", run=laboratory.on_shapes)
-    file = laboratory.store.run(laboratory.finished).folder / "scores.npy"
+    file = laboratory.store.run(laboratory.finished).scores_file
     for content in (b"", b"PK\x03\x04 half", b"\x93NUMPY"):
         file.write_bytes(content)
         assert laboratory.finished in turn_to(app, run=laboratory.finished).error[0].value, content
 
 
-def test_hostile_labels_are_plain_text(laboratory, open_page):
-    images = laboratory.store.image_set(laboratory.shapes)
-    row = int(np.flatnonzero(images.labels[:, images.classes.index(HOSTILE)] & images.test)[0])
-    app = open_page("ranked_images", run=laboratory.on_shapes, sample=str(images.ids[row]))
-    assert not app.exception
+def test_hostile_labels_are_plain_text(laboratory, shapes, open_page):
+    row = int(np.flatnonzero(shapes.labels[:, shapes.classes.index(HOSTILE)] & shapes.test)[0])
+    app = open_page("ranked_images", run=laboratory.on_shapes, sample=str(shapes.ids[row]))
     assert any(escaped(HOSTILE) in caption.value for caption in app.caption)
-    assert HOSTILE in plain_texts(app)
     assert not re.search(r"(?<!\\)(<img|\]\()", texts(app))
+
+
+def test_sample_is_marked_on_every_page(laboratory, shapes, open_page):
+    on_ranked, on_sets = open_page("ranked_images"), open_page("image_sets")
+    for row in (5, 30):
+        sample = str(shapes.ids[row])
+        turn_to(on_ranked, run=laboratory.on_shapes, sample=sample)
+        split = "test" if shapes.test[row] else "train"
+        assert on_ranked.segmented_control(key="widget split").value == split
+        assert grid_of(on_ranked)["told"][1:] == [sample, [sample]]
+        turn_to(on_sets, set=laboratory.shapes, sample=sample)
+        [picture] = components(on_sets, "ranking_picture")
+        strong = [tuple(box["box"]) for box in picture["boxes"] if box["strong"]]
+        assert strong == [tuple(shapes.boxes[row].tolist())]
+        assert components(on_sets, "ranking_image_grid")[1]["told"][1] == sample
+
+
+def test_sample_leads_to_its_page(laboratory, digits, ranked, open_page):
+    sample = str(digits.ids[ranked.samples[450]])
+    app = open_page("ranked_images", run=laboratory.finished, sample=sample)
+    assert grid_of(app)["items"][50]["id"] == sample
+    app.get("pagination")[0].set_value(1).run()
+    assert address(app)["sample"] == sample, "turning pages keeps it"
+    app = open_page("image_sets", set=laboratory.digits, sample=sample)
+    assert sample in [item["id"] for item in components(app, "ranking_image_grid")[0]["items"]]
+
+
+def test_sheet_shows_a_class_and_a_split(laboratory, shapes, open_page, monkeypatch):
+    app = open_page("image_sets", set=laboratory.shapes)
+    for split in ("train", "test"):
+        turn_to(app, set=laboratory.shapes, **{"sheet.class": "disc", "sheet.split": split})
+        shows = (shapes.relevance("disc") > 0) & (shapes.test == (split == "test"))
+        names = shapes.image_names[np.unique(shapes.image_of[shows])].tolist()
+        assert [item["left"] for item in components(app, "ranking_image_grid")[0]["items"]] == names
+    app.segmented_control(key="widget sheet.split").set_value(None).run()
+    assert "sheet.split" not in address(app)
+    assert address(app)["sheet.class"] == "disc"
+    monkeypatch.setattr(cache, "image_set", lambda key: shapes)
+    shapes.labels[shapes.test] = False
+    turn_to(app, set=laboratory.shapes, **{"sheet.class": "disc", "sheet.split": "test"})
+    assert app.info, "there is nothing to show"
+
+
+def test_selected_together_are_listed_by_rank(laboratory, digits, ranked, open_page):
+    ids = [str(digits.ids[ranked.samples[place]]) for place in (7, 3, 4)]
+    app = open_page("ranked_images", run=laboratory.finished, sample=ids[0], split="test")
+    app.session_state[keys.TOGETHER] = {"sample": ids}
+    table = app.run().dataframe[0].value
+    assert table["rank"].tolist() == [4, 5, 8]
+    assert table["score"].tolist() == ranked.scores[[3, 4, 7]].tolist()
+    assert any(f"{ranked.scores[[3, 4, 7]].mean():+.4g}" in caption.value for caption in app.caption)
+    app.query_params["sample"] = str(digits.ids[ranked.samples[0]])
+    app.run()
+    assert not app.dataframe, "another sample in the address stands alone"
+
+
+def test_first_errors_and_misses_are_those_of_the_ranking(laboratory, ranked, open_page):
+    app = open_page("ranked_images", run=laboratory.finished)
+    irrelevant, relevant = np.flatnonzero(ranked.relevance == 0), np.flatnonzero(ranked.relevance)
+    for name, places, mark in (
+        ("First errors", irrelevant[:10], "irrelevant"),
+        ("Misses", relevant[::-1][:10], "relevant"),
+    ):
+        items = grid_of(app, name)["items"]
+        assert [int(item["left"]) for item in items] == (places + 1).tolist()
+        assert {item["mark"] for item in items} == {mark}
+
+
+def test_whole_image_with_the_box_of_the_sample(laboratory, shapes, open_page):
+    app = open_page("ranked_images", run=laboratory.on_shapes, view="whole")
+    for item in grid_of(app)["items"]:
+        row = int(np.flatnonzero(shapes.ids == item["id"])[0])
+        left, top, width, height = (200 * share for share in item["box"])  # the images are 200 by 150
+        box = (left, top - 25, left + width, top - 25 + height)
+        assert box == pytest.approx(shapes.boxes[row].tolist())
+        assert dict(item["card"])["image"].startswith("photo_")
+    rows = [row for image in range(len(shapes.image_names)) for row in tiles.samples_of(shapes, image)]
+    assert sorted(rows) == list(range(len(shapes))), "every sample of an image has a box"
 
 
 def test_contact_sheet_marks_the_first_places(filled):
     ranked = Ranking(np.arange(20), np.arange(20) % 2, np.linspace(1, 0, 20))
     sheet = export.contact_sheet(filled.store.thumbnails(filled.digits), ranked, "title")
     picture = Image.open(io.BytesIO(sheet))
-    corners = [
-        (export.GAP + column * (export.SIDE + export.GAP), export.HEADER) for column in range(export.COLUMNS)
-    ]
-    expected = [RELEVANT if relevant else IRRELEVANT for relevant in ranked.relevance[: export.COLUMNS]]
-    assert ["#{:02X}{:02X}{:02X}".format(*picture.getpixel(corner)) for corner in corners] == expected
+    for column, relevant in enumerate(ranked.relevance[: export.COLUMNS]):
+        corner = picture.getpixel((export.GAP + column * (export.SIDE + export.GAP), export.HEADER))
+        assert "#{:02X}{:02X}{:02X}".format(*corner) == (RELEVANT if relevant else IRRELEVANT)
 
 
-def test_title_of_a_contact_sheet_tells_it_from_all_others(laboratory):
+def test_title_of_a_contact_sheet_tells_it_from_all_others(laboratory, digits, ranked):
     run = laboratory.store.run(laboratory.finished)
-    images, ranked = cache.image_set(laboratory.digits), cache.ranking(run, "test")
-    headline, facts = export.title_of(run, images, ranked, "test").split("\n")
+    headline, facts = export.title_of(run, digits, ranked, "test").split("\n")
     assert headline == "AP-SVM on “3”, test"
     assert facts.startswith(f"AP {ranked.average_precision:.3f} · Digits, 1,797 images · Colour · C = 100.0")
 

@@ -8,7 +8,7 @@ import io
 import numpy as np
 import pytest
 from order_home import Recomputed, film_of
-from shown import charts_of, choose, numbers_in, page_of, press, sound
+from shown import charts_of, choose, numbers_in, page_of, press
 
 from pages.parts import order_export, tree_chart
 from ranking import method_class
@@ -31,7 +31,7 @@ def search(orders_here, tested) -> TreeSearch:
 
 def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, open_page, search):
     address = {"sequence": "3", "length": "4", "trees": "2"}
-    app = sound(open_page("search_tree", order_run=orders_here.own, **address))
+    app = open_page("search_tree", order_run=orders_here.own, **address)
     assert not app.error
     trees = search.trees
     [chart] = charts_of(app)
@@ -39,8 +39,7 @@ def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, o
     points = {}
     for trace in traces:
         points |= dict(zip(trace["customdata"], trace["y"], strict=True))
-    assert sorted(points) == list(range(len(trees.values))), "all have room"
-    assert [points[node] for node in sorted(points)] == pytest.approx(trees.values.tolist())
+    assert points == pytest.approx(dict(enumerate(trees.values.tolist()))), "all have room"
     assert any(trace["y"] == pytest.approx([search.best_value] * 2) for trace in chart["data"]), "the best"
     assert not chart["layout"].get("annotations"), "on a phone a text at the line lies under the marks"
     looks = {(trace["marker"]["color"], trace["marker"]["symbol"]) for trace in traces}
@@ -76,19 +75,17 @@ def test_texts_give_the_values_of_the_search(tested, search):
 def test_the_table_holds_every_order(tested, search):
     samples = tested.drawn.samples[tested.drawn.sequences.sequence(2)]
     text = order_export.visits_csv_text(tested.images, search, samples, tested.relevance[2])
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert [float(row["value"]) for row in rows] == search.trees.values.tolist()
-    orders = tested.images.ids[samples[search.trees.orders]].tolist()
-    assert [row["samples"].split(";") for row in rows] == orders
-    parents = [int(row["from order"] or 0) - 1 for row in rows]
-    assert parents == search.trees.parents.tolist()
+    rows, trees = list(csv.DictReader(io.StringIO(text))), search.trees
+    assert [float(row["value"]) for row in rows] == trees.values.tolist()
+    assert [row["samples"].split(";") for row in rows] == tested.images.ids[samples[trees.orders]].tolist()
+    assert [int(row["from order"] or 0) - 1 for row in rows] == trees.parents.tolist()
 
 
 def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
     for file in orders_here.store.features.glob("**/*"):
         if file.is_file():
             file.unlink()
-    app = sound(open_page("search_tree", order_run=orders_here.rival))
+    app = open_page("search_tree", order_run=orders_here.rival)
     assert app.warning, "a training of another method is not offered"
     [option] = app.selectbox(key="widget order_run").options
     assert orders_here.own in option

@@ -12,19 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shown import captions, errors, text_of
+from shown import components, errors, page_of, press, text_of, texts
 
 from pages.parts import cache, frame
 from ranking.datasets import ready_made_folder
+from ranking.ranked import first_irrelevant
 
+page = page_of("start")
 ROOT = Path(__file__).parents[2]
 TRAINED = ROOT / "data" / "start_strip.json"
-
-
-def strips_of(app):
-    """What the strips of a page show, in the order of the page."""
-    parts = [part for part in app.get("bidi_component") if part.proto.component_name == "ranking_strip"]
-    return [json.loads(part.proto.json) for part in parts]
 
 
 def test_the_stored_strip_is_what_the_method_ranks():
@@ -40,38 +36,27 @@ def test_the_stored_strip_is_what_the_method_ranks():
     assert sorted(then.values(), reverse=True) == list(then.values())
 
 
-def test_a_first_visit_shows_what_was_trained_and_begins_the_runs_of_the_lesson_once(
-    empty_home, started, open_page
-):
+def test_a_first_visit_shows_what_was_trained_and_begins_the_lesson(empty_home, started, open_page):
     app = open_page("start")
-    assert not app.exception
-    [strip] = strips_of(app)
-    stored, (images, _) = json.loads(TRAINED.read_text()), cache.ready_made()
-    names = [name for name, _ in stored["shown"]]
-    assert [item["id"] for item in strip["items"]] == names
-    assert set(names) <= set(images.ids[images.test]), "tested, and not learned from"
-    relevant = set(images.ids[images.relevance(stored["query"]) > 0])
-    marks = ["relevant" if name in relevant else "irrelevant" for name in names]
-    assert [item["mark"] for item in strip["items"]] == marks
-    first = marks.index("irrelevant")
-    assert [place for place, item in enumerate(strip["items"]) if item["flag"]] == [first]
-    assert all(item["src"].startswith("data:image/webp;base64,") for item in strip["items"])
+    [strip], (images, _) = components(app, "ranking_strip"), cache.ready_made()
+    ranked = page.ranking_of(json.loads(TRAINED.read_text()), images)
+    assert images.test[ranked.samples].all(), "tested, and not learned from"
+    first = first_irrelevant(ranked.relevance)
+    for place, (item, row) in enumerate(zip(strip["items"], ranked.samples, strict=True), start=1):
+        assert item["id"] == images.ids[row]
+        assert (item["mark"] == "relevant") == (ranked.relevance[place - 1] > 0)
+        assert bool(item["flag"]) == (place == first)
+        assert item["src"].startswith("data:image/webp;base64,")
     assert strip["items"][0]["alt"].startswith("rank 1, relevant")
-    assert f" {first + 1}: " in captions(app), "the rank of the first mistake"
-    kinds = {button.key.removeprefix("widget go to "): button.proto.type for button in app.button}
-    assert [name for name, kind in kinds.items() if kind == "primary"] == ["lesson"], (
-        "the one obvious next step"
-    )
-    lessons = set(frame.SECTIONS["Lessons"])
-    assert set(kinds) == lessons | {"train", "label_questions", "image_sets", "orders"}
+    assert page.describe(first, ranked, images) in texts(app)
+    ways = {button.key.removeprefix("widget go to "): button.proto.type for button in app.button}
+    others = {*frame.SECTIONS["Lessons"], "train", "label_questions", "image_sets", "orders"} - {"lesson"}
+    assert ways == {"lesson": "primary", **dict.fromkeys(others, "secondary")}, "one obvious next step"
     assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
     assert "room" not in text_of(app).lower()
     folders = {path.name for path in empty_home.home.iterdir() if path.is_dir()}
     assert folders == {"edges", "features", "models", "runs", "sets", "trash", "vectors"}
-    app.button(key="widget go to label_questions").click().run()
-    assert app.title[0].value == frame.PAGES["label_questions"]
-    app = open_page("start")
-    app.button(key="widget go to lesson").click().run()
+    press(app, "widget go to lesson")
     assert app.title[0].value == frame.PAGES["lesson"]
     assert [run.settings["method"] for run in started if run.kind == "train"] == ["SVM", "AP-SVM"]
     assert [row.title for row in empty_home.image_sets()] == ["Action figures (180 scenes)"]
@@ -81,27 +66,21 @@ def test_a_home_that_cannot_be_used_is_reported_below_the_picture(tmp_path, monk
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "file" / "home"))
     app = open_page("start")
-    assert not app.exception
-    assert len(strips_of(app)) == 1
+    assert len(components(app, "ranking_strip")) == 1
     assert ["RANKING_HOME" in error for error in errors(app)] == [True]
 
 
-def test_an_installation_without_its_scenes_or_with_others_reports_it(
-    empty_home, started, open_page, monkeypatch
-):
+def test_an_installation_without_its_scenes_reports_it(empty_home, started, open_page, monkeypatch):
     images, thumbnails = cache.ready_made()
     other = replace(images, ids=np.array([f"other {name}" for name in images.ids]))
     with monkeypatch.context() as patch:
         patch.setattr(cache, "ready_made", lambda: (other, thumbnails))
         app = open_page("start")
-    assert not app.exception
     assert "python data/start_strip.py" in errors(app)[0], "how to make the strip again"
     monkeypatch.setattr(cache.image_sets, "ready_made_folder", lambda: None)
     monkeypatch.setattr("pages.parts.sets.ready_made_folder", lambda: None)
-    for page in ("start", "lesson"):
-        app = open_page(page)
-        assert not app.exception
-        assert "data/action_figures" in errors(app)[0]
+    for name in ("start", "lesson"):
+        assert "data/action_figures" in errors(open_page(name))[0]
 
 
 HEAVY = ("numba", "sklearn", "skimage", "scipy", "ranking.methods.svm")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from urllib.parse import parse_qsl
 
-from shown import address, button, button_keys, plain_texts, texts, turn_to
+from shown import address, button_keys, choose, plain_texts, press, texts, turn_to
 
-from pages.parts import certificate, jobs_panel, runs, training_view
+from pages.parts import certificate, frame, inference_scores, jobs_panel, runs
 from pages.parts.frame import escaped
 from ranking import jobs, method_class, method_names
-from ranking.features import FEATURES, feature_class, feature_names
 from ranking.settings import settings_dict
 
+GO_TO = "widget go to "
 C_OF_AP_SVM = "method.AP-SVM.C"
 EXACT = json.dumps(
     {"event": "iteration", "iteration": 1, "primal": 2.0, "dual": 1.0, "gap": 1, "relative_gap": 0.5}
@@ -26,9 +27,6 @@ def compared(app):
 
 def warnings(app):
     return "\n".join(element.value.replace("\\", "") for element in app.warning)
-
-
-# -------------------------------------------------------------------------------------------------------- the form
 
 
 def test_first_choice_is_a_ranking_worth_looking_at(laboratory, open_page):
@@ -48,125 +46,92 @@ def test_first_choice_is_a_ranking_worth_looking_at(laboratory, open_page):
     assert app.info
 
 
-def test_every_method_has_its_description_and_settings(laboratory, open_page, monkeypatch):
+def test_every_method_has_its_description(laboratory, open_page, monkeypatch):
     app = open_page("train", set=laboratory.digits)
     for name in method_names(ranks="samples"):
-        turn_to(app, set=laboratory.digits, method=name, **{f"method.{name}.C": "0.37"})
-        assert app.select_slider(key=f"widget method.{name}.C").value == 0.37
-        assert address(app)[f"method.{name}.C"] == "0.37"
+        turn_to(app, set=laboratory.digits, method=name)
         assert escaped(method_class(name).summary) in [caption.value for caption in app.caption], name
         assert f"${method_class(name).objective}$" in [element.value for element in app.markdown], name
-    for name in ("summary", "objective"):
-        monkeypatch.delattr(method_class("AP-SVM"), name)
+    for what in ("summary", "objective"):  # which a method of a contributor may lack
+        monkeypatch.delattr(method_class("AP-SVM"), what)
     turn_to(app, set=laboratory.digits)
-
-
-def test_new_feature_is_offered_but_not_chosen(laboratory, open_page, monkeypatch):
-    offered = feature_names()
-
-    class Other(feature_class("Colour")):
-        order = -1
-        default = False
-
-    monkeypatch.setitem(FEATURES._classes, "Other", Other)
-    pills = open_page("train").button_group[0]
-    assert list(pills.options) == ["Other", *offered]
-    assert list(pills.value) == ["HOG", "Colour"]
 
 
 def test_address_of_a_run_brings_back_its_settings(laboratory, started, open_page):
     run = laboratory.not_converged
     app = open_page("train", run=run)
-    assert not app.exception
     for name, value in (("query", "4"), ("method", "AP-SVM"), ("set", laboratory.digits)):
         assert app.selectbox(key=f"widget {name}").value == value
     assert app.select_slider(key=f"widget {C_OF_AP_SVM}").value == 1e6
     assert app.number_input(key="widget method.AP-SVM.max_iterations").value == 2
     assert address(app) == {"run": run}, "a run stands for its settings"
-    app.selectbox(key="widget query").select("7").run()
+    choose(app.selectbox, "query", "7")
     assert address(app) == {"run": run, "query": "7"}
     app = open_page("train", run=run, query="7", split="train")
-    app.button(key="train").click().run()
+    press(app, "train")
     assert set(address(app)) == {"run", "like", "split"}
     assert address(app)["like"] == run
     assert app.selectbox(key="widget query").value == "7", "the new run has it"
 
 
 def test_settings_that_differ_from_the_run_are_listed(laboratory, open_page):
-    app = open_page("train", run=laboratory.finished)
+    app = open_page("train")
     for run in (laboratory.finished, laboratory.on_shapes, laboratory.not_converged):
         assert not compared(turn_to(app, run=run)), "settings that were not given have their defaults"
     name = runs.short_name(laboratory.store.run(laboratory.finished))
     for change, differences in (
-        ({"query": "7"}, ["3 → 7"]),
-        ({"features": "HOG"}, ["Colour → HOG"]),
         ({"features": "HOG,Colour"}, ["Colour → HOG + Colour"]),
         ({"method": "SVM"}, ["AP-SVM → SVM", "C 100 → 0.01", "0.01 → 0.001"]),
         ({"query": "7", C_OF_AP_SVM: "1e6"}, ["3 → 7", "C 100 → 1e+06"]),
     ):
         [listed] = compared(turn_to(app, run=laboratory.finished, **change))
         assert name in listed
-        parts = listed.split("**")[3].split("; ")
-        assert [part.endswith(end) for part, end in zip(parts, differences, strict=True)] == [True] * len(
-            parts
-        )
+        for part, difference in zip(listed.split("**")[3].split("; "), differences, strict=True):
+            assert part.endswith(difference)
     [listed] = compared(turn_to(app, run=laboratory.on_shapes, method="SVM"))
     ours, theirs = method_class("AP-SVM")().C, method_class("SVM")().C
     assert f"C {ours:g} → {theirs:g} ({runs.OWN_DEFAULTS})" in listed
 
 
 def test_button_stays_where_it_is_and_results_stand_before_the_details(laboratory, open_page):
-    def above(app):
-        order = [getattr(node, "key", None) for node in app.main]
-        return order[: order.index("train")]
+    def order_on(app):
+        return [getattr(element, "key", None) or element.type for element in app.main]
 
     app = open_page("train", run=laboratory.finished)
-    before = above(app)
-    order = [getattr(element, "key", None) or element.type for element in app.main]
+    order = order_on(app)
     places = [order.index(name) for name in ("widget method", "train", "success", "widget features")]
     assert places == sorted(places)
     turn_to(app, run=laboratory.finished, **{C_OF_AP_SVM: "10"})
     assert compared(app)
-    assert above(app) == before
-    assert len(before) > 5
+    assert order_on(app)[: places[1] + 1] == order[: places[1] + 1]
 
 
 def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_page):
     wrong = {"run": "nosuchrun0", "query": "no class", "method": "Magic", "features": "HOG,Smell"}
     app = open_page("train", set=laboratory.digits, **wrong, **{C_OF_AP_SVM: "-3"})
-    assert not app.exception
     listed = warnings(app)
     assert all(name in listed and repr(text) in listed for name, text in {**wrong, C_OF_AP_SVM: "-3"}.items())
     assert not set(wrong) & set(address(app))
+    assert list(app.button_group[0].value) == ["HOG", "Colour"]
     app.run()
     assert warnings(app) == listed, "until the address changes"
     app.query_params["query"] = "5"
     app.run()
     assert not app.warning
-    turn_to(app, set=laboratory.digits, features="HOG,HOG")
-    assert repr("HOG,HOG") in warnings(app)
-    assert list(app.button_group[0].value) == ["HOG", "Colour"]
 
 
 def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, open_page):
     store = laboratory.store
-    app = open_page("train", set=laboratory.digits)
-    listed = [str(item.value) for item in app.dataframe]
-    images = open_page("image_sets")
     [imported, *_] = store.runs("import")
-    turn_to(app, run=imported.id)
-    assert imported.called in warnings(app)
-    for kind in ("label", "asking"):
-        run = store.create_run(kind, {"set": laboratory.digits})
+    others = [store.create_run(kind, {"set": laboratory.digits}) for kind in ("label", "asking")]
+    for run in others:
         store.end_run(run.id, "finished", result={"curves": []})
-        turn_to(app, run=run.id, set=laboratory.digits)
-        assert run.called in warnings(app)
-        assert [str(item.value) for item in app.dataframe] == listed, "it is no row of the table"
+    app, images = open_page("train", set=laboratory.digits), open_page("image_sets")
+    assert len(app.dataframe[0].value) == len(store.runs("train", laboratory.digits))
+    for run in (imported, *others):
+        assert run.called in warnings(turn_to(app, run=run.id, set=laboratory.digits))
+    for run in others:
         assert run.called in warnings(turn_to(images, **{"import": run.id}))
-    assert not open_page("start").exception
-
-
-# ---------------------------------------------------------------------------------------------- a run that is trained
 
 
 def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatch):
@@ -174,11 +139,8 @@ def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatc
     monkeypatch.setattr(jobs_panel.jobs, "cancel", lambda store, run_id: cancelled.append(run_id))
     app = open_page("train", set=laboratory.digits)
     assert certificate.stops(1e-3) in texts(app)
-    app.selectbox(key="widget query").select("7")
-    app.selectbox(key="widget method").select("AP-SVM")
-    app.run()
-    app.button(key="train").click().run()
-    assert not app.exception
+    choose(app.selectbox, "query", "7")
+    press(app, "train")
     [run] = started
     assert run.settings["query"] == "7"
     assert [name for name, _ in run.settings["features"]] == ["HOG", "Colour"]
@@ -186,22 +148,21 @@ def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatc
     assert address(app)["run"] == run.id
     assert escaped(runs.short_name(run)) in texts(app)
     assert not app.get("plotly_chart")
-
-    app.button(key="train").click().run()
+    press(app, "train")
     assert len(started) == 1, "pressing twice starts one"
-    button(app, "Delete").click().run()
+    press(app, "delete runs")
     assert runs.short_name(run) in plain_texts(app)
     assert app.error
     assert laboratory.store.run(run.id).deleted is None
 
     without_dual = EXACT.replace("1.0", "null").replace("0.5", "null")
-    run.events_file.write_text(f"{without_dual}\n{EXACT}\n" + '{"event": "iter')
+    deep, unfinished = "[" * 100_000, '{"event": "iter'
+    run.events_file.write_text("\n".join([deep, without_dual, EXACT, unfinished]))
     app.run()
-    assert not app.exception
     assert len(app.get("plotly_chart")) == 1
     shown = [element.value for element in app.markdown if certificate.stops(1e-3) in element.value]
     assert [certificate.percent(0.5) in text for text in shown] == [True]
-    app.button(key=f"widget cancel {run.id}").click().run()
+    press(app, f"widget cancel {run.id}")
     assert cancelled == [run.id]
 
 
@@ -211,10 +172,10 @@ def test_run_that_waits_tells_for_how_many(laboratory, started, open_page, monke
 
     monkeypatch.setattr(jobs_panel.jobs, "MOST_AT_ONCE", 1)
     app = open_page("train", set=laboratory.digits)
-    app.button(key="train").click().run()
+    press(app, "train")
     assert not waiting(started[0])
-    app.selectbox(key="widget query").select("5").run()
-    app.button(key="train").click().run()
+    choose(app.selectbox, "query", "5")
+    press(app, "train")
     assert len(started) == 2, "other settings are another run"
     assert waiting(started[1])
     assert jobs.waits_for(laboratory.store, started[1]) == 1
@@ -222,60 +183,62 @@ def test_run_that_waits_tells_for_how_many(laboratory, started, open_page, monke
 
 def test_press_outlives_a_page_that_was_run_again_halfway(laboratory, started, open_page):
     app = open_page("train", set=laboratory.digits)
-    for seconds_ago, starts in ((100.0, 0), (1.0, 1)):
-        app.session_state["train was pressed"] = (
-            time.monotonic() - seconds_ago
-        )  # before the page came to the button
-        app.run()
-        assert len(started) == starts
-        app.run()
-        assert len(started) == starts, "once"
-
-
-# ------------------------------------------------------------------------------------------------ what it came to
+    for seconds_ago, starts in ((100.0, 0), (1.0, 1)):  # before the page came to the button
+        app.session_state["train was pressed"] = time.monotonic() - seconds_ago
+        for _ in range(2):
+            app.run()
+            assert len(started) == starts, "once"
 
 
 def test_runs_that_ended_in_every_way(laboratory, open_page):
-    app = open_page("train", run=laboratory.finished)
+    app, store = open_page("train", run=laboratory.finished), laboratory.store
     assert len(app.success) == 1
     shown = {metric.label: metric.value for metric in app.metric}
-    result = laboratory.store.run(laboratory.finished).result
-    assert shown["Test AP"] == f"{result['test']['AP']:.3f}"
+    assert shown["Test AP"] == f"{store.run(laboratory.finished).result['test']['AP']:.3f}"
     assert float(shown["Primal"]) - float(shown["Dual"]) <= 0.011 * float(shown["Primal"])
-    assert "widget go to ranked_images" in button_keys(app)
-
     turn_to(app, run=laboratory.not_converged)
     assert len(app.warning) == 1
     assert not app.success
     turn_to(app, run=laboratory.failed)
-    assert escaped(laboratory.store.run(laboratory.failed).reason) in app.error[0].value, (
-        "this is not markdown"
-    )
+    assert escaped(store.run(laboratory.failed).reason) in app.error[0].value, "this is not markdown"
     turn_to(app, run=laboratory.cancelled)
-    assert escaped(laboratory.store.run(laboratory.cancelled).reason) in app.warning[0].value
+    assert escaped(store.run(laboratory.cancelled).reason) in app.warning[0].value
     assert not app.error
 
 
-def test_events_that_cannot_be_read_are_left_out(laboratory, open_page):
-    with open(laboratory.store.run(laboratory.finished).events_file, "a") as file:
-        for line in ("[" * 100_000, '{"event": "progress"}', '{"event": "iteration", "iteration": "1"}'):
-            file.write(line + "\n")
-    app = open_page("train", run=laboratory.finished)
-    assert not app.exception
-    assert len(app.get("plotly_chart")) == 1
-    assert training_view.NOTICE[True] in texts(app)
+def test_a_training_leads_on_to_what_its_method_can_show(laboratory, open_page):
+    """HOB-SVM has neighbours, and AP-SVM a loss whose most violated ranking it asks for."""
+    for run, linked, besides in (
+        (laboratory.neighbours, "max_marginals", {"max_marginals", "sample_graph"}),
+        (laboratory.finished, "most_violated", {"most_violated"}),
+    ):
+        for page in besides:
+            app = open_page("train", run=run)
+            ways = {
+                key.removeprefix(GO_TO): app.button(key=key).proto.type
+                for key in button_keys(app)
+                if GO_TO in key
+            }
+            assert ways == {"ranked_images": "primary", **dict.fromkeys(besides, "secondary")}
+            press(app, f"{GO_TO}{page}")
+            assert app.title[0].value == frame.PAGES[page]
+            assert not app.warning
+            assert address(app)["run"] == run
+        menu, ranked = {"run": run, "split": "test"}, open_page("ranked_images", run=run, split="test")
+        links = [
+            (link.proto.page, dict(parse_qsl(link.proto.query_string))) for link in ranked.get("page_link")
+        ]
+        assert [page for page, query in links if query != menu] == [linked], "besides those of the menu"
+    assert inference_scores.address_of(laboratory.store.run(run)).items() <= links[-1][1].items()
 
 
 def test_run_without_certificate_is_shown_as_one_that_proves_nothing(laboratory, open_page):
-    store = laboratory.store
-    result = store.run(laboratory.finished).result
-    store.update_run(laboratory.finished, result={**result, "certificate": None})
+    result = laboratory.store.run(laboratory.finished).result
+    laboratory.store.update_run(laboratory.finished, result={**result, "certificate": None})
     app = open_page("train", run=laboratory.finished)
-    assert not app.exception
     assert len(app.info) == 1
     assert [metric.label for metric in app.metric] == ["Test AP"]
     assert not app.success
     ranked = open_page("ranked_images", run=laboratory.finished)
-    assert not ranked.exception
     assert not ranked.warning
     assert address(ranked)["run"] == laboratory.finished

@@ -6,14 +6,12 @@ from math import comb
 
 import numpy as np
 from handed_out import every_step
-from shown import charts_of, choose, numbers_in, press, sound, texts
-from test_start import strips_of
+from shown import choose, components, numbers_in, press, texts
 
-from pages.parts import keys, lessons
+from pages.parts import cache, keys, lessons
 from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
 from ranking.inference import most_violated_ranking
 from ranking.inference_steps import Problem, trace_of
-from ranking.ranked import Ranking
 
 LESSON = lessons.WHY_AP  # the home of the first lesson, which has the training of this one
 
@@ -21,26 +19,21 @@ LESSON = lessons.WHY_AP  # the home of the first lesson, which has the training 
 def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(taught, open_page):
     [run] = [run for run in taught.runs("train") if run.settings["method"] == "AP-SVM"]
     images = taught.image_set(run.settings["set"])
-    rows = np.flatnonzero(images.test)
-    relevance = images.relevance(lessons.VIOLATED.query)[rows]
-    few = handful(images, Ranking.of(rows, relevance, np.load(run.scores_file)[rows]))
-    assert np.count_nonzero(few.relevant) == FEW_RELEVANT
-    assert len(few.scores) == FEW_RELEVANT + FEW_IRRELEVANT
+    few = handful(images, cache.ranking(run, "test"))
+    assert (np.count_nonzero(few.relevant), len(few.scores)) == (FEW_RELEVANT, FEW_RELEVANT + FEW_IRRELEVANT)
     assert (np.diff(few.scores) <= 0).all()
     found, problem = most_violated_ranking(few.scores, few.relevant), Problem.of(few.scores, few.relevant)
     ranks = trace_of(problem, "greedy").ranks
 
-    app = sound(open_page("violated_lesson", look="2"))
-    orders = [[item["id"] for item in strip["items"]] for strip in strips_of(app)]
-    assert len(orders) == 3
-    assert orders[1] == [str(name) for name in images.ids[few.rows]], "by score"
-    assert orders[2] == [str(name) for name in images.ids[few.rows[problem.order_of(ranks)]]]
+    app = open_page("violated_lesson", look="2")
+    orders = [[item["id"] for item in strip["items"]] for strip in components(app, "ranking_strip")]
+    assert orders[1] == images.ids[few.rows].tolist(), "by score"
+    assert orders[2] == images.ids[few.rows[problem.order_of(ranks)]].tolist()
     assert f"{found.objective - found.loss:.3f} + loss {found.loss:.3f}" in texts(app)
     assert {comb(8, 3), 40_320} <= set(numbers_in(texts(app))), "patterns, and orders"
-    assert charts_of(app)[0]["data"][0]["mode"] == "markers"
 
     press(app, "next step")
-    [strip] = strips_of(app)
+    [strip] = components(app, "ranking_strip")
     assert [numbers_in(item["right"]) for item in strip["items"]] == [[rank] for rank in ranks]
     assert ", ".join(map(str, ranks)) in texts(app)
     text = every_step(app, keys.VIOLATED_STEP, 4)
@@ -48,10 +41,8 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     assert text.count('class="chart"') == 4, "a chart for each step"
 
     press(app, "next step")
-    trained = np.flatnonzero(~images.test)
-    whole = Problem.of(
-        np.load(run.scores_file)[trained], images.relevance(lessons.VIOLATED.query)[trained] > 0
-    )
+    trained = cache.ranking(run, "train")
+    whole = Problem.of(trained.scores, trained.relevance > 0)
     halves = trace_of(whole, "select")
     for done in (2, 0):
         low, high = halves.bounds_after(done, whole.highest)

@@ -18,7 +18,7 @@ PROGRAMS = [path for path in sorted(BENCHMARKS.glob("*.py")) if "= options_of(" 
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_a_benchmark_runs(path: Path, tmp_path: Path) -> None:
+def test_a_benchmark_runs(path, tmp_path):
     finished = subprocess.run(
         [sys.executable, str(path), "--smoke"],
         cwd=tmp_path,

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from browsing import Page, Visit, bring_in, choose, metric, settle, train
+from browsing import Page, choose, settle
+from walking import shown
 
 from ranking.datasets import load_image_set, ready_made_folder
 
 
-def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(
-    visit: Visit, tmp_path: Path
-) -> None:
+def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(visit, tmp_path):
     folder = ready_made_folder()
     assert folder is not None
     key = load_image_set(folder).key
     for query in ("running", "walking"):
-        page = visit(f"/train?set={key}&query={query}&method=NDCG-SVM")
-        page.locator(".st-key-train button").wait_for()
-        settle(page)
+        page = shown(visit(f"/train?set={key}&query={query}&method=NDCG-SVM"), ".st-key-train button")
         page.locator(".st-key-train button").click()
         page.get_by_role("heading", name=f"NDCG-SVM on “{query}”", exact=True).wait_for()
         page.get_by_text("Converged.").wait_for()
@@ -65,9 +61,7 @@ def focused(page: Page, row: int) -> None:
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["projector", "phone"])
-def test_a_projector_shows_a_step_of_the_lesson_whole_and_no_formula_is_cut(
-    visit: Visit, size: tuple[int, int]
-) -> None:
+def test_a_projector_shows_a_step_of_the_lesson_whole_and_no_formula_is_cut(visit, size):
     page = visit("/lesson")
     page.set_viewport_size({"width": size[0], "height": size[1]})
     for step in (1, 2):
@@ -85,9 +79,8 @@ def test_a_projector_shows_a_step_of_the_lesson_whole_and_no_formula_is_cut(
         assert page.locator(".stMain .katex").count() == (0 if step == 1 else 4)
 
 
-def test_back_undoes_one_step_at_a_time(visit: Visit) -> None:
-    page = visit("/image_sets")
-    page.locator(".tile").first.wait_for()
+def test_back_undoes_one_step_at_a_time(visit):
+    page = shown(visit("/image_sets"))
     choose(page, "set", "Digits — ")
     page.get_by_role("heading", name="Image 0000").wait_for()
     page.get_by_role("button", name="Train on this image set").click()
@@ -101,26 +94,9 @@ def test_back_undoes_one_step_at_a_time(visit: Visit) -> None:
     assert urlsplit(page.url).path == "/image_sets"
 
 
-def test_a_wrong_address_is_said(visit: Visit) -> None:
+def test_a_wrong_address_is_said_also_after_the_page_ran_again(visit):
     page = visit("/image_sets?set=nothing&sheet=x")
-    page.locator(".tile").first.wait_for()
     page.get_by_text("The address asks for sheet").wait_for()
-    settle(page)
-    assert page.get_by_text("The address asks for sheet").is_visible(), "also after the page ran again"
+    shown(page)
+    assert page.get_by_text("The address asks for sheet").is_visible()
     assert "sheet=x" not in page.url
-
-
-def test_the_helmets_photographs_from_folder_to_ranking(visit: Visit, real_data: Path) -> None:
-    folder = real_data / "helmets" / "VOCdevkit"
-    if not folder.is_dir():
-        pytest.skip(f"no photographs at {folder}")
-    page = visit("/image_sets")
-    page.locator(".tile").first.wait_for()
-    bring_in(page, folder)
-    page.get_by_role("button", name="Keep").click()
-    page.wait_for_function("document.querySelector('.st-key-widget-set input').value.includes('549 images')")
-    page.get_by_role("button", name="Train on this image set").click()
-    train(page, "helmet — ")
-    page.get_by_role("button", name="Look at the ranked images").click()
-    page.locator(".tile[data-mark=relevant]").first.wait_for()
-    assert metric(page, "AP") > 0.8

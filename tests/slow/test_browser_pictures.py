@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from browsing import FOCUSED, Page, Server, Visit, choose, metric
-from filled_home import Laboratory, copy_home
+from browsing import Page, Server, choose, metric, settle
+from filled_home import Laboratory
+from walking import narrow, of_focus, served, tab_until
 
 from pages.parts.frame import PAGES, SECTIONS
 
@@ -19,18 +20,14 @@ READABLE = 4.5  # WCAG 2.2, 1.4.3: contrast of text
 @pytest.fixture(scope="module")
 def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One that has something to show on every page."""
-    home = tmp_path_factory.mktemp("browser") / "home"
-    copy_home(filled.home, home)
-    server = Server(home)
-    server.start()
-    yield server
-    server.stop()
+    with served(tmp_path_factory.mktemp("browser"), filled.home) as server:
+        yield server
 
 
 def ready(page: Page) -> Page:
     """The page once its last step has run: the menu comes last, and names the page of the address."""
     page.locator(".st-key-menu a").nth(len(SECTIONS[""]) - 1).wait_for(state="attached")  # a phone folds it
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    settle(page)
     return page
 
 
@@ -43,12 +40,16 @@ def path_of(name: str) -> str:
     return "/" if name == next(iter(PAGES)) else f"/{name}"
 
 
+IS_OPTION = "focus.getAttribute('role') === 'option'"
+PLACE = "focus.querySelector('.left').textContent"
+
+
 def ranked_grid(page: Page) -> Any:
     return page.get_by_role("listbox", name=re.compile("^Ranked"))
 
 
 @pytest.mark.parametrize("name", [next(iter(section)) for section in SECTIONS.values()])
-def test_a_deep_link_may_be_the_first_request_of_a_server(visit: Visit, server: Server, name: str) -> None:
+def test_a_deep_link_may_be_the_first_request_of_a_server(visit, server, name):
     """One page of each part of the menu: all begin by the guard that this is about (`test_parts.py` sees to that)."""
     server.stop()
     server.start()
@@ -57,28 +58,26 @@ def test_a_deep_link_may_be_the_first_request_of_a_server(visit: Visit, server: 
     assert page.get_by_role("heading", level=1).inner_text() == PAGES[name]
 
 
-def test_the_menu_of_a_phone_is_one_button(visit: Visit) -> None:
+def test_the_menu_of_a_phone_is_one_button(visit):
     page = ready(visit("/speed_lab"))
-    button, train = (
-        page.locator(".menu-button"),
-        page.locator(".st-key-menu").get_by_role("link", name="Train"),
-    )
+    button, menu = page.locator(".menu-button"), page.locator(".st-key-menu")
+    train = menu.get_by_role("link", name="Train")
     assert train.is_visible(), "a wide screen shows all of it"
     assert not button.is_visible()
-    page.set_viewport_size({"width": 390, "height": 844})
+    narrow(page)
     button.wait_for()
     assert not train.is_visible()
-    assert page.locator(".st-key-menu").bounding_box()["height"] < 60
+    assert menu.bounding_box()["height"] < 60
     for _ in range(2):
         button.focus()
         page.keyboard.press("Enter")
         train.wait_for()
         assert button.get_attribute("aria-expanded") == "true"
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.innerText") == SECTIONS[""]["start"]
+        assert of_focus(page, "focus.innerText") == SECTIONS[""]["start"]
         page.keyboard.press("Escape")
         train.wait_for(state="hidden")
-        assert page.evaluate("document.activeElement.className") == "menu-button"
+        assert of_focus(page, "focus.className") == "menu-button"
     button.click()
     page.get_by_role("button", name=re.compile("^Inference: Speed lab")).click()
     page.get_by_role("link", name="Most violated ranking").click()
@@ -87,7 +86,7 @@ def test_the_menu_of_a_phone_is_one_button(visit: Visit) -> None:
     assert button.get_attribute("aria-expanded") == "false", "on another page it is closed again"
 
 
-def test_from_the_bare_address_to_a_ranked_result(visit: Visit, filled: Laboratory) -> None:
+def test_from_the_bare_address_to_a_ranked_result(visit, filled):
     """The two-minute walk, and the first thing that one does there: move k, look at the first error."""
     page = ready(visit("/"))
     page.get_by_role("link", name="Ranked images").click()
@@ -105,7 +104,7 @@ def test_from_the_bare_address_to_a_ranked_result(visit: Visit, filled: Laborato
     page.get_by_role("heading", name="✗ not relevant").wait_for()
 
 
-def test_several_are_selected_and_stay_so_on_other_pages(visit: Visit, filled: Laboratory) -> None:
+def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     page = ready(visit(f"/ranked_images?run={filled.finished}"))
     tiles = ranked_grid(page).get_by_role("option")
     tiles.nth(3).click()
@@ -132,24 +131,21 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit: Visit, filled: L
     assert sample_of(page) == other
 
 
-def test_the_grid_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
+def test_the_grid_by_keys_alone(visit, filled):
     page = ready(visit(f"/ranked_images?run={filled.finished}"))
     grid = ranked_grid(page)
     assert grid.get_attribute("aria-multiselectable") == "true"
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate(ROLE) == "option":
-            break
-    assert page.evaluate(FOCUSED) == "1", "Tab reaches the one tile in the tab order"
-    assert page.evaluate(OUTLINE) == "solid"
+    tab_until(page, IS_OPTION)
+    assert of_focus(page, PLACE) == "1", "Tab reaches the one tile in the tab order"
+    assert of_focus(page, "getComputedStyle(focus).outlineStyle") == "solid"
     assert "relevant" in page.locator(".card:visible").inner_text(timeout=5000)
     for key, place in (("ArrowRight", "2"), ("End", "200"), ("Home", "1"), ("ArrowLeft", "1")):
         page.keyboard.press(key)
-        assert page.evaluate(FOCUSED) == place
+        assert of_focus(page, PLACE) == place
     page.keyboard.press("PageDown")
-    further = int(page.evaluate(FOCUSED))
+    further = int(of_focus(page, PLACE))
     page.keyboard.press("ArrowUp")
-    across = further - int(page.evaluate(FOCUSED))
+    across = further - int(of_focus(page, PLACE))
     assert further > across > 1
     assert (further - 1) % across == 0, "whole rows"
     page.keyboard.press("Home")
@@ -159,27 +155,16 @@ def test_the_grid_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Rank 4 ·").wait_for()
     page.get_by_text("4 samples selected").wait_for(state="detached")
-    assert page.evaluate(FOCUSED) == "4"
+    assert of_focus(page, PLACE) == "4"
     page.keyboard.press("Escape")
     page.wait_for_function("!location.href.includes('sample=')")
     page.get_by_role("heading", name="Rank 1 ·").wait_for()
 
 
-ROLE = """() => {
-    let element = document.activeElement;
-    while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
-    return element.getAttribute("role");
-}"""
-OUTLINE = ROLE.replace('element.getAttribute("role")', "getComputedStyle(element).outlineStyle")
-
-
-def test_the_sample_graph_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
+def test_the_sample_graph_by_keys_alone(visit, filled):
     page = ready(visit(f"/sample_graph?run={filled.neighbours}"))
     nodes = page.get_by_role("listbox", name=re.compile("^Components")).get_by_role("option")
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate(ROLE) == "option":
-            break
+    tab_until(page, IS_OPTION)
     ids = nodes.evaluate_all("nodes => nodes.map((node) => node.dataset.id)")
     first = nodes.evaluate_all(
         "nodes => nodes.map((node) => node === node.closest('.component').querySelector('.node'))"
@@ -195,12 +180,12 @@ def test_the_sample_graph_by_keys_alone(visit: Visit, filled: Laboratory) -> Non
         ("End", len(ids) - 1),
     ):
         page.keyboard.press(key)
-        assert page.evaluate(NODE) == ids[number]
+        assert of_focus(page, "focus.dataset.id") == ids[number]
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("sample="))
     assert sample_of(page) == ids[-1]
     ready(page)
-    assert page.evaluate(NODE) == ids[-1], "the focus stays"
+    assert of_focus(page, "focus.dataset.id") == ids[-1], "the focus stays"
     rank = nodes.last.get_attribute("aria-label").partition(",")[0]
     page.get_by_role("heading", name=f"to {rank}").or_(
         page.get_by_role("heading", name=f"at {rank}")
@@ -223,29 +208,18 @@ def test_the_sample_graph_by_keys_alone(visit: Visit, filled: Laboratory) -> Non
     page.wait_for_function("!location.href.includes('sample=')")
 
 
-NODE = """() => {
-    let element = document.activeElement;
-    while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
-    return element.dataset.id ?? null;
-}"""
-
-
-def test_training_by_keys_alone(visit: Visit, filled: Laboratory) -> None:
+def test_training_by_keys_alone(visit, filled):
     page = ready(visit(f"/train?set={filled.digits}&query=5&features=Colour"))
-    button = page.locator(".st-key-train button")
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if button.evaluate("button => button === document.activeElement"):
-            break
+    tab_until(page, "focus.closest('.st-key-train button') !== null")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Look at the ranked images").wait_for()
     page.get_by_role("button", name="Look at the ranked images").press("Enter")
     ranked_grid(page).wait_for()
 
 
-def test_a_class_on_the_contact_sheet(visit: Visit, filled: Laboratory) -> None:
+def test_a_class_on_the_contact_sheet(visit, filled):
     page = ready(visit(f"/image_sets?set={filled.digits}"))
-    choose(page, "sheet.class".replace(".", "-"), "7 — ")
+    choose(page, "sheet-class", "7 — ")
     page.wait_for_url(re.compile("sheet.class=7"))
     page.get_by_text(re.compile("179 of 1,797 images")).wait_for()
     ready(page)
@@ -258,9 +232,7 @@ def test_a_class_on_the_contact_sheet(visit: Visit, filled: Laboratory) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(
-    visit: Visit, filled: Laboratory, name: str
-) -> None:
+def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(visit, filled, name):
     """In one visit, for a page takes seconds to load: in the light, in the dark, and on a phone."""
     page = ready(visit(f"{path_of(name)}?run={filled.finished}", color_scheme="light"))
     for scheme in ("light", "dark"):
@@ -271,8 +243,7 @@ def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(
         found = page.evaluate(CONTRASTS)
         assert len(found) > 8
         assert [(text, round(contrast, 2)) for text, contrast in found if contrast < READABLE] == [], scheme
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(300)
+    narrow(page)
     ready(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0

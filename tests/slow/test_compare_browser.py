@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import pytest
 from browsing import settle
 from filled_home import train_here
+from walking import narrow, of_focus, shown
 
 from ranking.datasets import ready_made_folder
 from ranking.store import Store
@@ -26,10 +27,8 @@ def compared(server) -> str:  # type: ignore[no-untyped-def]
 
 
 def test_clicks_and_keys_select_a_sample_and_lines_follow_it(compared, visit):
-    page = visit(f"/compare?compared={compared}&top=6")
+    page = shown(visit(f"/compare?compared={compared}&top=6"), ".rows .row .tile")
     tiles = page.locator(".rows .row .tile")
-    tiles.first.wait_for()
-    settle(page)
     assert page.locator(".rows .row").count() == 2
     assert page.locator(".rows .band line.strong").count() == 1, (
         "the first mistake is followed from the start"
@@ -47,10 +46,7 @@ def test_clicks_and_keys_select_a_sample_and_lines_follow_it(compared, visit):
 
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    focused = page.evaluate(
-        "() => { let one = document.activeElement; while (one.shadowRoot) one = one.shadowRoot.activeElement;"
-        " return one.dataset.id; }"
-    )
+    focused = of_focus(page, "focus.dataset.id")
     below = page.locator(".rows .row").nth(1).locator(".tile")
     assert focused == below.nth(3).get_attribute("data-id")
     page.keyboard.press("Enter")
@@ -70,10 +66,7 @@ def test_clicks_and_keys_select_a_sample_and_lines_follow_it(compared, visit):
 
 def test_a_phone_scrolls_the_rows_and_not_the_page(compared, visit):
     page = visit(f"/compare?compared={compared}", is_mobile=True)
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.locator(".rows .tile").first.wait_for()
-    settle(page)
-    wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
-    assert wide <= 0
-    rows = page.locator(".rows").evaluate("one => one.scrollWidth - one.clientWidth")
-    assert rows > 100
+    narrow(page)
+    shown(page, ".rows .tile")
+    assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
+    assert page.locator(".rows").evaluate("one => one.scrollWidth - one.clientWidth") > 100

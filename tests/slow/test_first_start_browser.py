@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import pytest
-from browsing import Server, Visit, choose, metric, train
+from browsing import Server, choose, metric, train
+from walking import served
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One whose home is empty."""
-    server = Server(tmp_path_factory.mktemp("first") / "home")
-    server.start()
-    yield server
-    server.stop()
+    with served(tmp_path_factory.mktemp("first")) as server:
+        yield server
 
 
-def test_from_an_empty_home_to_a_ranking(visit: Visit) -> None:
+def test_from_an_empty_home_to_a_ranking(visit):
     page = visit("/")
     page.get_by_role("button", name="Why optimise AP?").click()
     page.get_by_text("One query is an example, not a proof.").first.wait_for()
@@ -32,11 +30,3 @@ def test_from_an_empty_home_to_a_ranking(visit: Visit) -> None:
     page.locator(".tile[data-mark=relevant]").first.wait_for()
     assert page.get_by_role("listbox", name="Ranked").get_by_role("option").count() == 200
     assert metric(page, "AP") > 0.9
-
-    run = re.search(r"run=(\w+)", page.url)
-    assert run is not None
-    elsewhere = visit(f"/ranked_images?run={run[1]}", color_scheme="dark")
-    elsewhere.locator(".tile").first.wait_for()
-    assert metric(elsewhere, "AP") == metric(page, "AP")
-    elsewhere.goto(elsewhere.url.split("/ranked_images")[0] + f"/train?run={run[1]}")
-    elsewhere.get_by_text("Converged.").wait_for()

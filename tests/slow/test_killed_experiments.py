@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from typing import Any
 
 from labelled_pictures import patches
 from tiny_actions import images, planned, run_tiny
+from working import ended, kill, wait
 
 from ranking import jobs
 from ranking.experiments.at_home import cells_of
@@ -18,7 +18,6 @@ from ranking.experiments.cell_store import CellStore
 from ranking.experiments.pace import Progress
 from ranking.experiments.plan import paths_of
 from ranking.experiments.running import WAITING
-from ranking.run import ENDED, Run
 from ranking.store import Store
 
 IMAGES = images()
@@ -60,17 +59,6 @@ def test_a_claim_is_waited_for_and_ends_with_a_claimer_that_is_killed(tmp_path):
     assert list((tmp_path / "claims").iterdir()) == []
 
 
-LIMIT = 600.0  # seconds that a process may take on a busy machine
-
-
-def ended(store: Store, run: Run) -> Run:
-    until = time.monotonic() + LIMIT
-    while (run := jobs.poll(store, run.id)).state not in ENDED:
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    return run
-
-
 def scores(store: Store) -> dict[str, bytes]:
     cells = cells_of(store)
     return {key: cells.scores(key).tobytes() for key in cells.outcomes()}
@@ -89,12 +77,8 @@ def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path)
         "folds": 3,
     }
     run = jobs.start(store, "experiment", settings)
-    until = time.monotonic() + LIMIT
-    while len(cells_of(store).outcomes()) < 3:
-        assert time.monotonic() < until
-        assert jobs.poll(store, run.id).state not in ENDED
-        time.sleep(0.005)
-    os.kill(run.pid or 0, signal.SIGKILL)
+    wait(lambda: len(cells_of(store).outcomes()) >= 3)
+    kill(run)
     assert ended(store, run).state == "failed"
     kept = scores(store)
     for home in (store, alone):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tiny_models import heavy
+from working import wait
 
 
 def test_a_model_at_work_ends_with_the_worker_that_is_killed(tmp_path):
@@ -28,10 +29,8 @@ def test_a_model_at_work_ends_with_the_worker_that_is_killed(tmp_path):
         child = int(waiting.stdout.readline())
         time.sleep(1)  # it is at work
         waiting.kill()
-    until = time.monotonic() + 20
-    while Path(f"/proc/{child}").exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    ended = not Path(f"/proc/{child}").exists()
-    if not ended:
-        os.kill(child, signal.SIGKILL)
-    assert ended
+    try:
+        wait(lambda: not Path(f"/proc/{child}").exists())
+    finally:
+        if Path(f"/proc/{child}").exists():
+            os.kill(child, signal.SIGKILL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import json
 import shutil
 import subprocess
@@ -15,30 +14,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from working import FOREVER, SCRIPTED, cancelled, ended, heard, iterating, kill, kill_all, start, wait
+from working import FOREVER, SCRIPTED, cancelled, ended, heard, kill, kill_all, start, wait
 
 from ranking import jobs, method_class
-from ranking.events import BEST_KEPT
+from ranking.datasets import build_image_set, make_source
 from ranking.run import Run
 from ranking.store import Store
 from ranking.worker_limits import reason_of
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the digits, made once; tests work on copies."""
-    home = tmp_path_factory.mktemp("faults") / "home"
-    store = Store(home)
-    run = jobs.start(store, "import", {"source": "Digits", "source_settings": {}})
-    store.keep(ended(store, run).id)
-    wait(lambda: not run.alive and not list(home.glob("*-wal")))  # which goes while a copy is being made
-    return home
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("digits") / "set"
+    build_image_set(make_source("Digits"), folder)
+    return folder
 
 
 @pytest.fixture
-def store(filled: Path, tmp_path: Path) -> Iterator[Store]:
-    shutil.copytree(filled, tmp_path / "home")
+def store(digits: Path, tmp_path: Path) -> Iterator[Store]:
     store = Store(tmp_path / "home")
+    store.adopt(digits, "Digits")
     yield store
     kill_all(store)
 
@@ -67,8 +62,6 @@ def check_whole(run: Run) -> None:
         assert run.result == {}
 
 
-# ------------------------------------------------------------------------------------------------- SIGKILL
-
 # Counts the steps by which files reach the disk, and dies just before the one that it is told. The scores that a
 # training has so far are written by the clock, for another page to look at, and are not counted.
 DYING = """
@@ -90,9 +83,7 @@ sys.exit(code)
 """
 
 
-def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monkeypatch):
     """Steps: the renaming of the features, the model's fsync and renaming, those of the scores; there is no sixth."""
     for step in range(1, 7):
         shutil.rmtree(store.features)
@@ -112,7 +103,7 @@ def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(
 
 
 @pytest.mark.parametrize("moment", np.random.default_rng(2014).uniform(0.0, 1.5, 5).round(3))
-def test_a_kill_at_a_random_moment(store: Store, moment: float) -> None:
+def test_a_kill_at_a_random_moment(store, moment):
     run = jobs.start(store, "train", training(store, features=[["HOG", {}], ["Colour", {}]]))
     time.sleep(moment)
     if run.alive:
@@ -127,10 +118,8 @@ def test_a_kill_at_a_random_moment(store: Store, moment: float) -> None:
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.05, 0.15, 0.3])
-def test_a_worker_killed_or_cancelled_while_it_starts_is_settled(
-    store: Store, scripted: None, moment: float
-) -> None:
-    first, second = start(store, FOREVER), start(store, ["count", 100_000, 0.01])
+def test_a_worker_killed_or_cancelled_while_it_starts_is_settled(store, scripted, moment):
+    first, second = start(store, FOREVER), start(store, FOREVER)
     time.sleep(moment)
     kill(first)
     assert cancelled(store, second).state == "cancelled"
@@ -138,64 +127,13 @@ def test_a_worker_killed_or_cancelled_while_it_starts_is_settled(
     assert "SIGKILL" in store.run(first.id).reason
 
 
-def test_a_cancelled_worker_has_time_to_save_and_longer_to_measure(
-    store: Store, scripted: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "SAVE_SECONDS", 60.0)
-    saving = iterating(store, start(store, FOREVER, ["save", 1.5]))
-    assert cancelled(store, saving).state == "cancelled"
-    assert saving.scores_file.exists()
-    monkeypatch.setattr(jobs, "SAVE_SECONDS", 0.9)
-    measuring = iterating(store, start(store, FOREVER, ["measure", 1.5], kind="order"))
-    assert cancelled(store, measuring).reason.startswith(BEST_KEPT)
-
-
-# ------------------------------------------------------------------------------------------------- memory
-
-
-def test_memory_that_runs_out_in_small_pieces_leaves_room_to_say_so(
-    store: Store, scripted: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RANKING_WORKER_MEMORY", str(6 * 10**8))
-    assert "0.6 GB" in ended(store, start(store, ["hoard"])).reason
-
-
 @pytest.mark.parametrize("megabytes", [150, 450])
-def test_too_little_memory_for_the_libraries_is_told(
-    store: Store, monkeypatch: pytest.MonkeyPatch, megabytes: int
-) -> None:
+def test_too_little_memory_for_the_libraries_is_told(store, monkeypatch, megabytes):
     """What gives way differs from library to library: an exception, an exit, an abort; but never a standstill."""
     monkeypatch.setenv("RANKING_WORKER_MEMORY", str(megabytes * 10**6))
     run = ended(store, jobs.start(store, "train", training(store)))
     assert run.state == "failed"
     assert "memory" in run.reason.lower()
-
-
-# ----------------------------------------------------------------------------------- disks of their own kind
-
-
-@functools.cache
-def can_mount() -> bool:
-    """Whether this machine lets a process mount for itself alone."""
-    if shutil.which("unshare") is None:
-        return False
-    trial = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/tmp"]
-    return subprocess.run(trial, capture_output=True).returncode == 0
-
-
-def with_mount(mount: str, program: str, *arguments: str) -> list[str]:
-    """The lines that a Python program prints where `mount`, a shell command, has been carried out for it alone."""
-    if not can_mount():
-        pytest.skip("this machine lets no process mount for itself (unshare -rm)")
-    shell = f'{mount} && exec "$0" -c "$@"'
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", shell, sys.executable, program, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
 
 
 NO_SPACE = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]  # what is told before the details
@@ -235,16 +173,20 @@ train()
 """
 
 
-def test_a_full_disk_is_said_and_nothing_else_is_lost(filled: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_said_and_nothing_else_is_lost(store, tmp_path):
     """A real one: a file system of a few megabytes, in memory."""
+    trial = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/tmp"]
+    if shutil.which("unshare") is None or subprocess.run(trial, capture_output=True).returncode != 0:
+        pytest.skip("this machine lets no process mount for itself (unshare -rm)")
     disk = tmp_path / "disk"
     disk.mkdir()
-    settings = json.dumps(training(Store(filled)))
-    pages = sum(-(-file.stat().st_size // 4096) for file in filled.rglob("*"))
-    size = 4096 * pages + 8 * 2**20
-    failed, refused, states, again = with_mount(
-        f"mount -t tmpfs -o size={size} none {disk}", FULL, str(filled), str(disk), settings
-    )
+    pages = sum(-(-file.stat().st_size // 4096) for file in store.home.rglob("*"))
+    mount = f"mount -t tmpfs -o size={4096 * pages + 8 * 2**20} none {disk}"
+    shell = ["unshare", "-rm", "sh", "-c", f'{mount} && exec "$0" -c "$@"']
+    program = [sys.executable, FULL, str(store.home), str(disk), json.dumps(training(store))]
+    done = subprocess.run([*shell, *program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    failed, refused, states, again = done.stdout.splitlines()
     assert failed.startswith(f"failed {NO_SPACE}")
     assert "model.npz" not in failed
     assert str(disk) in refused
@@ -253,9 +195,7 @@ def test_a_full_disk_is_said_and_nothing_else_is_lost(filled: Path, tmp_path: Pa
     assert "'model.npz', 'scores.npy'" in again
 
 
-def test_a_home_that_moves_during_a_training_loses_no_run(
-    store: Store, scripted: None, tmp_path: Path
-) -> None:
+def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_path):
     run = start(store, ["iterate", 60, 0.01])
     heard(run, iteration=5)
     child = jobs._children[run.id]
@@ -267,34 +207,3 @@ def test_a_home_that_moves_during_a_training_loses_no_run(
     assert settled.state == "failed"
     assert str(store.home) in settled.reason
     assert jobs.last_gap(run) in settled.reason
-
-
-# ----------------------------------------------------------------------------- several servers
-
-STARTING = """
-import json, sys
-from ranking import jobs
-from ranking.store import Store
-store = Store(sys.argv[1])
-jobs.WORKER = tuple(sys.argv[3:])
-print("ready", flush=True)
-sys.stdin.readline()
-print(jobs.start_once(store, "train", json.loads(sys.argv[2])).id, flush=True)
-"""
-
-
-def test_two_servers_that_start_the_same_at_once_start_one(store: Store) -> None:
-    command = [sys.executable, "-c", STARTING, str(store.home), '{"steps": [["iterate", 100000, 0.01]]}']
-    servers = [
-        subprocess.Popen([*command, *SCRIPTED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    assert [server.stdout.readline() for server in servers if server.stdout] == ["ready\n"] * 3
-    for server in servers:
-        assert server.stdin
-        server.stdin.write("go\n")
-        server.stdin.flush()
-    ids = {server.communicate(timeout=120)[0] for server in servers}
-    assert len(ids) == 1
-    [run] = store.runs("train")
-    assert ids == {f"{run.id}\n"}

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from browsing import MILLISECONDS, Page, Server, Visit, settle
 from label_home import NAMES, LabelHome
 from test_browser_pictures import CONTRASTS, READABLE
+from walking import narrow, served
 
 from ranking.answers import AnswerEvent, AnswerStore, fold
 
 
 @pytest.fixture(scope="module")
 def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("browser") / "home"
-    shutil.copytree(label_home.home, home)
-    server = Server(home)
-    server.start()
-    yield server
-    server.stop()
+    with served(tmp_path_factory.mktemp("browser"), label_home.home) as server:
+        yield server
 
 
 # Presses keys inside the page: at an interval (milliseconds, 0: at once), or where that is null each as soon as its
@@ -55,22 +51,34 @@ def ready(page: Page) -> Page:
     return page
 
 
-def all_on_disk(page: Page, count: int) -> None:
-    page.locator(".kept", has_text=re.compile(rf"^{count} questions? so far · all on disk")).wait_for()
+@pytest.fixture
+def asked(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
+    """Open the page at the questions about an image."""
+
+    def open_it(image: str, more: str = "", **options: Any) -> Page:
+        address = f"/label_questions?label_run={label_home.own}&image={image.replace(' ', '+')}{more}"
+        return ready(visit(address, **options))
+
+    return open_it
 
 
-def answers(server: Server) -> AnswerStore:
-    return AnswerStore(server.home)
+def all_on_disk(page: Page, count: int | None = None) -> None:
+    told = "all on disk" if count is None else re.compile(rf"^{count} questions? so far · all on disk")
+    page.locator(".kept", has_text=told).wait_for()
 
 
-def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(
-    visit: Visit, server: Server, label_home: LabelHome
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+00"))
+@pytest.fixture
+def answers(server: Server, label_home: LabelHome) -> Callable[[str], list[AnswerEvent]]:
+    """The events about an image that are on the disk."""
+    return lambda image: AnswerStore(server.home).events(label_home.key, image)
+
+
+def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(asked, answers):
+    page = asked("board 00")
     keys = ["1", "0", "1", "s", "0", "1"] * 5
     seen: list[Any] = page.evaluate(PRESS, [keys, 30])
-    page.locator(".kept", has_text="all on disk").wait_for()
-    events = answers(server).events(label_home.key, "board 00")
+    all_on_disk(page)
+    events = answers("board 00")
     assert [one.number for one in events] == list(range(1, 31))
     assert [one.kind for one in events] == [{"1": "yes", "0": "no", "s": "skip"}[key] for key in keys]
     assert [one.label for one in events] == seen, "each key is for the label that was on the screen"
@@ -80,34 +88,32 @@ def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(
     assert any(one.inside is not None for one in events)
 
 
-def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(
-    visit: Visit, server: Server, label_home: LabelHome
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+20"))
+def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(asked, answers):
+    page = asked("board 20")
     first = page.locator(".ask b").inner_text()
     seen = page.evaluate(PRESS, [["1", "0"], 0])
-    page.locator(".kept", has_text="all on disk").wait_for()
-    events = answers(server).events(label_home.key, "board 20")
+    all_on_disk(page)
+    events = answers("board 20")
     assert [(one.label, one.kind) for one in events] == [(first, "yes"), (first, "no")]
     assert seen == [first, first]
     assert page.locator(".ask b").inner_text() != first
     page.locator(".own .row[data-said=no]").wait_for()
 
 
-def test_undo_is_unlimited_and_itself_an_event(visit: Visit, server: Server, label_home: LabelHome) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+04"))
+def test_undo_is_unlimited_and_itself_an_event(asked, answers):
+    page = asked("board 04")
     first = page.locator(".ask b").inner_text()
     page.evaluate(PRESS, [["1", "0", "1", "u", "u", "u", "u"], None])
     all_on_disk(page, 0)
     assert page.locator(".ask b").inner_text() == first
-    events = answers(server).events(label_home.key, "board 04")
+    events = answers("board 04")
     assert [one.kind for one in events] == ["yes", "no", "yes", "undo", "undo", "undo"]
     assert [one.label for one in events[3:]] == [one.label for one in events[2::-1]]
     assert not fold(events).standing
 
 
-def test_a_k_that_is_full_is_said_and_raised_by_one(visit: Visit, label_home: LabelHome) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+01&label_k=2"))
+def test_a_k_that_is_full_is_said_and_raised_by_one(asked):
+    page = asked("board 01", "&label_k=2")
     why, more = page.locator(".why span"), page.locator(".more")
     assert "the model is least sure" in why.inner_text()
     assert not more.is_visible()
@@ -121,10 +127,8 @@ def test_a_k_that_is_full_is_said_and_raised_by_one(visit: Visit, label_home: La
     assert not more.is_visible()
 
 
-def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(
-    visit: Visit, label_home: LabelHome
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+08&rival=same"))
+def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(asked):
+    page = asked("board 08", "&rival=same")
     label = page.locator(".ask b").inner_text()
     page.keyboard.press("1")
     all_on_disk(page, 1)
@@ -138,18 +142,9 @@ def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(
     assert page.locator(".own .row[data-said=yes] .name").inner_text() == label
 
 
-def test_keys_in_a_text_field_answer_nothing(visit: Visit, server: Server, label_home: LabelHome) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+12"))
-    page.locator(".st-key-widget-label_set input").click()
-    page.keyboard.type("10su")
-    page.keyboard.press("Escape")
-    page.wait_for_timeout(500)
-    assert answers(server).events(label_home.key, "board 12") == []
-
-
 def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again(
-    browser: Any, server: Server, label_home: LabelHome
-) -> None:
+    browser, answers, server, label_home
+):
     context = browser.new_context()  # not by `visit`: what a browser says of a dead server is expected here
     page = context.new_page()
     page.set_default_timeout(MILLISECONDS)
@@ -169,7 +164,7 @@ def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again
     page.reload()  # a tab that was closed, and opened again
     ready(page)
     all_on_disk(page, 4)
-    events = answers(server).events(label_home.key, "board 16")
+    events = answers("board 16")
     assert [one.label for one in events][1:] == seen
     assert [one.kind for one in events] == ["yes", "no", "yes", "no"]
 
@@ -186,20 +181,8 @@ def other_tab(image: str) -> str:
 
 
 def left_behind(home: LabelHome, number: int, image: str, **changed: Any) -> dict[str, Any]:
-    event = AnswerEvent(
-        other_tab(image),
-        number,
-        home.key,
-        image,
-        NAMES[3],
-        "yes",
-        home.own,
-        "closest maxima",
-        None,
-        None,
-        0,
-        1e9,
-    )
+    rest = NAMES[3], "yes", home.own, "closest maxima", None, None, 0, 1e9
+    event = AnswerEvent(other_tab(image), number, home.key, image, *rest)
     return {**event.to_json(), **changed}
 
 
@@ -213,9 +196,9 @@ def left_behind(home: LabelHome, number: int, image: str, **changed: Any) -> dic
     ],
 )
 def test_what_an_earlier_tab_left_and_cannot_be_used_holds_up_no_answer(
-    visit: Visit, server: Server, label_home: LabelHome, image: str, left: Any, said: str
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image={image.replace(' ', '+')}"))
+    asked, answers, label_home, image, left, said
+):
+    page = asked(image)
     if not isinstance(left, str):
         other = left_behind(label_home, 2, image)  # a good one behind it
         left = json.dumps([left_behind(label_home, 1, image, **left), other])
@@ -223,34 +206,30 @@ def test_what_an_earlier_tab_left_and_cannot_be_used_holds_up_no_answer(
     page.reload()
     ready(page)
     page.locator(".kept", has_text=said).wait_for()
-    good = len(answers(server).events(label_home.key, image))
+    good = len(answers(image))
     page.keyboard.press("1")
-    page.locator(".kept", has_text="all on disk").wait_for()
-    events = answers(server).events(label_home.key, image)
+    all_on_disk(page)
+    events = answers(image)
     assert [one.number for one in events] == ([2, 1] if said == "refused" else [1])
     assert good == len(events) - 1
     aside = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('ranking-'))")
     assert aside == [f"ranking-refused-{other_tab(image)}" + ("-1" if said == "refused" else "")]
 
 
-def test_answers_reach_the_disk_while_the_storage_of_the_browser_is_full(
-    visit: Visit, server: Server, label_home: LabelHome
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+03"))
+def test_answers_reach_the_disk_while_the_storage_of_the_browser_is_full(asked, answers):
+    page = asked("board 03")
     page.evaluate(
         """() => { for (const size of [100_000, 1_000, 1]) try {
             for (let n = 0; ; n++) localStorage.setItem(`${size} ${n}`, "x".repeat(size)) } catch {} }"""
     )
     seen = page.evaluate(PRESS, [["1", "0", "s"], None])
-    page.locator(".kept", has_text="all on disk").wait_for()
-    assert [one.label for one in answers(server).events(label_home.key, "board 03")] == seen
+    all_on_disk(page)
+    assert [one.label for one in answers("board 03")] == seen
 
 
-def test_of_another_tab_only_what_is_on_disk_leaves_the_storage(
-    visit: Visit, server: Server, label_home: LabelHome
-) -> None:
+def test_of_another_tab_only_what_is_on_disk_leaves_the_storage(asked, answers, label_home):
     """The other tab may have kept one more since this one looked, and be closed before it could send it."""
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+05"))
+    page = asked("board 05")
     other, events = other_tab("board 05"), [left_behind(label_home, number, "board 05") for number in (1, 2)]
     page.evaluate(
         f"(events) => {{ localStorage.setItem('ranking-answers-{other}', JSON.stringify(events));"
@@ -259,15 +238,18 @@ def test_of_another_tab_only_what_is_on_disk_leaves_the_storage(
     )
     page.keyboard.press("1")
     all_on_disk(page, 2)
-    assert [one.number for one in answers(server).events(label_home.key, "board 05")] == [1, 1]
+    assert [one.number for one in answers("board 05")] == [1, 1]
     left = page.evaluate(f"JSON.parse(localStorage.getItem('ranking-answers-{other}'))")
     assert [one["number"] for one in left or []] == [2]
 
 
-def test_keys_answer_after_a_switch_and_a_slider_were_used(
-    visit: Visit, server: Server, label_home: LabelHome
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+06"))
+def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_field(asked, answers):
+    page = asked("board 06")
+    page.locator(".st-key-widget-label_set input").click()
+    page.keyboard.type("10su")
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(500)
+    assert answers("board 06") == []
     page.get_by_text("Show the truth").click()
     page.locator(".own .measure", has_text="precision").wait_for()
     ready(page).keyboard.press("1")
@@ -277,58 +259,37 @@ def test_keys_answer_after_a_switch_and_a_slider_were_used(
     all_on_disk(page, 2)
 
 
-def test_a_key_before_any_question_is_painted_is_for_none_and_that_is_said(
-    visit: Visit, server: Server, label_home: LabelHome
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+07"))
+def test_a_key_before_any_question_is_painted_is_for_none_and_that_is_said(asked, answers):
+    page = asked("board 07")
     page.evaluate(f"{ROOT}.state.painted = {{ label: -1 }}")  # as a page that has just begun
     page.keyboard.press("1")
     page.locator(".kept", has_text="press it again").wait_for()
     ready(page).keyboard.press("1")
     all_on_disk(page, 1)
     assert "again" not in page.locator(".kept").inner_text()
-    assert len(answers(server).events(label_home.key, "board 07")) == 1
+    assert len(answers("board 07")) == 1
 
 
-@pytest.mark.parametrize(("scheme", "image"), [("dark", "board+24"), ("light", "board+28")])
-def test_all_of_it_can_be_read_and_fits_a_phone(
-    visit: Visit, label_home: LabelHome, scheme: str, image: str
-) -> None:
-    address = f"/label_questions?label_run={label_home.own}&image={image}&rival=own&truth=1"
-    page = ready(visit(address, color_scheme=scheme))
+@pytest.mark.parametrize(("scheme", "image"), [("dark", "board 24"), ("light", "board 28")])
+def test_all_of_it_can_be_read_and_fits_a_phone(asked, scheme, image):
+    page = asked(image, "&rival=own&truth=1", color_scheme=scheme)
     page.evaluate(PRESS, [["1", "0", "s"], None])
     all_on_disk(page, 3)
     found = page.evaluate(CONTRASTS)
     assert len(found) > 100
     assert [(text, round(contrast, 2)) for text, contrast in found if contrast < READABLE] == []
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(300)
+    narrow(page)
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
     wide = "all => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length"
     assert page.locator(".questions button, .questions .row").evaluate_all(wide) == 0
 
 
-def test_the_menu_opens_the_pages_about_labels_and_carries_the_address(
-    visit: Visit, label_home: LabelHome
-) -> None:
-    page = visit(f"/train?label_run={label_home.own}")
-    page.get_by_role("button", name="Labels").click()
-    page.get_by_role("link", name="Label questions").click()
-    ready(page)
-    assert f"label_run={label_home.own}" in page.url
-    assert page.get_by_role("heading", level=1).inner_text() == "Label questions"
-    assert page.get_by_role("button", name="Labels: Label questions").count() == 1, (
-        "the heading says where one is"
-    )
-
-
-def test_on_a_phone_the_rival_is_chosen_before_the_rankings(visit: Visit, label_home: LabelHome) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+02"))
+def test_on_a_phone_the_rival_is_chosen_before_the_rankings(asked):
+    page = asked("board 02")
     switch, ranking = page.get_by_text("Beside a rival"), page.locator(".rankings")
     wide = switch.bounding_box(), ranking.bounding_box()
     assert wide[0]["x"] < wide[1]["x"], "beside each other where there is room"
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(300)
+    narrow(page)
     assert switch.bounding_box()["y"] < page.locator(".question").bounding_box()["y"]
     assert page.locator(".question").bounding_box()["y"] < ranking.bounding_box()["y"]
 
@@ -336,10 +297,8 @@ def test_on_a_phone_the_rival_is_chosen_before_the_rankings(visit: Visit, label_
 @pytest.mark.parametrize(
     ("apart", "said"), [(0.0004, "less than 0.001 apart"), (0.0, "0.000 apart"), (0.25, "0.250 apart")]
 )
-def test_maxima_that_are_nearly_equal_are_not_said_to_be_equal(
-    visit: Visit, label_home: LabelHome, apart: float, said: str
-) -> None:
-    page = ready(visit(f"/label_questions?label_run={label_home.own}&image=board+03"))
+def test_maxima_that_are_nearly_equal_are_not_said_to_be_equal(asked, apart, said):
+    page = asked("board 03")
     shown = page.locator(".questions").evaluate(
         """(root, apart) => {
             for (const next of root.state.data.tree.after) Object.assign(next, { inside: 0.5 + apart, outside: 0.5 });

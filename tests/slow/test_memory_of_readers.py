@@ -23,7 +23,7 @@ def peak_of(work: Callable[[], Any]) -> tuple[Any, int]:
     return result, peak
 
 
-def test_millions_of_features_take_little_room() -> None:
+def test_millions_of_features_take_little_room():
     line = " ".join(f"{place}:{place}e-3" for place in range(1000, 3000))
     data = "\n".join(f"1 qid:{row} {line}" for row in range(100)).encode()
     graded, peak = peak_of(lambda: read_graded(data, "x"))
@@ -31,7 +31,7 @@ def test_millions_of_features_take_little_room() -> None:
     assert peak - 2 * len(data) < 200_000 * 30
 
 
-def test_memory_beside_the_affinity_is_bounded() -> None:
+def test_memory_beside_the_affinity_is_bounded():
     features = np.random.default_rng(0).standard_normal((2000, 200)).astype(np.float32)
     edges = np.stack([np.arange(200_000) % 2000, (np.arange(200_000) * 7 + 1) % 2000], axis=1)
     result, peak = peak_of(lambda: affinity(features, edges))
@@ -39,7 +39,7 @@ def test_memory_beside_the_affinity_is_bounded() -> None:
     assert peak < result.nbytes + 4 * 4 * similarity.BLOCK
 
 
-def test_memory_beside_a_csv_is_bounded() -> None:
+def test_memory_beside_a_csv_is_bounded():
     ids = [f"scene {number}#0" for number in range(1000)]
     pairs = itertools.islice(itertools.combinations(ids, 2), 50_000)
     stream = io.BytesIO(("i,j\n" + "".join(f"{i},{j}\n" for i, j in pairs)).encode())

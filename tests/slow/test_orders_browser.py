@@ -8,6 +8,7 @@ import pytest
 from browsing import MILLISECONDS, settle
 from order_home import OrderHome
 from order_home import fill as fill_with_orders
+from walking import shown
 
 OWN = ".film .movable > .row:last-child"
 FRAMES = (
@@ -22,9 +23,7 @@ def filled(server, tmp_path_factory) -> OrderHome:  # type: ignore[no-untyped-de
 
 
 def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
-    page = visit("/orders?order_view=own&sequence=2")
-    page.locator(f"{OWN} .tile").first.wait_for()
-    settle(page)
+    page = shown(visit("/orders?order_view=own&sequence=2"), f"{OWN} .tile")
     before = page.evaluate(ORDER)
     assert sorted(before) == list(range(6))
     assert not page.locator(".film .band").count(), "the truth is hidden"
@@ -37,8 +36,7 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
     assert page.evaluate(ORDER) == moved
     settle(page)
     page.get_by_text("Show the true order", exact=True).click()
-    page.locator(".film .band").first.wait_for()
-    settle(page)
+    shown(page, ".film .band")
     assert page.evaluate(ORDER) == moved, "an answer of the server takes no move back"
     assert page.locator(".film .band").count() == 3
     note = page.locator(".film .movable .note")
@@ -58,67 +56,35 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
         timeout=MILLISECONDS,
     )
     assert page.evaluate(ORDER) == turned
-    lines = page.locator(".film .movable .band line").count()
-    assert lines == 6
-
-
-def test_ones_own_strip_is_there_after_the_methods_and_keeps_its_moves(filled, visit):
-    page = visit("/orders?sequence=3")
-    page.locator(".film .tile").first.wait_for()
-    settle(page)
-    page.get_by_text("Order it yourself", exact=True).click()
-    page.locator(f"{OWN} .tile").first.wait_for()
-    settle(page)
-    before = page.evaluate(ORDER)
-    assert sorted(before) == list(range(6))
-    page.locator(f"{OWN} .tile").first.focus()
-    page.keyboard.press("Shift+End")
-    settle(page)
-    page.get_by_text("The methods' orders", exact=True).click()
-    page.locator(".film .movable").wait_for(state="detached")
-    settle(page)
-    page.get_by_text("Order it yourself", exact=True).click()
-    page.locator(f"{OWN} .tile").first.wait_for()
-    settle(page)
-    assert page.evaluate(ORDER) == [*before[1:], before[0]]
+    assert page.locator(".film .movable .band line").count() == 6
 
 
 def test_a_click_on_the_tree_shows_that_order(filled, visit):
-    page = visit(f"/search_tree?order_run={filled.own}&sequence=3&trees=1")
-    page.locator(".film .tile").first.wait_for()
-    settle(page)
+    page = shown(visit(f"/search_tree?order_run={filled.own}&sequence=3&trees=1"), ".film .tile")
     page.locator(".js-plotly-plot .point").first.wait_for()
-    shown = page.locator(".film .title").nth(1).inner_text()
+    before = page.locator(".film .title").nth(1).inner_text()
     points = page.locator(".js-plotly-plot .scatterlayer .trace .point")
     assert points.count() > 5
     box = points.nth(1).bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url(re.compile(r"visit=\d+"))
     settle(page)
-    assert page.locator(".film .title").nth(1).inner_text() != shown
+    assert page.locator(".film .title").nth(1).inner_text() != before
 
 
-def test_ones_own_strip_comes_after_the_methods_and_goes_again(filled, visit):
-    page = visit("/orders?sequence=2")
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.locator(".film .tile").first.wait_for()
-    settle(page)
+def test_ones_own_strip_comes_after_the_methods_and_keeps_its_moves(filled, visit):
+    page = shown(visit("/orders?sequence=2"), ".film .tile")
     page.get_by_text("Order it yourself", exact=True).click()
-    page.locator(f"{OWN} .tile").first.wait_for()
-    settle(page)
+    shown(page, f"{OWN} .tile")
     before = page.evaluate(ORDER)
     assert sorted(before) == list(range(6)), "the same sequence was shown without a strip of one's own"
     page.locator(f"{OWN} .tile").first.focus()
-    page.keyboard.press("Shift+ArrowRight")
-    moved = [before[1], before[0], *before[2:]]
+    page.keyboard.press("Shift+End")
     settle(page)
     page.get_by_text("The methods' orders", exact=True).click()
-    page.locator(".film .band").first.wait_for()
-    settle(page)
+    page.locator(".film .movable").wait_for(state="detached")
+    shown(page, ".film .band")
     page.locator(".film .tile").first.click()
     page.get_by_text("Order it yourself", exact=True).click()
-    page.locator(f"{OWN} .tile").first.wait_for()
-    settle(page)
-    assert page.evaluate(ORDER) == moved, "a look at the methods takes no move back"
-    assert not faults
+    shown(page, f"{OWN} .tile")
+    assert page.evaluate(ORDER) == [*before[1:], before[0]], "a look at the methods takes no move back"

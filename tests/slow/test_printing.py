@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
-import pytest
-
 from ranking.reports.figures import figure_svg
 from ranking.reports.markup import Markup, element
 from ranking.reports.page import figure, note, page, section, wide_table
 
 LINE = {"type": "scatter", "mode": "lines", "x": [1, 2], "y": [0.0, 1.0], "name": "line"}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
-    )
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("no chromium on this machine; install it (Debian: apt-get install chromium)")
-    with sync_api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 def rows(count: int) -> list[list[Markup]]:

@@ -7,26 +7,21 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from browsing import Page, Server, Visit, settle
-from filled_home import run_here as train
+from browsing import Page, Server, settle
 from filled_home import train_settings
-from hostile_set import asked
+from hostile_set import CLASSES, PICTURES, asked
 from hostile_set import run_here as experiment
 from label_home import train_labels_here
 from order_home import train_orders_here
-from PIL import Image
-from test_bringing_browser import drop
+from trainings import finished as train
+from walking import bring, shown
 from zipped import zipped
 
 from ranking.store import Store
 from ranking.types import ImageSet
-
-IMAGES, SIDE = 40, 12
 
 
 def script(what: str) -> str:
@@ -47,22 +42,15 @@ QUERY = re.compile(r"^red \"><img")
 
 
 def hostile_zip() -> bytes:
-    """A table of forty patches and one broken file; every fourth is for the test, two make a group."""
-    random = np.random.default_rng(0)
+    """A table of forty patches and one broken file; every fourth is for the test, eight make a group."""
     rows = [["image", "label", "group", "split", CRITERION]]
     files: dict[str, bytes] = {f"{in_a_path('file')} broken.png": b"no image"}
-    for number in range(IMAGES):
-        is_red = bool(random.random() < 0.5)
-        pixels = random.normal(100, 45, (SIDE, 2 * SIDE, 3))
-        pixels[..., 0 if is_red else 2] += 45
-        stream = io.BytesIO()
-        Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)).save(stream, "PNG")
-        name = f"{in_a_path('file')} {number:02}.png"
-        files[name] = stream.getvalue()
-        split = "test" if number % 4 == 3 else "train"
-        labels = dict.fromkeys((RED if is_red else BLUE, TAGS[number % 3], TAGS[0]))
-        group = f"{script('group')} {number // 8}"
+    for number, patch in enumerate(PICTURES.records()):
+        name, [told] = f"{in_a_path('file')} {number:02}.png", patch.boxes[0].classes
+        labels = dict.fromkeys((RED if told == CLASSES[0] else BLUE, TAGS[number % 3], TAGS[0]))
+        group, split = f"{script('group')} {number // 8}", "test" if patch.test else "train"
         rows.append([name, "; ".join(labels), group, split, str(1920 + number)])
+        files[name] = patch.data
     table = io.StringIO()
     csv.writer(table).writerows([*rows, [f"{in_a_path('file')} broken.png", RED, "", "train", "1950"]])
     return zipped({"table.csv": table.getvalue().encode(), **files})
@@ -85,27 +73,29 @@ class Nothing:
         assert self.page.evaluate(ALIVE) == [], self.page.url
 
 
-# Elements that only a name could have made, also in components' own trees.
-ALIVE = """() => {
+TREES = """() => {
     const trees = [document];
     for (const tree of trees)
         for (const one of tree.querySelectorAll("*")) if (one.shadowRoot) trees.push(one.shadowRoot);
+    %s
+}"""
+# Elements that only a name could have made, also in components' own trees.
+ALIVE = (
+    TREES
+    % """
     const found = trees.flatMap((tree) => [...tree.querySelectorAll(
         'img[src="x"], [onerror], [onload], [onmouseover], a[href^="javascript:"]')]);
     const told = trees.flatMap((tree) => [...tree.querySelectorAll("script")])
         .filter((one) => one.textContent.startsWith("top.ran="));
-    return [...found, ...told].map((one) => one.outerHTML.slice(0, 200));
-}"""
-
-
+    return [...found, ...told].map((one) => one.outerHTML.slice(0, 200));"""
+)
 # All that is written on a page, also in components' own trees and in boxes.
-WORDS = """() => {
-    const trees = [document];
-    for (const tree of trees)
-        for (const one of tree.querySelectorAll("*")) if (one.shadowRoot) trees.push(one.shadowRoot);
+WORDS = (
+    TREES
+    % """
     return trees.flatMap((tree) => [tree === document ? document.body.innerText : tree.textContent,
-        ...[...tree.querySelectorAll("input")].map((one) => one.value)]).join(" ");
-}"""
+        ...[...tree.querySelectorAll("input")].map((one) => one.value)]).join(" ");"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -130,14 +120,12 @@ def imported(page_of: Any, server: Server) -> ImageSet:
     """The set as the page imports it; what the page shows on the way is looked at."""
     page = page_of("/image_sets")
     nothing = Nothing(page)
-    page.locator(".tile").first.wait_for()
-    drop(page, hostile_zip(), f"{TITLE}.zip")
-    page.get_by_role("button", name="Import", exact=True).wait_for()
-    look_around(page, nothing)
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("button", name="Keep").wait_for()
-    look_around(page, nothing)
-    page.get_by_role("button", name="Keep").click()
+    bring(shown(page), hostile_zip(), f"{TITLE}.zip")
+    for name in ("Import", "Keep"):
+        button = page.get_by_role("button", name=name, exact=True)
+        button.wait_for()
+        look_around(page, nothing)
+        button.click()
     page.get_by_text("Kept: ").wait_for()
     look_around(page, nothing)
     store = Store(server.home)
@@ -156,13 +144,8 @@ def runs(imported: ImageSet, server: Server) -> dict[str, str]:
     order = train_orders_here(store, key, "RankSVM", criterion=imported.criteria[0])
     grids = {"C": [1.0], "eta": [1.0]}
     compared = experiment(store, asked(imported, folds=2, grids=grids, queries=[red(imported)]), NAME)
-    return {
-        "first": first.id,
-        "second": second.id,
-        "label": label.id,
-        "order": order.id,
-        "experiment": compared.id,
-    }
+    named = {"first": first, "second": second, "label": label, "order": order, "experiment": compared}
+    return {name: run.id for name, run in named.items()}
 
 
 def red(images: ImageSet) -> str:
@@ -209,9 +192,7 @@ NAMELESS = ("start", "simulation", "most violated")  # pages that need not show 
 
 
 @pytest.mark.parametrize("which", PAGES)
-def test_nothing_of_a_name_runs_on_a_page(
-    imported: ImageSet, runs: dict[str, str], visit: Visit, which: str
-) -> None:
+def test_nothing_of_a_name_runs_on_a_page(imported, runs, visit, which):
     page = visit(PAGES[which].format(set=imported.key, **runs))
     nothing = Nothing(page)
     page.locator("h1").first.wait_for()
@@ -222,9 +203,7 @@ def test_nothing_of_a_name_runs_on_a_page(
 
 
 @pytest.mark.parametrize("which", ["compare", "experiments"])
-def test_nothing_of_a_name_runs_in_a_file(
-    imported: ImageSet, runs: dict[str, str], visit: Visit, browser: Any, tmp_path: Path, which: str
-) -> None:
+def test_nothing_of_a_name_runs_in_a_file(imported, runs, visit, browser, tmp_path, which):
     """Also where a browser knows nothing of the policy that a report has at its top."""
     page = visit(PAGES[which].format(set=imported.key, **runs))
     page.get_by_test_id("stDownloadButton").first.wait_for(state="attached")
@@ -252,7 +231,7 @@ def test_nothing_of_a_name_runs_in_a_file(
             context.close()
 
 
-def test_it_would_be_noticed(browser: Any) -> None:
+def test_it_would_be_noticed(browser):
     page = browser.new_page()
     nothing = Nothing(page)
     page.set_content(f"<p>{RED}</p>")

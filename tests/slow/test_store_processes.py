@@ -65,8 +65,6 @@ def test_several_processes_may_adopt_at_once(here):
     assert not list((here.home / "trash").iterdir())
 
 
-# ------------------------------------------------------------------------------------------------- answers
-
 APPEND = """
 import json, os, signal, sqlite3, sys
 from ranking import home

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pickle
 import struct
-import zipfile
 
 import numpy as np
 import pytest
-from numbered_set import cards, vectors_of
-
-from ranking.vectors import look_at_vectors
+from brought import in_memory, packed
+from numbered_set import Desk, cards, vectors_of
 
 
 @pytest.fixture(scope="module")
@@ -23,22 +20,17 @@ def images(tmp_path_factory):
 @pytest.fixture
 def look(images, tmp_path):
     """Look at bytes; what was refused, or "" where it was read. Nothing but the matrix is left, and that only then."""
-    folder = tmp_path / "run"
-    folder.mkdir()
-    target, uploaded = folder / "vectors.npy", tmp_path / "uploaded"
+    desk = Desk(tmp_path, images)
 
     def look_at(data: bytes) -> str:
-        uploaded.write_bytes(data)
-        target.unlink(missing_ok=True)
+        (tmp_path / "my file").write_bytes(data)
         try:
-            refused = look_at_vectors(uploaded, "my file", images, target).refused
+            refused = desk.look("my file").refused
         except ValueError as error:
             refused = str(error)
-        assert os.listdir(folder) == ([] if refused else ["vectors.npy"])
-        if not refused:
-            matrix = np.load(target, allow_pickle=False)
-            assert len(matrix) == 9
-            assert np.isfinite(matrix).all()
+        assert os.listdir(desk.target.parent) == ([] if refused else ["vectors.npy"])
+        assert refused or desk.matrix().shape[0] == 9
+        assert refused or np.isfinite(desk.matrix()).all()
         assert len(refused) < 2_000
         return refused
 
@@ -53,23 +45,15 @@ class Trap:
 
 
 def npy(array, **options) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array, **options)
-    return stream.getvalue()
+    return in_memory(lambda stream: np.save(stream, array, **options))
 
 
 def npz(**arrays) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)
-    return stream.getvalue()
+    return in_memory(lambda stream: np.savez(stream, **arrays))
 
 
-def zipped(entries: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in entries.items():
-            file.writestr(name, content)
-    return stream.getvalue()
+def deflated(entries: dict[str, bytes]) -> bytes:
+    return in_memory(lambda stream: packed(stream, entries))
 
 
 def claiming(header: str) -> bytes:
@@ -78,11 +62,9 @@ def claiming(header: str) -> bytes:
 
 
 def test_ids_of_letters_that_there_are_not_are_refused(look):
-    stream = io.BytesIO()
     ids = np.array([f"sample {row}" for row in range(9)])
     ids.view(np.uint32)[:] = 0x7FFFFFFF
-    np.savez(stream, ids=ids, features=np.arange(18.0).reshape(9, 2))
-    assert "Unicode" in look(stream.getvalue())
+    assert "Unicode" in look(npz(ids=ids, features=np.arange(18.0).reshape(9, 2)))
 
 
 def test_pickles_are_never_opened(look, tmp_path, monkeypatch):
@@ -96,9 +78,7 @@ def test_pickles_are_never_opened(look, tmp_path, monkeypatch):
 HEADERS = [
     "{'descr': '<f8', 'fortran_order': False, 'shape': (9, 1000000000000), }",
     "{'descr': '<f8', 'fortran_order': False, 'shape': (-9, -5), }",
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (9, True), }",
     "{'descr': '<U0', 'fortran_order': False, 'shape': (9, 1000000000000), }",
-    "{'descr': '|V0', 'fortran_order': False, 'shape': (1000000000000,), }",
     "{'descr': '<U999999999', 'fortran_order': False, 'shape': (9,), }",
     "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (9,), }",
     "{'descr': '|O', 'fortran_order': False, 'shape': (9, 5), }",
@@ -115,28 +95,28 @@ def test_headers_are_not_believed(look, tmp_path, monkeypatch):
     for header in HEADERS:
         for body in (b"", b"\0" * 360):
             assert look(claiming(header) + body), header
-            assert look(zipped({"x.npy": claiming(header) + body})), header
+            assert look(deflated({"x.npy": claiming(header) + body})), header
     assert not (tmp_path / "trapped").exists()
 
 
 def test_bombs_are_refused_before_they_are_expanded(look, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_VECTOR_BYTES", "1000000")
     honest = claiming("{'descr': '<f8', 'fortran_order': False, 'shape': (9, 100000), }")
-    bomb = zipped({"x.npy": honest + bytes(7_200_000)})
+    bomb = deflated({"x.npy": honest + bytes(7_200_000)})
     assert len(bomb) < 10_000
     assert "7,200," in look(bomb), "it expands to so many bytes"
-    many = zipped({f"x{number}.npy": honest + bytes(900_000) for number in range(4)})
+    many = deflated({f"x{number}.npy": honest + bytes(900_000) for number in range(4)})
     assert "7,200,000" in look(many)
-    assert "1,000" in look(zipped({f"x{number}.npy": b"" for number in range(1_001)}))
+    assert "1,000" in look(deflated({f"x{number}.npy": b"" for number in range(1_001)}))
 
 
 def test_names_of_entries_lead_nowhere(look, tmp_path):
     rows = npy(np.random.default_rng(0).normal(size=(9, 4)))
     before = set(tmp_path.rglob("*"))
     for name in ("../../evil.npy", "/tmp/evil.npy", "C:\\evil.npy", "a/../../evil.npy"):
-        assert look(zipped({name: rows})), name
-    assert look(zipped({"deep/down/x.npy": rows})) == ""
-    assert {path.name for path in set(tmp_path.rglob("*")) - before} == {"uploaded", "vectors.npy"}
+        assert look(deflated({name: rows})), name
+    assert look(deflated({"deep/down/x.npy": rows})) == ""
+    assert {path.name for path in set(tmp_path.rglob("*")) - before} == {"my file", "vectors.npy"}
 
 
 def test_a_zip_file_that_is_cut_short_is_refused(look, images):
@@ -147,4 +127,4 @@ def test_a_zip_file_that_is_cut_short_is_refused(look, images):
         look(whole[:length] + bytes([whole[length] ^ 0xFF]) + whole[length + 1 :])  # read or refused
     rows = npy(vectors_of(images))
     sizes = [struct.pack("<I", len(rows) - missing) for missing in (8, 0)]
-    assert look(zipped({"x.npy": rows[:-8]}).replace(*sizes)), "an entry that is shorter than it claims"
+    assert look(deflated({"x.npy": rows[:-8]}).replace(*sizes)), "an entry that is shorter than it claims"

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pytest
-from numbered_set import cards, unit, vectors_of
-from pyarrow import parquet
+from numbered_set import Desk, cards, unit, vectors_of
 from refusals import refusal
 
-from ranking.intake import Limits
-from ranking.spreadsheets import guarded
 from ranking.vector_files import MOST_COLUMNS, vectors_name
-from ranking.vectors import VectorsLook, look_at_vectors
 from ranking.vectors.matching import BY_ORDER, IMAGE, SAMPLE, STEM
 from ranking.vectors.parquet_vectors import ALL_NUMBERS
 from ranking.vectors.picture import agreement, principal_components
@@ -24,43 +18,6 @@ from ranking.vectors.picture import agreement, principal_components
 def images(tmp_path_factory):
     """Nine samples in nine images."""
     return cards(tmp_path_factory.mktemp("cards") / "set", [1] * 9)
-
-
-@pytest.fixture(scope="module")
-def boxed(tmp_path_factory):
-    """Nine samples in five images."""
-    return cards(tmp_path_factory.mktemp("boxed") / "set", [2, 1, 3, 1, 2])
-
-
-class Desk:
-    """Where files are written and looked at."""
-
-    def __init__(self, folder, images) -> None:
-        self.folder, self.images, self.target = folder, images, folder / "run" / "vectors.npy"
-        self.target.parent.mkdir(parents=True)
-
-    def npy(self, array, **options):
-        np.save(self.folder / "my.npy", array, **options)
-        return self.look("my.npy")
-
-    def npz(self, save=np.savez, **arrays):
-        save(self.folder / "my.npz", **arrays)
-        return self.look("my.npz")
-
-    def parquet(self, columns, **options):
-        parquet.write_table(pa.table(columns), self.folder / "my.parquet", **options)
-        return self.look("my.parquet")
-
-    def look(self, name, **chosen) -> VectorsLook:
-        self.target.unlink(missing_ok=True)
-        look = look_at_vectors(self.folder / name, name, self.images, self.target, **chosen)
-        assert not (self.target.parent / "scratch").exists()
-        assert self.target.exists() == (not look.refused) == bool(look.name), "a refused look leaves nothing"
-        assert VectorsLook.from_json(json.loads(json.dumps(look.to_json()))) == look
-        return look
-
-    def matrix(self):
-        return np.load(self.target, allow_pickle=False)
 
 
 @pytest.fixture
@@ -99,25 +56,35 @@ def test_equal_numbers_have_one_name(desk, monkeypatch):
     assert desk.npy(rows).size == rows.shape[1]
 
 
-def test_rows_are_matched_by_ids_in_any_order(desk):
+def test_ids_and_vectors_are_what_is_called_so(desk):
     rows, order = vectors_of(desk.images), np.random.default_rng(1).permutation(9)
     in_order = desk.npy(rows).name
     for save in (np.savez, np.savez_compressed):
         look = desk.npz(save, embeddings=rows[order], keys=desk.images.ids[order], other=np.zeros((9, 99)))
-        assert (look.vectors, look.ids) == ("embeddings", "keys"), (
-            "what is called so goes before what is wider"
-        )
+        assert (look.vectors, look.ids) == ("embeddings", "keys"), "before what is wider"
         assert (look.known, look.name) == ({"keys": 9}, in_order)
-        assert SAMPLE in look.matched
-    for named, way in (
-        (lambda name: name, IMAGE),
-        (lambda name: f"/data/jpg/{name.rpartition('/')[2]}", STEM),
-        (lambda name: name[4:-4], STEM),
-    ):
-        ids = [named(str(name)) for name in desk.images.image_names]
-        look = desk.npz(x=rows[::-1], id=np.array(ids[::-1]))
-        assert look.matched == f"by {way} in “id”"
-        assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("names", "ids", "way"),
+    [
+        (None, "img/{}.jpg#1", SAMPLE),
+        (None, "img/{}.jpg", IMAGE),
+        (None, "/data/jpg/{}.jpg", STEM),
+        (None, "{}", STEM),
+        ("photo.{}", "x/photo.{}.jpg", STEM),
+        ("photo.{}", "x/photo.{}.PNG", STEM),
+        ("photo.{}", "x/photo.{}", STEM),
+        ("={}+1", "'={}+1#1", SAMPLE),  # as a spreadsheet is kept from taking it for a formula
+    ],
+)
+def test_rows_are_matched_by_ids_in_any_order(tmp_path, names, ids, way):
+    numbers = [f"{number:03d}" for number in range(3)]
+    images = cards(tmp_path / "set", [1] * 3, names and [names.format(number) for number in numbers])
+    desk, rows = Desk(tmp_path, images), vectors_of(images)
+    told = np.array([ids.format(number) for number in numbers])
+    assert desk.npz(x=rows[[2, 0, 1]], id=told[[2, 0, 1]]).matched == f"by {way} in “id”"
+    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
 def test_whole_numbers_may_be_ids(tmp_path):
@@ -145,22 +112,6 @@ def test_ids_that_cannot_be_read_are_reported_where_rows_are_taken_by_order(desk
         assert look.ids == BY_ORDER, came
         (row,) = look.problems
         assert (row.file, came in row.came) == ("array ids", True), row
-
-
-def test_names_that_are_hard_to_read_name_their_samples(tmp_path):
-    """Points, and an apostrophe before what a spreadsheet would take for a formula."""
-    pointed, formulas = [f"photo.{number}" for number in range(3)], ["=1+1", "@x", "c"]
-    desk = Desk(tmp_path / "a", cards(tmp_path / "pointed", [1] * 3, pointed))
-    rows = vectors_of(desk.images)
-    for ending in (".jpg", ".PNG", ""):
-        ids = np.array([f"x/photo.{number}{ending}" for number in (2, 0, 1)])
-        assert desk.npz(x=rows[[2, 0, 1]], id=ids).matched == f"by {STEM} in “id”", ending
-        assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
-    desk = Desk(tmp_path / "b", cards(tmp_path / "formulas", [1] * 3, formulas))
-    ids = [guarded(name) for name in desk.images.ids.tolist()]
-    assert ids[:2] == ["'=1+1#1", "'@x#1"]
-    assert desk.npz(x=rows[[2, 0, 1]], id=np.array(ids)[[2, 0, 1]]).matched == f"by {SAMPLE} in “id”"
-    assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
 def test_rows_of_other_samples_are_ignored_and_reported(desk):
@@ -212,12 +163,13 @@ def test_a_person_chooses_what_is_read(desk):
 # ------------------------------------------------------------------------------------------- what is refused
 
 
-def test_another_number_of_rows_is_refused(desk, boxed, tmp_path):
+def test_another_number_of_rows_is_refused(desk, tmp_path):
     rows = vectors_of(desk.images)
     for count in (8, 10):
         refused = desk.npy(np.resize(rows, (count, 5))).refused
         assert "9" in refused
         assert str(count) in refused
+    boxed = cards(tmp_path / "set", [2, 1, 3, 1, 2])
     of_boxes = Desk(tmp_path / "boxed", boxed)
     assert "5 images; " in of_boxes.npy(np.zeros((5, 3))).refused, "a row per image is not enough"
     names = np.unique(boxed.image_names)
@@ -239,7 +191,7 @@ def test_ids_that_match_half_or_come_twice_are_refused_with_a_table(desk):
 
 
 def test_numbers_that_are_not_finite_are_refused_with_a_table(desk):
-    for bad in (np.nan, np.inf, -np.inf, 1e300):
+    for bad in (np.nan, -np.inf, 1e300):
         rows = vectors_of(desk.images)
         rows[[2, 5], 3], rows[5, 4] = bad, bad
         look = desk.npy(rows)
@@ -291,11 +243,9 @@ def test_the_picture_is_the_first_two_principal_components():
     points, explained = principal_components(rows)
     centred = rows - rows.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
-    for place in (0, 1):
-        expected = centred @ vectors[:, -1 - place]
-        assert np.abs(points[:, place]) == pytest.approx(np.abs(expected), abs=1e-9)
-        assert explained[place] == pytest.approx(values[-1 - place] / values.sum())
-        assert points[np.abs(points[:, place]).argmax(), place] > 0
+    assert np.abs(points) == pytest.approx(np.abs(centred @ vectors[:, :-3:-1]), abs=1e-9)
+    assert explained == pytest.approx(values[:-3:-1] / values.sum())
+    assert (points[np.abs(points).argmax(axis=0), [0, 1]] > 0).all()
     points, explained = principal_components(np.outer(np.arange(5.0), [1, 2, 2]))
     assert explained == [pytest.approx(1), 0], "on a line"
     assert points[:, 1].tolist() == [0] * 5
@@ -319,17 +269,3 @@ def test_rows_in_another_order_are_noticed(tmp_path):
     wrong = desk.npy(rows[np.random.default_rng(3).permutation(60)]).picture
     assert wrong.tells_nothing
     assert wrong.by_chance == right.by_chance == pytest.approx(29 / 59)
-
-
-# ------------------------------------------------------------------------------------------------- limits
-
-
-def test_what_is_above_the_limit_is_refused_before_it_is_read(desk, monkeypatch):
-    monkeypatch.setattr(Limits, "from_environment", classmethod(lambda cls: cls(vector_bytes=1_000)))
-    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("it was read"))
-    refused = desk.npy(np.zeros((9, 1000))).refused
-    for part in ("72,128", "1,000", "RANKING_INTAKE_VECTOR_BYTES"):
-        assert part in refused
-    monkeypatch.setattr(Limits, "from_environment", classmethod(lambda cls: cls(vector_bytes=4_000)))
-    expected, _ = refusal(desk.parquet, {f"f{place}": np.zeros(9) for place in range(300)}) or ("", "")
-    assert expected == "my.parquet"
