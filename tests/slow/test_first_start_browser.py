@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from browsing import Server, choose, metric, train
+from browsing import MILLISECONDS, Server, choose, metric, train
 from walking import served
 
 
@@ -22,6 +22,7 @@ def test_from_an_empty_home_to_a_ranking(visit):
     page.get_by_text("One query is an example, not a proof.").first.wait_for()
     page.get_by_role("link", name="Image sets").click()
     page.locator(".tile").first.wait_for()
+    page.get_by_text("Preparing").wait_for(state="detached", timeout=10 * MILLISECONDS)
     choose(page, "set", "Digits — ")
     page.get_by_role("heading", name="Image 0000").wait_for()
     page.get_by_role("button", name="Train on this image set").click()
