@@ -137,3 +137,15 @@ def test_no_other_step_is_better() -> None:
         bent = np.minimum(0.0, bare + pull + np.multiply.outer(tried, way))
         values = rise * tried - curvature * tried**2 / 2 - shrink * (bent**2).sum(axis=-1) / 2
         assert values[0] >= values.max() - 1e-12, seed
+
+
+def test_components_at_rest_hide_less_than_is_allowed() -> None:
+    """At weights 0 what a component can gain is what its wrong labels cost."""
+    risk, relevant, costs, components = problem([4, 3, 3, 2, 1, 1, 1], 3)
+    layout = module._Layout.of(risk, relevant, costs, components)
+    state = module._State.at_start(risk, layout, None)
+    gains = risk.C * np.add.reduceat(costs[components.order], components.starts[:-1])
+    for share in (0.01, 0.3, 0.9, 3.0):
+        moving = state.movable(np.zeros(layout.starts[-1]), share * gains.sum())
+        assert np.delete(gains, moving).sum() <= share * gains.sum()
+    assert len(moving) < len(gains)

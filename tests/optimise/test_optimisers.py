@@ -15,7 +15,9 @@ from ranking import ProgressEvent, Query, make_method
 from ranking.optimise import Cut, LinearRisk, coordinate_descent, cutting_plane
 from ranking.optimise.block import ROWS_AT_ONCE, Block, exact_product
 from ranking.optimise.coordinate_descent import best_length
+from ranking.optimise.newton import _length, newton
 from ranking.optimise.risk import certified
+from ranking.optimise.smooth import SmoothRisk
 
 planes_module = sys.modules["ranking.optimise.cutting_plane"]
 descent_module = sys.modules["ranking.optimise.coordinate_descent"]
@@ -236,3 +238,23 @@ def test_the_dual_holds_with_the_least_weights_that_are_allowed() -> None:
     total = -matrix.T @ dual.coefficients
     for risk, least in ((free, total), (bound, np.append(total[:3], np.minimum(total[3:], 0)))):
         assert risk.certify(np.zeros(5), dual)[1] == pytest.approx(0.7 - least @ least / 2, rel=1e-12)
+
+
+def squared_risk(C: float) -> SmoothRisk:
+    """Scores that shall be 1, or as near to it as they can."""
+    features = np.random.default_rng(14).random((20, 4))
+    return SmoothRisk(features, C, lambda scores: (0.5 * float(((1 - scores) ** 2).sum()), scores - 1))
+
+
+def test_newton_leaves_weights_0_however_near_they_are_to_the_optimum() -> None:
+    weights, certificate = newton(squared_risk(1e-6), lambda _, values: values, 0.5, 10, None)
+    assert certificate.iterations == 1
+    assert weights.any()
+
+
+def test_newton_halves_a_step_that_gains_nothing() -> None:
+    """From 1 to -1 and back leads nowhere; from 1 to 0 is the minimum of the square."""
+    risk, nothing = squared_risk(0.0), np.zeros(20)
+    away = np.eye(4)[0]
+    assert _length(risk, away, nothing, -2 * away, nothing, 0.5, -2.0) == 0.5
+    assert _length(risk, away, nothing, -away, nothing, 0.5, -1.0) == 1.0
