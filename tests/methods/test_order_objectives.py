@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import pkgutil
 from collections import Counter
@@ -139,16 +140,18 @@ def test_crr_draws_each_pair_as_often() -> None:
 
 
 def test_ada_rank_takes_the_weak_rankers_of_the_algorithm() -> None:
-    given = sequences(4, noise=0.5)
-    spread = given.features[np.unique(given.members)].std(axis=0)
-    both = np.concatenate([given.features / spread, -given.features / spread], axis=1)
-    chosen = reference.ada_rank(both, given.grades.tolist(), rows_of(given), 2)
-    assert chosen[0][0] != chosen[1][0]  # else it would be set aside
-    expected = np.zeros(5)
-    for column, weight in chosen:
-        expected[column % 5] += (weight if column < 5 else -weight) / spread[column % 5]
-    method = make_method("AdaRank", rounds=2).fit(given)
-    np.testing.assert_allclose(method.weights, expected, rtol=1e-6)
+    drawn = sequences(4, noise=0.5)
+    for sign in (1.0, -1.0):  # of features that are turned round the negatives are chosen
+        given = dataclasses.replace(drawn, features=sign * drawn.features)
+        spread = given.features[np.unique(given.members)].std(axis=0)
+        both = np.concatenate([given.features / spread, -given.features / spread], axis=1)
+        chosen = reference.ada_rank(both, given.grades.tolist(), rows_of(given), 2)
+        assert chosen[0][0] != chosen[1][0]  # else it would be set aside
+        expected = np.zeros(5)
+        for column, weight in chosen:
+            expected[column % 5] += (weight if column < 5 else -weight) / spread[column % 5]
+        method = make_method("AdaRank", rounds=2).fit(given)
+        np.testing.assert_allclose(method.weights, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", LISTS)
