@@ -289,13 +289,19 @@ def test_a_finished_import_is_decided_about_once(here):
     for _ in range(2):
         here.discard(dropped.id)
         assert not dropped.draft.exists()
-    with refused(f"decision about import {dropped.id}", "discarded"):
+    with refused(f"decision about import {dropped.id}", "discarded") as caught:
         here.keep(dropped.id)
+    assert caught.value.remedy == "import it again"
     assert folders(here) == here.image_sets() == []
     key = here.keep(kept.id)
     with refused(f"decision about import {kept.id}", "kept"):
         here.discard(kept.id)
     assert len(here.image_set(key)) == 4
+    vectors = here.create_run("features", {})
+    here.end_run(vectors.id, "finished", result={"decision": "kept"})
+    with refused(f"decision about look at features {vectors.id}", "kept") as caught:
+        here.discard(vectors.id)
+    assert caught.value.remedy == "bring it again"
 
 
 def test_what_is_no_finished_import_with_its_draft_is_not_kept(here):
@@ -715,8 +721,9 @@ def test_a_look_waits_and_cannot_be_kept(here):
 
 
 def test_what_was_uploaded_is_removed_once_nobody_waits_for_it(here):
-    dead, kept = look(here), imported(here)
+    dead, kept, vectors = look(here), imported(here), here.create_run("features", {})
     here.update_run(dead.id, state="running")
+    here.end_run(vectors.id, "finished", result={"decision": "kept"})
     kept.brought_file.write_bytes(b"zip")
     kept.problems_file.write_text("[]")
     here.keep(kept.id)
@@ -726,3 +733,5 @@ def test_what_was_uploaded_is_removed_once_nobody_waits_for_it(here):
     here.sweep()
     assert not dead.brought_file.exists()
     assert not kept.brought_file.exists()
+    assert kept.problems_file.exists()
+    assert not vectors.folder.exists(), "what was kept of it stands elsewhere"

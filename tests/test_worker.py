@@ -516,6 +516,18 @@ def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, s
     assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
 
 
+def test_an_error_after_the_stop_is_told_as_an_error(store, asked, stop, failures):
+    error = RuntimeError("it broke while it stopped")
+
+    def end_and_break():
+        end_this_process()
+        raise error
+
+    stop("progress", lambda *_: True, end_and_break)
+    assert here(store, asked["timing"], "timing").state == "failed"
+    assert failures == [error]
+
+
 def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, asked, stop):
     kept = sorted(store.features.iterdir())
     for kind, changes, step, reason in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -289,6 +290,17 @@ def test_a_model_is_kept_once_with_each_of_its_settings(kept):
     store.delete_network(second)
     assert not list(models.iterdir())
     assert not list(store.features.glob("onnx-*"))
+
+
+def test_models_of_a_class_room_are_lent(kept, tmp_path, monkeypatch):
+    store, looked = kept
+    name = store.keep_network(looked({}).id)
+    monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
+    rooms = Rooms(tmp_path / "server")
+    lender, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
+    shutil.copytree(store.home / "models", lender.home / "models", dirs_exist_ok=True)
+    assert [(network.name, network.lent) for network in lender.networks()] == [(name, False)]
+    assert [(network.name, network.lent) for network in visitor.networks()] == [(name, True)]
 
 
 def test_settings_beside_a_model_must_be_those_of_its_name(kept):
