@@ -3,7 +3,7 @@
     python benchmarks/experiments.py
 
 10 queries x 5 folds x 4 methods, C in six values and eta in five, then one training on all of train for each query and
-method: 3,620 trainings on 3,347 samples of 2,424 images (some 670 held out in each fold), with 2,916 features of a
+method: 3,640 trainings on 3,347 samples of 2,424 images (some 670 held out in each fold), with 2,916 features of a
 sample and 2,404 affinities of a pair, float32, to a gap of 0.1%. Synthetic: non-negative and L2-normalised features, a
 pattern for each action, and one that the boxes of an image share. As many test samples.
 
