@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from reference import serve_one_by_one
-from working import Held
+from working import LONGEST, Held
 
 from ranking import jobs
 from ranking.job_queue import JobQueue, Ticket, in_order
@@ -117,7 +117,7 @@ def test_the_home_of_the_server_stands_in_the_queue_of_its_rooms(hall, tmp_path)
 
 def test_of_many_that_claim_at_once_as_many_work_as_there_are_places(hall):
     runs = [(name, hall.ask(name)) for name in "abcdefgh"]
-    together = threading.Barrier(len(runs))
+    together = threading.Barrier(len(runs), timeout=LONGEST)
 
     def claim(name: str, run: Run) -> int:
         together.wait()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from labelled_pictures import patches
 from refusals import refused
-from working import Held, here, trouble
+from working import LONGEST, Held, here, trouble
 
 from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerStore
@@ -91,7 +91,7 @@ def test_a_name_that_could_be_more_than_a_name_is_refused_and_none_such_is_drawn
 
 
 def test_two_first_visits_at_once_make_one_room(rooms):
-    together = threading.Barrier(8)
+    together = threading.Barrier(8, timeout=LONGEST)
 
     def enter(_: int) -> Path:
         together.wait()

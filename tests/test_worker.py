@@ -309,12 +309,15 @@ def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, mo
     assert bytes_of(room.home) <= taken + 4096
 
 
-def test_an_import_that_hangs_is_ended(empty, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "work", "settings"), [("import", "import_images", LOOK), ("features", "look_at_features", {})]
+)
+def test_work_on_what_was_brought_that_hangs_is_ended(empty, monkeypatch, kind, work, settings):
     codes: queue.Queue[int] = queue.Queue()
     monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
     monkeypatch.setattr(worker.os, "_exit", codes.put)
-    monkeypatch.setattr(worker, "import_images", lambda *_: {"code": codes.get(timeout=180)})
-    run = here(empty, LOOK, "import")
+    monkeypatch.setattr(worker, work, lambda *_: {"code": codes.get(timeout=180)})
+    run = here(empty, settings, kind)
     assert (run.state, run.reason, run.result) == ("failed", Limits(seconds=1).too_slow, {})
     assert "RANKING_INTAKE_SECONDS" in run.reason
     assert not run.folder.exists(), "whoever started it may be gone"

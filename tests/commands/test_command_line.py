@@ -130,7 +130,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(sto
 def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path):
     pipe, texts = tmp_path / "pipe", list[str]()
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: texts.append(pipe.read_text("utf-8")))
+    reader = threading.Thread(target=lambda: texts.append(pipe.read_text("utf-8")), daemon=True)
     reader.start()
     write(pipe, "a table")
     reader.join()

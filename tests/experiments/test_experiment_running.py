@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tiny_actions import Enough, count_trainings, images, material, planned, run_tiny
+from working import LONGEST
 
 from ranking.experiments.cell import Outcome
 from ranking.experiments.cell_store import CellStore
@@ -226,7 +227,7 @@ def test_the_time_left_is_estimated_from_cells_of_its_kind(monkeypatch):
 
 def test_overlapping_experiments_at_once_train_no_cell_twice(tmp_path, monkeypatch):
     trained = count_trainings(monkeypatch)
-    both, methods = threading.Barrier(2), (("AP-SVM", {}), ("HOB-SVM", {}))
+    both, methods = threading.Barrier(2, timeout=LONGEST), (("AP-SVM", {}), ("HOB-SVM", {}))
     plans = [
         planned(images(30), queries=names, methods=methods) for names in (("jump", "run"), ("run", "read"))
     ]

@@ -139,7 +139,6 @@ def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noi
 
     register("Endless", 1, describe)
     many = cards(tmp_path / "set", [400])
-    start = time.monotonic()
 
     def end(what, done, total):
         assert (done, total) == (0, 1)
@@ -147,8 +146,8 @@ def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noi
 
     with pytest.raises(KeyboardInterrupt):
         load_features(many, [("Endless", {})], tmp_path / "cache", end)
-    assert time.monotonic() - start < 10
     at_the_end = len(calls)
+    assert at_the_end < 400
     time.sleep(0.2)
     assert len(calls) == at_the_end
     assert list(tmp_path.glob("cache/*")) == []

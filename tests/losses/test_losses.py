@@ -10,13 +10,17 @@ import reference
 from checks import FLAT_AT_THE_TOP, Made, case
 from refusals import refused
 
-from ranking.losses import RankingLoss, make_loss
+from ranking.losses import RankingLoss, loss_names, make_loss
 from ranking.losses.base import loss_tables
 from ranking.losses.weighted_zero_one import misclassification_costs, weighted_zero_one
 
 
 class Unnamed(Made):
     name = RankingLoss.name
+
+
+def test_every_loss_is_tested() -> None:
+    assert loss_names() == list(reference.LOSSES), "add its definition to tests/reference.py"
 
 
 @pytest.mark.parametrize("name", reference.LOSSES)

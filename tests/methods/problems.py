@@ -89,6 +89,7 @@ def primal_of(name: str, weights: Any, query: Query, C: float, eta: float = 1.0)
     square = float(flat(weights) @ flat(weights))
     if name == "HOB-SVM":
         return square / 2 + C * reference.labelling_slack(*model, relevant)
+    assert name == "HOAP-SVM", f"add the objective of {name}"
     scores = reference.differences_of(*model)
     return square / 2 + C * reference.ranking_slack(scores, relevant, "ap")
 

@@ -13,11 +13,13 @@ ADDRESS = re.findall(
     r'= "([\w.]+)"', inspect.getsource(keys).partition("# The address")[2].partition("\n\n")[0]
 )
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
-OF_LABELS = ("label_questions", "label_interactions", "ask_simulation", "labels_lesson")
-OF_ORDERS = ("orders", "search_tree", "lengths", "pairs_lesson")
-SHOWN = {  # the home that has something for a page, and what names it in the address; others show the laboratory
-    **dict.fromkeys(OF_LABELS, ("labels_here", keys.LABEL_RUN, "own")),
-    **dict.fromkeys(OF_ORDERS, ("orders_here", keys.ORDER_RUN, "own")),
+SAMPLES = ("laboratory", keys.RUN, "neighbours")
+LABELS, ORDERS = ("labels_here", keys.LABEL_RUN, "own"), ("orders_here", keys.ORDER_RUN, "own")
+# By section of the menu, or by page: the home that has something to show, and what names it in the address.
+SHOWN = {
+    **dict.fromkeys(("", "Lessons", "Neighbours", "Side by side", "Inference"), SAMPLES),
+    **dict.fromkeys(("Labels", "labels_lesson"), LABELS),
+    **dict.fromkeys(("Orders", "pairs_lesson"), ORDERS),
 }
 
 
@@ -28,7 +30,8 @@ def has_menu(app):
 @pytest.fixture
 def address_of_something(request, page):
     """The home with what this page shows, and the address that names it."""
-    home, key, run = SHOWN.get(page, ("laboratory", keys.RUN, "neighbours"))
+    [section] = [name for name, pages in frame.SECTIONS.items() if page in pages]
+    home, key, run = SHOWN.get(page) or SHOWN[section]
     return {key: getattr(request.getfixturevalue(home), run)}
 
 

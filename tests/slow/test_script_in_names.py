@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsing import Page, Server, settle
+from browsing import MILLISECONDS, Page, Server, settle
 from filled_home import train_settings
 from hostile_set import CLASSES, PICTURES, asked
 from hostile_set import run_here as experiment
@@ -106,7 +106,7 @@ def page_of(browser: Any, server: Server) -> Iterator[Any]:
     def open_it(path: str) -> Page:
         contexts.append(browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True))
         page = contexts[-1].new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(MILLISECONDS)
         page.goto(server.url + path)
         return page
 

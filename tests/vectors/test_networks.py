@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import time
 from pathlib import Path
 
 import numpy as np
@@ -206,11 +205,9 @@ def test_a_look_shows_what_a_training_will_compute(runtime, uploaded, images, tm
 
 def test_a_model_that_takes_too_long_or_too_much_memory_is_ended(runtime, uploaded):
     network = Network(uploaded(heavy(30)), Limits(image_seconds=1))
-    began = time.monotonic()
     with refused("model") as caught:
         network.ask(np.zeros((1, 3, 512, 512), np.float32), "features")
     assert "RANKING_INTAKE_IMAGE_SECONDS" in caught.value.remedy
-    assert time.monotonic() - began < 10
     assert network._process.poll() is not None
     network = Network(uploaded(spacious(40 * 2**30)))
     with refused("model") as caught:
