@@ -11,6 +11,7 @@ from dated_pictures import dated
 from labelled_pictures import patches
 
 from ranking.__main__ import main
+from ranking.store import Store
 
 BESIDE_THE_REPOSITORY = Path(__file__).parents[2] / "shared" / "data"
 
@@ -34,6 +35,12 @@ def labelled(tmp_path_factory):
 def painted(tmp_path_factory):
     """60 images of some years."""
     return dated(tmp_path_factory.mktemp("dated") / "set")
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """Another home, in which there is nothing yet."""
+    return Store(tmp_path / "elsewhere")
 
 
 @pytest.fixture

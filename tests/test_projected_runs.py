@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from archives import PICKLED, npy, packed, unpacked
 from refusals import refused
-from test_run_archive import PICKLED, npy, packed, unpacked
 from trainings import finished
-from working import not_imported
+from working import refuses
 
 from ranking import Query, method_class
 from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.features.projection import PCA, Projection
-from ranking.run_archive import PROJECTION, RUN, export_run, import_run
+from ranking.run_archive import MODEL, PROJECTION, RUN, SCORES, export_run, import_run
 from ranking.store import Store
 from ranking.training import projection_of
 
@@ -48,11 +48,6 @@ def exported(origin, run):
     return export_run(origin, run.id)
 
 
-@pytest.fixture
-def elsewhere(tmp_path):
-    return Store(tmp_path / "elsewhere")
-
-
 def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run):
     images, projection = origin.image_set(run.settings["set"]), projection_of(run)
     features = load_features(images, PARTS, origin.features)
@@ -74,7 +69,7 @@ def test_without_its_projection_a_method_says_so(origin, run, tmp_path):
         with refused(PROJECTION) as caught:
             projection_of(run)
         assert run.id in caught.value.expected
-        with pytest.raises(ValueError, match=PROJECTION):
+        with refused(f"{PROJECTION} of training {run.id}"):
             export_run(origin, run.id)
     finally:
         aside.rename(run.projection_file)
@@ -113,7 +108,7 @@ def test_where_the_features_are_here_it_is_one_of_the_training_samples(origin, r
         {"mean": lambda mean: mean * 1e300},
     ):
         archive = with_arrays(exported, **changes)
-        not_imported(origin, archive, PROJECTION)
+        refuses(origin, archive, PROJECTION)
         back = import_run(elsewhere, archive)
         assert back.imported["checked"] == {"metrics": False, "scores": False}, "and is marked"
 
@@ -122,35 +117,37 @@ def test_a_projection_is_one_that_the_settings_ask_for(exported, elsewhere):
     def narrow(rows: np.ndarray) -> np.ndarray:
         return rows[:, :-1] / np.linalg.norm(rows[:, :-1], axis=1)[:, None]
 
-    for changes, names in (
-        ({"mean": lambda mean: mean[:-1]}, [PROJECTION]),
-        ({"mean": lambda mean: mean * np.nan}, [PROJECTION]),
-        ({"directions": lambda rows: 2 * rows}, [PROJECTION]),
-        ({"variances": np.negative}, [PROJECTION]),
-        ({"whiten": np.logical_not}, [PROJECTION]),
-        ({"directions": lambda rows: rows[:6], "variances": lambda values: values[:6]}, ["model.npz", "6"]),
-        ({"directions": narrow, "mean": lambda mean: mean[:-1]}, [PROJECTION, "323", "324"]),
+    for changes, came, inner in (
+        ({"mean": lambda mean: mean[:-1]}, "other shapes or types", "saved projection"),
+        ({"mean": lambda mean: mean * np.nan}, "others", "saved projection"),
+        ({"directions": lambda rows: 2 * rows}, "others", "saved projection"),
+        ({"variances": np.negative}, "others", "saved projection"),
+        ({"whiten": np.logical_not}, "7 directions", "projection"),
+        ({"directions": narrow, "mean": lambda mean: mean[:-1]}, 323, "projection"),
     ):
-        not_imported(elsewhere, with_arrays(exported, **changes), *names)
+        refuses(elsewhere, with_arrays(exported, **changes), PROJECTION, came, inner)
+    six = with_arrays(exported, directions=lambda rows: rows[:6], variances=lambda values: values[:6])
+    refuses(elsewhere, six, MODEL, 6, "features of the query")
     files = unpacked(exported)
-    not_imported(elsewhere, packed({name: files[name] for name in files if name != PROJECTION}), PROJECTION)
-    for settings, name in (
-        (None, PROJECTION),
-        ({"kind": "LDA"}, "LDA"),
-        ({**SEVEN, "components": 6}, "7"),
-        ([SEVEN], "projection"),
+    all_files = f"{MODEL}, {SCORES} and {PROJECTION}"
+    refuses(elsewhere, packed({name: files[name] for name in files if name != PROJECTION}), all_files)
+    for settings, subject, came, inner in (
+        (None, all_files, None, ""),
+        ({"kind": "LDA"}, "kind of a projection", "'LDA'", ""),
+        ({**SEVEN, "components": 6}, PROJECTION, "7 directions, whitened", "projection"),
+        ([SEVEN], "projection", str([SEVEN]), ""),
     ):
         record = json.loads(files[RUN])
         record["settings"]["projection"] = settings
-        not_imported(elsewhere, packed({**files, RUN: json.dumps(record).encode()}), name)
+        refuses(elsewhere, packed({**files, RUN: json.dumps(record).encode()}), subject, came, inner)
 
 
 def test_a_projection_holds_numbers_and_nothing_else(exported, elsewhere):
     files = unpacked(exported)
     arrays = unpacked(files[PROJECTION])
-    for content, name in (
-        (b"no zip", PROJECTION),
+    for content, inner in (
+        (b"no zip", "archive"),
         (packed({**arrays, "mean.npy": PICKLED}), "mean.npy"),
-        (packed({"mean.npy": arrays["mean.npy"]}), PROJECTION),
+        (packed({"mean.npy": arrays["mean.npy"]}), "saved projection"),
     ):
-        not_imported(elsewhere, packed({**files, PROJECTION: content}), name)
+        refuses(elsewhere, packed({**files, PROJECTION: content}), PROJECTION, inner=inner)

@@ -16,32 +16,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from archives import PICKLED, npy, packed, unpacked
 from labelled_pictures import patches
 from refusals import refused
-from working import files_of
+from trainings import finished
+from working import files_of, refuses
 
-from ranking import method_class, run_archive, worker
+from ranking import method_class, run_archive
 from ranking.archives import check_text, open_zip
-from ranking.errors import InputError
-from ranking.events import Report, events
+from ranking.events import events
 from ranking.run import STAYS, TRAVELS, Run
 from ranking.run_archive import EVENTS, MODEL, PROJECTION, RUN, SCORES, VIEWS, export_run, import_run
 from ranking.run_json import read_run
 from ranking.store import Store
 
-Files = dict[str, bytes]
 SAMPLES = 48  # of the image set
 
 
-def trained(store: Store, **changes: Any) -> Run:
-    """A training on the one image set of a home, as a worker leaves it."""
+def settings_of(store: Store, **changes: Any) -> dict[str, Any]:
+    """The settings of a training on the one image set of a home."""
     settings = {"set": store.image_sets()[0].key, "features": [["Colour", {}]], "query": "day"}
     settings |= {"method": "AP-SVM", "method_settings": {"C": 10.0}, "warm_start": None, "graph": None}
-    run = store.create_run("train", {**settings, **changes})
-    report = Report(run.events_file)
-    store.end_run(run.id, "finished", result=worker.train(store, run, report))
-    report.flush()
-    return store.run(run.id)
+    return {**settings, **changes}
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +46,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(tmp_path_factory.mktemp("origin"))
     patches(store.home / "built", SAMPLES)
     store.adopt(store.home / "built", "Patches")
-    run = trained(store)
-    store.name_run(run.id, "=Größe 🏅")
+    run = finished(store, settings_of(store), "=Größe 🏅")
     store.star_run(run.id)
     return store
 
@@ -63,31 +58,13 @@ def exported(origin: Store) -> bytes:
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Store:
-    return Store(tmp_path / "elsewhere")
-
-
-@pytest.fixture
 def copy(origin: Store, tmp_path: Path) -> Store:
     """A copy of the home, to be changed."""
     shutil.copytree(origin.home, tmp_path / "copy")
     return Store(tmp_path / "copy")
 
 
-def unpacked(data: bytes) -> Files:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def packed(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", compression) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def with_files(exported: bytes, files: Files) -> bytes:
+def with_files(exported: bytes, files: dict[str, bytes]) -> bytes:
     return packed({**unpacked(exported), **files})
 
 
@@ -171,21 +148,6 @@ def test_what_cannot_be_exported_is_refused(origin, exported, elsewhere):
 
 
 # ------------------------------------------------------------------------------------------ hostile archives
-
-
-def refuses(store: Store, data: bytes, subject: str = "", came: object = None, inner: str = "") -> None:
-    """The file is refused, and nothing of it is left behind.
-
-    subject, came: of the error that is the reason. inner: the subject of that error's own reason. Empty for any.
-    """
-    before = store.runs(), files_of(store)
-    with refused("this file") as caught:
-        import_run(store, data)
-    reason: Any = caught.value.__cause__
-    assert not subject or (isinstance(reason, InputError) and reason.subject == subject), reason
-    assert came is None or reason.came == came, reason
-    assert not inner or reason.__cause__.subject == inner
-    assert (store.runs(), files_of(store)) == before
 
 
 def test_what_is_no_archive_of_ours_is_refused_before_it_is_expanded(exported, elsewhere, monkeypatch):
@@ -379,12 +341,6 @@ def test_what_is_no_json_is_refused(exported, elsewhere):
     refuses(elsewhere, with_files(exported, {EVENTS: b"{}\n" * 100_001}), EVENTS, 100_001)
 
 
-def npy(array: Any, **options: Any) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array, **options)
-    return stream.getvalue()
-
-
 def claiming(array: bytes, shape: str, claimed: str) -> bytes:
     """The bytes of an array whose header claims another shape."""
     before, after = (f"({text},), }}".encode().ljust(len(claimed) + 20) for text in (shape, claimed))
@@ -395,7 +351,6 @@ def claiming(array: bytes, shape: str, claimed: str) -> bytes:
 MANY = "30000000000000"
 EMPTY_TEXTS = claiming(npy(np.zeros(0, "U1")).replace(b"<U1", b"<U0"), "0", MANY)
 LARGE = claiming(npy(np.zeros(3)), "3", MANY)
-PICKLED = npy(np.array([{}], dtype=object), allow_pickle=True)
 CUT_SHORT = b"\x93NUMPY\x01\x00" + (16).to_bytes(2, "little") + b"{'descr': '<f8',"
 
 
@@ -481,9 +436,7 @@ def test_weights_are_finite_and_one_a_column_wherever_they_come(exported, elsewh
 @pytest.mark.parametrize("change", [np.negative, np.flip, lambda w: 1.001 * w, lambda w: 1e308 * w])
 def test_weights_of_other_scores_are_refused_where_the_features_are_here(origin, exported, elsewhere, change):
     foreign = with_weights(exported, change)
-    with refused("this file") as caught:
-        import_run(origin, foreign)
-    assert SCORES in caught.value.__cause__.subject
+    assert SCORES in refuses(origin, foreign).subject
     back = import_run(elsewhere, foreign)
     assert back.imported["checked"] == {"metrics": False, "scores": False}, "and is marked"
 
@@ -510,7 +463,7 @@ def test_what_was_checked_is_marked_and_no_feature_is_computed(copy, exported, m
 )
 def test_an_honest_training_at_the_ends_of_what_can_be_asked_is_let_in(copy, settings):
     """Rounding is allowed for: certificate and scores are those of a worker, at bounds of all sizes."""
-    back = import_run(copy, export_run(copy, trained(copy, **settings).id))
+    back = import_run(copy, export_run(copy, finished(copy, settings_of(copy, **settings)).id))
     assert back.imported["checked"] == {"metrics": True, "scores": True}
 
 

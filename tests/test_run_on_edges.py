@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_run_archive import npy, packed, unpacked
+from archives import npy, packed, unpacked
 from trainings import finished
-from working import not_imported
+from working import refuses
 
 from ranking import method_class, run_archive
 from ranking.datasets import ready_made_folder
@@ -52,11 +52,6 @@ def origin(filled, tmp_path):
 def run(origin):
     [only] = origin.runs("train")
     return only
-
-
-@pytest.fixture
-def elsewhere(tmp_path):
-    return Store(tmp_path / "elsewhere")
 
 
 def forget(store: Store, run: Run) -> None:
@@ -122,19 +117,20 @@ def test_other_pairs_than_the_settings_name_are_refused(origin, run, elsewhere):
     samples = len(np.load(run.scores_file))
     edges = drawn(samples)
     graph, last, turned = edges_name(edges), np.array([[0, samples]]), np.ascontiguousarray(edges[:, ::-1])
-    for name, file, names in (
-        (graph, npy(edges[1:]), [EDGES]),
-        (edges_name(turned), npy(turned), [EDGES, "row 0"]),
-        (graph, npy(edges.astype(float)), [EDGES, "(m, 2)"]),
-        (edges_name(last), npy(last), [EDGES, str(samples), "scores.npy"]),
-        (graph, npy(edges)[:-8], [EDGES, "bytes"]),
-        ("same image", npy(edges), [EDGES]),
-        ("csv-../../x", npy(edges), ["graph"]),
+    for name, file, subject, came, inner in (
+        (graph, npy(edges[1:]), EDGES, edges_name(edges[1:]), ""),
+        (edges_name(turned), npy(turned), EDGES, str(turned[0].tolist()), "row 0"),
+        (graph, npy(edges.astype(float)), EDGES, f"float64 of shape {edges.shape}", "pairs"),
+        (edges_name(last), npy(last), EDGES, samples, ""),
+        (graph, npy(edges)[:-8], EDGES, edges.nbytes - 8, ""),
+        ("same image", npy(edges), EDGES, None, ""),
+        ("csv-../../x", npy(edges), "graph", "'csv-../../x'", ""),
     ):
-        not_imported(elsewhere, naming(files, name, file), *names)
+        refuses(elsewhere, naming(files, name, file), subject, came, inner)
     assert not list(elsewhere.edges.rglob("*.npy"))
     kept, others = sorted(origin.edges.glob("*/*")), drawn(samples, seed=1)
-    not_imported(origin, naming(files, edges_name(others), npy(others)), "scores.npy")
+    reason = refuses(origin, naming(files, edges_name(others), npy(others)))
+    assert reason.subject.endswith("in scores.npy")
     assert sorted(origin.edges.glob("*/*")) == kept, "Train would offer what nobody here has brought"
     assert import_run(elsewhere, naming(files, graph, npy(edges.astype(np.int32)))).has_scores
 

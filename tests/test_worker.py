@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from archives import zip_of
 from dated_pictures import dated
 from labelled_pictures import patches
 from PIL import Image
 from refusals import refused
 from working import Held, contents, ended, events_of, heard, here, raising, steps_of, wait
-from zipped import zip_of
 
 from ranking import Query, jobs, method_class, method_names, worker, worker_limits
 from ranking.asking_simulation import simulate_asking

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from ranking import jobs, worker
+from ranking.errors import InputError
 from ranking.home import HomeError
 from ranking.run import ENDED, Kind, Run
 from ranking.run_archive import import_run
@@ -160,11 +162,18 @@ def files_of(store: Store) -> list[Path]:
     return sorted(path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
 
 
-def not_imported(store: Store, data: bytes, *names: str) -> None:
-    """An archive of a run is refused for a reason that names these, and leaves nothing behind."""
+def refuses(store: Store, data: bytes, subject: str = "", came: object = None, inner: str = "") -> Any:
+    """The store refuses the archive of a run and keeps nothing of it. Returns the error that is the reason.
+
+    subject: of the reason. inner: the subject of the reason's own reason. came: of the reason, or of its own where
+    `inner` is given. Empty for any.
+    """
     before = store.runs(), files_of(store)
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
+    with refused("this file") as caught:
         import_run(store, data)
-    for name in names:
-        assert name in str(caught.value)
+    reason: Any = caught.value.__cause__
+    assert not subject or (isinstance(reason, InputError) and reason.subject == subject), reason
+    assert not inner or reason.__cause__.subject == inner, reason
+    assert came is None or (reason.__cause__ if inner else reason).came == came, reason
     assert (store.runs(), files_of(store)) == before
+    return reason

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import archives
 import numpy as np
+from archives import in_memory
 from PIL import Image
 
 from ranking.datasets import build_image_set, make_source
@@ -39,19 +39,10 @@ class Records:
         return iter(self.items)
 
 
-def in_memory(write: Callable[[io.BytesIO], object]) -> bytes:
-    """What is written into a file."""
-    stream = io.BytesIO()
-    write(stream)
-    return stream.getvalue()
-
-
-def packed(file, contents):
-    """A ZIP file of (name, content) pairs, or of a mapping; ZipInfo may stand for names."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in contents.items() if isinstance(contents, dict) else contents:
-            archive.writestr(name, content)
-    return file
+def packed(path: Path, entries) -> Path:
+    """The ZIP file `path` of these entries (see archives.packed)."""
+    path.write_bytes(archives.packed(entries))
+    return path
 
 
 def photograph(size=(40, 30), seed=0, kind="JPEG", **options):

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from brought import in_memory, lay
+from archives import in_memory
+from brought import lay
 from scipy.io import savemat
 
 from ranking.types import Problem, SourceImage

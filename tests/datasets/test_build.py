@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brought import Records, check_rows, in_memory
+from archives import in_memory
+from brought import Records, check_rows
 from PIL import Image
 from refusals import refused
 

@@ -6,7 +6,8 @@ import io
 
 import numpy as np
 import pytest
-from brought import in_memory, lay
+from archives import in_memory
+from brought import lay
 from PIL import Image, ImageOps, PngImagePlugin
 
 from ranking.datasets import decoding

@@ -8,7 +8,8 @@ import os
 
 import numpy as np
 import pytest
-from brought import in_memory, lay
+from archives import in_memory, packed
+from brought import lay
 from label_files import (
     FILES,
     HEADER,
@@ -26,7 +27,6 @@ from label_files import (
 )
 from refusals import refusal, refused
 from scipy.io import savemat
-from zipped import zipped
 
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.arff import label_names
@@ -399,7 +399,7 @@ def test_files_that_are_refused(tmp_path, source, name):
 def test_corel5k_that_is_none(tmp_path):
     """Each is refused by the file's name, or by that of the entry."""
     with np.load(io.BytesIO(corel5k())) as parts:
-        claimed = zipped({f"{name}.npy": claiming((10**11,)) for name in parts.files})
+        claimed = packed({f"{name}.npy": claiming((10**11,)) for name in parts.files})
     for content, name in (
         (None, "corel5k.npz"),
         (b"no zip", "corel5k.npz"),

@@ -6,10 +6,10 @@ import io
 import json
 
 import pytest
+from archives import zip_of
 from brought import box, coco, lay
 from PIL import Image
 from refusals import refused
-from zipped import zip_of
 
 from ranking.datasets import looking, make_source, preview, tally
 from ranking.datasets.looking import Look, look_at, unknown

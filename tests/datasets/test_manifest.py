@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow
 import pytest
-from brought import check_rows, in_memory, lay, some_table
+from archives import in_memory
+from brought import check_rows, lay, some_table
 from pyarrow import parquet
 from refusals import refusal, refused
 

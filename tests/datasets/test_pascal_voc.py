@@ -7,10 +7,10 @@ import shutil
 from collections import Counter
 
 import pytest
+from archives import zip_of
 from brought import check_rows, lay, read
 from refusals import refused
 from voc_tree import VocTree, person, voc_object, xml_of
-from zipped import zip_of
 
 from ranking.datasets import make_source
 from ranking.datasets.detection import detect

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from archives import zip_of
 from brought import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
 from label_files import FILES
 from PIL import Image
 from sklearn.datasets import load_digits
 from voc_tree import FOLDERS
-from zipped import zip_of
 
 from ranking.datasets import (
     SOURCES,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brought import in_memory
+from archives import npz
 from reference import pca_of
 from refusals import refused
 
@@ -150,11 +150,7 @@ SOUND: dict[str, Any] = {
 
 
 def written(**changes: Any) -> bytes:
-    return in_memory(
-        lambda stream: np.savez(
-            stream, **{name: value for name, value in {**SOUND, **changes}.items() if value is not None}
-        )
-    )
+    return npz(**{name: value for name, value in {**SOUND, **changes}.items() if value is not None})
 
 
 def test_only_sound_projections_are_read() -> None:

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from archives import zip_of
 from filled_home import import_here, look_here, train_settings
 from PIL import Image
 from shapes import HOSTILE, write_shapes
 from shown import address, button_keys, choose, components, counts_in, errors, plain, press, text_of, turn_to
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from zipped import zip_of
 
 from pages.parts import address as page_address
 from pages.parts import bringing, problem_table

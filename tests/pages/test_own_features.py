@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import numpy as np
 import pytest
+from archives import npy, npz
 from filled_home import train_settings
 from shown import button_keys, errors, plain, press, text_of
 from trainings import finished
@@ -19,13 +19,6 @@ from ranking.home import HomeError
 from ranking.run_archive import export_run, import_run
 from ranking.run_settings import FeaturesSettings, TrainSettings
 from ranking.store import Store
-
-
-def file_by(save, *array, **arrays) -> bytes:
-    """What numpy's `save` or `savez` writes."""
-    stream = io.BytesIO()
-    save(stream, *array, **arrays)
-    return stream.getvalue()
 
 
 @pytest.fixture
@@ -69,7 +62,7 @@ def looked_at(laboratory, started, app, data, name):
 def waiting_here(store, key, array, name="resnet.npy") -> str:
     """A look at vectors that were uploaded, which waits for a decision."""
     run = store.create_run("features", FeaturesSettings(key, brought=name).to_json())
-    run.brought_file.write_bytes(file_by(np.save, array))
+    run.brought_file.write_bytes(npy(array))
     return look_here(store, run).id
 
 
@@ -85,7 +78,7 @@ def pills(app):
 def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started, open_page, images, vectors):
     app = open_page("image_sets", set=laboratory.shapes)
     key = uploader(app).key
-    drop(app, file_by(np.save, vectors))
+    drop(app, npy(vectors))
     [run] = started
     wanted = FeaturesSettings(laboratory.shapes, brought="resnet.npy").to_json()
     assert (run.kind, run.settings) == ("features", wanted)
@@ -117,7 +110,7 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started
 
 def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, open_page, images, vectors):
     half = len(images) // 2
-    data = file_by(np.savez, features=vectors[:half], ids=images.ids[:half])
+    data = npz(features=vectors[:half], ids=images.ids[:half])
     app = looked_at(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "half.npz")
     missing = len(images) - half
     assert errors(app)[0].startswith(f"{missing:,} of {len(images)} ")
@@ -136,7 +129,7 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
 
 def test_other_arrays_are_looked_at_before_they_can_be_kept(laboratory, started, open_page, images, vectors):
     shuffled = vectors[np.random.default_rng(1).permutation(len(images))]
-    data = file_by(np.savez, features=shuffled, small=vectors[:, :3], ids=images.ids)
+    data = npz(features=shuffled, small=vectors[:, :3], ids=images.ids)
     app = looked_at(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "two.npz")
     first = started[-1]
     assert len(app.warning) == 1, "the rows are in another order than the samples"

@@ -9,13 +9,13 @@ import shutil
 import sqlite3
 import sys
 import time
-import zipfile
 from contextlib import closing
 from dataclasses import replace
 
 import label_home as labels
 import numpy as np
 import pytest
+from archives import unpacked
 from shown import address, button, button_keys, plain, plain_texts, press, texts, turn_to
 
 from pages.parts import cache, certificate, export, keys, run_actions, run_table, runs
@@ -39,12 +39,6 @@ def change(laboratory):
 
 def again_from_its_file(store, run_id):
     return import_run(store, export.archive(store.run(run_id)))
-
-
-def contents_of(archive):
-    """The files in a ZIP, by their names."""
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        return {name: opened.read(name) for name in opened.namelist()}
 
 
 def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
@@ -224,7 +218,7 @@ def test_archive_holds_table_and_picture(laboratory, open_page):
     run = laboratory.store.run(laboratory.on_shapes)
     assert export.lacking(run) == {}
     assert not open_page("train", run=run.id).warning
-    files = contents_of(export.archive(run))
+    files = unpacked(export.archive(run))
     assert files["ranking.png"].startswith(b"\x89PNG")
     assert json.loads(files["run.json"])["left_out"] == {}
     rows = list(csv.DictReader(io.StringIO(files["ranking.csv"].decode())))
@@ -252,7 +246,7 @@ def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_pag
         [download] = [each for each in app.get("download_button") if each.proto.id.endswith("export run")]
         assert not download.disabled
     data = export.archive(run)
-    files = contents_of(data)
+    files = unpacked(data)
     assert "ranking.png" not in files
     assert files["ranking.csv"].startswith(b"rank,")
     assert [name for name, why in json.loads(files["run.json"])["left_out"].items() if why] == ["ranking.png"]
@@ -261,7 +255,7 @@ def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_pag
 
 def test_export_without_its_image_set_leaves_out_both_views(laboratory):
     shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
-    files = contents_of(export.archive(laboratory.store.run(laboratory.on_shapes)))
+    files = unpacked(export.archive(laboratory.store.run(laboratory.on_shapes)))
     assert {"run.json", "scores.npy", "model.npz"} <= set(files)
     left_out = json.loads(files["run.json"])["left_out"]
     assert [name for name, why in left_out.items() if why] == ["ranking.csv", "ranking.png"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from archives import zip_of
 from browsing import settle
 from shapes import write_shapes
 from walking import bring, shown
-from zipped import zip_of
 
 
 def test_a_dropped_zip_file_is_looked_at_imported_kept_and_taken_away(visit, server, tmp_path):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from archives import packed
 from browsing import MILLISECONDS, Page, Server, settle
 from filled_home import train_settings
 from hostile_set import CLASSES, PICTURES, asked
@@ -18,7 +19,6 @@ from label_home import train_labels_here
 from order_home import train_orders_here
 from trainings import finished as train
 from walking import bring, shown
-from zipped import zipped
 
 from ranking.store import Store
 from ranking.types import ImageSet
@@ -53,7 +53,7 @@ def hostile_zip() -> bytes:
         files[name] = patch.data
     table = io.StringIO()
     csv.writer(table).writerows([*rows, [f"{in_a_path('file')} broken.png", RED, "", "train", "1950"]])
-    return zipped({"table.csv": table.getvalue().encode(), **files})
+    return packed({"table.csv": table.getvalue().encode(), **files})
 
 
 class Nothing:

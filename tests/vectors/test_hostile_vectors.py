@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 import pytest
-from brought import in_memory, packed
+from archives import npy, npz, packed
 from numbered_set import Desk, cards, vectors_of
 
 
@@ -42,18 +42,6 @@ class Trap:
 
     def __reduce__(self):
         return os.mkdir, ("trapped",)
-
-
-def npy(array, **options) -> bytes:
-    return in_memory(lambda stream: np.save(stream, array, **options))
-
-
-def npz(**arrays) -> bytes:
-    return in_memory(lambda stream: np.savez(stream, **arrays))
-
-
-def deflated(entries: dict[str, bytes]) -> bytes:
-    return in_memory(lambda stream: packed(stream, entries))
 
 
 def claiming(header: str) -> bytes:
@@ -95,27 +83,27 @@ def test_headers_are_not_believed(look, tmp_path, monkeypatch):
     for header in HEADERS:
         for body in (b"", b"\0" * 360):
             assert look(claiming(header) + body), header
-            assert look(deflated({"x.npy": claiming(header) + body})), header
+            assert look(packed({"x.npy": claiming(header) + body})), header
     assert not (tmp_path / "trapped").exists()
 
 
 def test_bombs_are_refused_before_they_are_expanded(look, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_VECTOR_BYTES", "1000000")
     honest = claiming("{'descr': '<f8', 'fortran_order': False, 'shape': (9, 100000), }")
-    bomb = deflated({"x.npy": honest + bytes(7_200_000)})
+    bomb = packed({"x.npy": honest + bytes(7_200_000)})
     assert len(bomb) < 10_000
     assert "7,200," in look(bomb), "it expands to so many bytes"
-    many = deflated({f"x{number}.npy": honest + bytes(900_000) for number in range(4)})
+    many = packed({f"x{number}.npy": honest + bytes(900_000) for number in range(4)})
     assert "7,200,000" in look(many)
-    assert "1,000" in look(deflated({f"x{number}.npy": b"" for number in range(1_001)}))
+    assert "1,000" in look(packed({f"x{number}.npy": b"" for number in range(1_001)}))
 
 
 def test_names_of_entries_lead_nowhere(look, tmp_path):
     rows = npy(np.random.default_rng(0).normal(size=(9, 4)))
     before = set(tmp_path.rglob("*"))
     for name in ("../../evil.npy", "/tmp/evil.npy", "C:\\evil.npy", "a/../../evil.npy"):
-        assert look(deflated({name: rows})), name
-    assert look(deflated({"deep/down/x.npy": rows})) == ""
+        assert look(packed({name: rows})), name
+    assert look(packed({"deep/down/x.npy": rows})) == ""
     assert {path.name for path in set(tmp_path.rglob("*")) - before} == {"my file", "vectors.npy"}
 
 
@@ -127,4 +115,4 @@ def test_a_zip_file_that_is_cut_short_is_refused(look, images):
         look(whole[:length] + bytes([whole[length] ^ 0xFF]) + whole[length + 1 :])  # read or refused
     rows = npy(vectors_of(images))
     sizes = [struct.pack("<I", len(rows) - missing) for missing in (8, 0)]
-    assert look(deflated({"x.npy": rows[:-8]}).replace(*sizes)), "an entry that is shorter than it claims"
+    assert look(packed({"x.npy": rows[:-8]}).replace(*sizes)), "an entry that is shorter than it claims"
