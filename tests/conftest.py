@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import resource
+import signal
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -41,6 +44,16 @@ def painted(tmp_path_factory):
 def elsewhere(tmp_path):
     """Another home, in which there is nothing yet."""
     return Store(tmp_path / "elsewhere")
+
+
+@pytest.fixture
+def worker_here(monkeypatch):
+    """What the worker's main does to its process (see working.here) is undone or left out."""
+    monkeypatch.setattr(faulthandler, "enable", lambda: None)
+    handler, memory = signal.getsignal(signal.SIGTERM), resource.getrlimit(resource.RLIMIT_AS)
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, memory)
+    signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.fixture

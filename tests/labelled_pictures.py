@@ -8,6 +8,7 @@ import numpy as np
 from image_sets import Drawing, Pictures
 
 from ranking.datasets import build_image_set
+from ranking.store import Store
 from ranking.types import ImageSet, SourceBox
 
 SIDE = 8
@@ -29,3 +30,9 @@ def patches(folder: Path, count: int = 48) -> ImageSet:
         return f"patch {number:03}", pixels, boxes
 
     return build_image_set(Pictures("Patches", count, draw), folder)[0]
+
+
+def patches_of(store: Store, count: int = 48) -> ImageSet:
+    """The same as an image set of a store."""
+    patches(store.home / "built", count)
+    return store.image_set(store.adopt(store.home / "built", "Patches"))

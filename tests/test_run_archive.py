@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from archives import PICKLED, npy, packed, unpacked
-from labelled_pictures import patches
+from labelled_pictures import patches_of
 from refusals import refused
 from trainings import finished
 from working import files_of, refuses
@@ -44,8 +44,7 @@ def settings_of(store: Store, **changes: Any) -> dict[str, Any]:
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A home with an image set and one training, that has a name and a star."""
     store = Store(tmp_path_factory.mktemp("origin"))
-    patches(store.home / "built", SAMPLES)
-    store.adopt(store.home / "built", "Patches")
+    patches_of(store, SAMPLES)
     run = finished(store, settings_of(store), "=Größe 🏅")
     store.star_run(run.id)
     return store

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from archives import zip_of
 from dated_pictures import dated
-from labelled_pictures import patches
+from labelled_pictures import patches_of
 from PIL import Image
 from refusals import refused
 from working import Held, contents, ended, events_of, heard, here, raising, steps_of, wait
@@ -58,16 +58,7 @@ from ranking.worker_limits import MEMORY_VARIABLE, reason_of
 COLOUR = [["Colour", {}]]
 SMALL = {"side": 32}
 Stop = Callable[..., None]
-
-
-@pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What the worker's main does to its process is undone or left out."""
-    monkeypatch.setattr(worker.faulthandler, "enable", lambda: None)
-    handler, memory = signal.getsignal(signal.SIGTERM), resource.getrlimit(resource.RLIMIT_AS)
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, memory)
-    signal.signal(signal.SIGTERM, handler)
+pytestmark = pytest.mark.usefixtures("worker_here")
 
 
 @pytest.fixture
@@ -127,11 +118,9 @@ def digits(store: Store, imported: Run) -> ImageSet:
 
 
 @pytest.fixture(scope="module")
-def images(store: Store, tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
+def images(store: Store) -> ImageSet:
     """Of many labels."""
-    folder = tmp_path_factory.mktemp("patches") / "set"
-    patches(folder)
-    return store.image_set(store.adopt(folder, "Patches"))
+    return patches_of(store)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labelled_pictures import patches
+from labelled_pictures import patches_of
 
 from ranking import jobs
 from ranking.__main__ import COMMANDS, main
@@ -32,8 +32,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def images(store):
-    patches(store.home / "built")
-    return store.image_set(store.adopt(store.home / "built", "Patches"))
+    return patches_of(store)
 
 
 @pytest.fixture

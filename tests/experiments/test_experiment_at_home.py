@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from labelled_pictures import patches
+from labelled_pictures import patches_of
 from working import events_of, here, wait
 
-from ranking import Query, make_method, worker
+from ranking import Query, make_method
 from ranking.events import Report, said_of_cancelled
 from ranking.experiments.at_home import cells_of, results_at_home
 from ranking.features import load_features
@@ -20,13 +20,8 @@ from ranking.types import ImageSet
 
 
 @pytest.fixture(autouse=True)
-def _in_this_process(monkeypatch):
-    """What the worker's main does to its process is undone or left out."""
-    monkeypatch.setattr(worker.faulthandler, "enable", lambda: None)
+def _impatient(monkeypatch, worker_here):
     monkeypatch.setattr("ranking.cluster.CONNECT_SECONDS", 0.2)
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +31,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def images(store):
-    patches(store.home / "built")
-    return store.image_set(store.adopt(store.home / "built", "Patches"))
+    return patches_of(store)
 
 
 def settings_of(images: ImageSet, **changes: Any) -> dict[str, Any]:

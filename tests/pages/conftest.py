@@ -13,11 +13,13 @@ import pytest
 from browsing import browser, furnished, server, visit  # noqa: F401 (fixtures)
 from homes import (  # noqa: F401 (fixtures)
     empty_home,
+    figures,
     filled,
     homes,
     label_home,
     labels_here,
     laboratory,
+    neighbourhood,
     order_home,
     orders_here,
     taught,

@@ -15,9 +15,11 @@ import pytest
 from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
 
-from pages.parts import lessons
+from pages.parts import cache, lessons
+from ranking.neighbourhood import Neighbourhood
 from ranking.run import Run
 from ranking.store import Store
+from ranking.types import ImageSet
 
 Made = Any
 
@@ -84,6 +86,17 @@ def copy_of(name: str) -> Any:
 label_home = filled_once("labels", labels.fill)
 order_home = filled_once("orders", orders.fill)
 laboratory, labels_here, orders_here = map(copy_of, ("filled", "label_home", "order_home"))
+
+
+@pytest.fixture
+def figures(laboratory: Laboratory) -> ImageSet:
+    return laboratory.store.image_set(laboratory.figures)
+
+
+@pytest.fixture
+def neighbourhood(laboratory: Laboratory) -> Neighbourhood:
+    """Of the training on the figures that uses a similarity graph."""
+    return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
 
 
 @pytest.fixture

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-import importlib
+import importlib.util
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from pages.parts import frame
 
+ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
 
 
@@ -86,6 +88,14 @@ def page_of(name: str) -> ModuleType:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(frame, "show_page", lambda *_: None)
         return importlib.import_module(f"pages.{name}")
+
+
+def program_of(name: str) -> ModuleType:
+    """The module of a program in `data/`, for its functions."""
+    spec: Any = importlib.util.spec_from_file_location(name, ROOT / "data" / f"{name}.py")
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    return program
 
 
 def press(app: Any, key: str) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from itertools import combinations, islice
-from pathlib import Path
 
 import numpy as np
 import pytest
 from handed_out import every_step
-from shown import address, charts_of, choose, numbers_in, press, texts, values
+from shown import address, charts_of, choose, numbers_in, press, program_of, texts, values
 
 from pages.parts import cache, keys, label_models, taught_charts, taught_labels, taught_words
 from pages.parts.label_models import OWN as OWN_METHOD
@@ -20,7 +18,6 @@ from ranking import method_class
 from ranking.datasets import make_source
 
 pytestmark = pytest.mark.usefixtures("empty_home", "started")
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +38,7 @@ def inference(model, row, answers):
 
 
 def test_the_command_writes_what_the_methods_compute(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("labels_lesson", ROOT / "data" / "labels_lesson.py")
-    command = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(command)
+    command = program_of("labels_lesson")
     monkeypatch.setattr(command, "default_names", lambda _: ["Colour"])
     made = command.measured(images=50, min_images=10, max_iterations=2)
     np.savez_compressed(tmp_path / "few.npz", **made)

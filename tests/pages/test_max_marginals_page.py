@@ -59,16 +59,6 @@ def attractive(unary, edges, penalty, relevant):
     return Neighbourhood.of(unary, pairs, penalty, np.array(relevant), np.zeros(len(unary), bool))
 
 
-@pytest.fixture
-def found(laboratory):
-    return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
-
-
-@pytest.fixture
-def images(laboratory):
-    return laboratory.store.image_set(laboratory.figures)
-
-
 def test_sample_without_neighbours_was_not_moved_by_them():
     """Sample 2 stands alone; sample 1 falls behind it because of its neighbour 0."""
     hurt = attractive([-3.0, 1.0, 0.5], [[0, 1]], [-5.0], [False, False, True])
@@ -96,57 +86,68 @@ def test_labels_of_neighbours_that_hurt_are_counted():
         assert why in words
 
 
-def test_measures_grid_and_movers_are_those_with_and_without_neighbours(laboratory, open_page, found, images):
+def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
+    laboratory, open_page, neighbourhood, figures
+):
     app = open_page("max_marginals")
     for test in (False, True):
         turn_to(app, run=laboratory.neighbours, split="test" if test else "train")
         assert not app.error
-        on, off = (found.ranking(test, alone=alone).average_precision for alone in (False, True))
+        on, off = (neighbourhood.ranking(test, alone=alone).average_precision for alone in (False, True))
         assert on != off, "the run must show something"
-        rise = found.rise[(found.test == test) & found.relevant]
+        rise = neighbourhood.rise[(neighbourhood.test == test) & neighbourhood.relevant]
         moved = [f"{(rise > 0).sum()} of {len(rise)}", f"{(rise < 0).sum()}"]
         shown = [metric.value for metric in app.metric]
         assert shown == [f"{off:.3f}", f"{on:.3f}", f"{on - off:+.3f}", *moved]
 
-    ranked, items = found.ranking(True), grid_named(app, "Ranked test")["items"]
-    assert [item["id"] for item in items] == images.ids[ranked.samples[:200]].tolist()
+    ranked, items = neighbourhood.ranking(True), grid_named(app, "Ranked test")["items"]
+    assert [item["id"] for item in items] == figures.ids[ranked.samples[:200]].tolist()
     assert [item["mark"] == "relevant" for item in items] == (ranked.relevance[:200] > 0).tolist()
     for label, sign in (("Helped most", 1), ("Hurt most", -1)):
-        moved = neighbours.most_moved(found, True, max_marginals.MOST_MOVED, hurt=sign < 0)
-        helped = sign * found.helped[moved]
+        moved = neighbours.most_moved(neighbourhood, True, max_marginals.MOST_MOVED, hurt=sign < 0)
+        helped = sign * neighbourhood.helped[moved]
         assert helped.tolist() == sorted(helped, reverse=True)
-        assert helped[0] == max(sign * found.helped[images.test]) > 0
-        assert [item["id"] for item in grid_named(app, label)["items"]] == images.ids[moved].tolist()
+        assert helped[0] == max(sign * neighbourhood.helped[figures.test]) > 0
+        assert [item["id"] for item in grid_named(app, label)["items"]] == figures.ids[moved].tolist()
     press(app, "widget go to Hurt most")
     chosen = address(app)["sample"]
-    assert chosen == images.ids[moved[0]]
+    assert chosen == figures.ids[moved[0]]
     assert grid_named(app, "Ranked test")["told"][1] == chosen, "a click selects everywhere"
 
 
-def test_selected_sample_has_its_ranks_labellings_and_parts(laboratory, open_page, found, images):
-    rows = np.flatnonzero(images.test)
-    turning = [next(int(row) for row in rows if found.turning(int(row)).sum() == count) for count in (1, 2)]
-    moved, still = (int(rows[np.flatnonzero((found.rise[rows] != 0) == moves)[0]]) for moves in (True, False))
-    assert numbers_in(neighbours.moved(found, moved)) == [found.alone[moved], found.rank[moved]]
-    assert numbers_in(neighbours.moved(found, still)) == [found.rank[still]]
-    assert len({max_marginals.notice(found, moved, others) for others in (0, 1, 2)}) == 3
+def test_selected_sample_has_its_ranks_labellings_and_parts(laboratory, open_page, neighbourhood, figures):
+    rows = np.flatnonzero(figures.test)
+    turning = [
+        next(int(row) for row in rows if neighbourhood.turning(int(row)).sum() == count) for count in (1, 2)
+    ]
+    moved, still = (
+        int(rows[np.flatnonzero((neighbourhood.rise[rows] != 0) == moves)[0]]) for moves in (True, False)
+    )
+    assert numbers_in(neighbours.moved(neighbourhood, moved)) == [
+        neighbourhood.alone[moved],
+        neighbourhood.rank[moved],
+    ]
+    assert numbers_in(neighbours.moved(neighbourhood, still)) == [neighbourhood.rank[still]]
+    assert len({max_marginals.notice(neighbourhood, moved, others) for others in (0, 1, 2)}) == 3
     app = open_page("max_marginals", run=laboratory.neighbours)
     for row in turning:
-        turn_to(app, run=laboratory.neighbours, sample=str(images.ids[row]))
-        assert neighbours.moved(found, row) in texts(app)
-        assert max_marginals.notice(found, row, int(found.turning(row).sum()) - 1) in texts(app)
-        members = np.flatnonzero(images.image_of == images.image_of[row])
+        turn_to(app, run=laboratory.neighbours, sample=str(figures.ids[row]))
+        assert neighbours.moved(neighbourhood, row) in texts(app)
+        assert max_marginals.notice(neighbourhood, row, int(neighbourhood.turning(row).sum()) - 1) in texts(
+            app
+        )
+        members = np.flatnonzero(figures.image_of == figures.image_of[row])
         for picture, label in zip(components(app, "ranking_picture"), (True, False), strict=True):
-            labels = found.marginals.labelling(row, label)[members].tolist()
+            labels = neighbourhood.marginals.labelling(row, label)[members].tolist()
             assert [box["label"][0] == "✓" for box in picture["boxes"]] == labels
             assert [not box["dashed"] for box in picture["boxes"]] == labels
-            assert [box["strong"] for box in picture["boxes"]] == found.turning(row)[members].tolist()
+            assert [box["strong"] for box in picture["boxes"]] == neighbourhood.turning(row)[members].tolist()
             [own] = [box["label"] for box in picture["boxes"] if "selected" in box["label"]]
             assert own == ("✓ selected" if label else "✗ selected")
     own, others, penalties, score = waterfall_of(app)
-    assert (own, score) == (found.unary[row], found.score[row])
-    assert own + others == pytest.approx(found.unary_part[row])
-    assert penalties == found.pairwise_part[row]
+    assert (own, score) == (neighbourhood.unary[row], neighbourhood.score[row])
+    assert own + others == pytest.approx(neighbourhood.unary_part[row])
+    assert penalties == neighbourhood.pairwise_part[row]
     assert others != 0
 
 

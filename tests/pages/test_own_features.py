@@ -10,10 +10,9 @@ from archives import npy, npz
 from filled_home import train_settings
 from shown import button_keys, errors, plain, press, text_of
 from trainings import finished
+from uploading import drop, kept_here, look_at_features_here, looked_at, pills, uploader
 
 from pages.parts import cache, export, feature_choice, runs
-from ranking import worker
-from ranking.events import Report
 from ranking.features import load_features
 from ranking.home import HomeError
 from ranking.run_archive import export_run, import_run
@@ -33,48 +32,6 @@ def vectors(images):
     return np.hstack([noise, 5.0 * images.labels])
 
 
-def uploader(app):
-    [uploader] = [box for box in app.file_uploader if box.label == "Drop features here"]
-    return uploader
-
-
-def drop(app, data, name="resnet.npy"):
-    return uploader(app).set_value((name, data, "application/octet-stream")).run()
-
-
-def look_here(store, run):
-    """A look that a page began, done as its worker does it."""
-    report = Report(run.folder / "events.jsonl")
-    try:
-        store.end_run(run.id, "finished", result=worker.look_at_features(store, run, report))
-    except ValueError as error:
-        store.end_run(run.id, "failed", str(error))
-        store.clear(run)
-    return store.run(run.id)
-
-
-def looked_at(laboratory, started, app, data, name):
-    drop(app, data, name)
-    look_here(laboratory.store, started[-1])
-    return app.run()
-
-
-def waiting_here(store, key, array, name="resnet.npy") -> str:
-    """A look at vectors that were uploaded, which waits for a decision."""
-    run = store.create_run("features", FeaturesSettings(key, brought=name).to_json())
-    run.brought_file.write_bytes(npy(array))
-    return look_here(store, run).id
-
-
-def kept_here(store, key, array, title="") -> str:
-    return store.keep_vectors(waiting_here(store, key, array), title)
-
-
-def pills(app):
-    [pills] = [group for group in app.button_group if group.label == "Features"]
-    return pills
-
-
 def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started, open_page, images, vectors):
     app = open_page("image_sets", set=laboratory.shapes)
     key = uploader(app).key
@@ -84,7 +41,7 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started
     assert (run.kind, run.settings) == ("features", wanted)
     assert app.query_params["own"] == run.id
     assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
-    look_here(laboratory.store, run)
+    look_at_features_here(laboratory.store, run)
     elsewhere = open_page("image_sets", set=laboratory.figures, own=run.id)
     assert (len(elsewhere.warning), len(elsewhere.metric)) == (1, 0), "it is for another set"
     app.query_params["own"] = "new"
@@ -142,7 +99,7 @@ def test_other_arrays_are_looked_at_before_they_can_be_kept(laboratory, started,
     assert (second.settings["vectors"], second.settings["ids"]) == ("small", "ids")
     assert second.brought_file.read_bytes() == data
     assert not first.folder.exists(), "the copy was handed on"
-    look_here(laboratory.store, second)
+    look_at_features_here(laboratory.store, second)
     assert app.run().metric[1].value == "3"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from filled_home import train_settings
 from shown import button_keys, errors, press, text_of
-from test_own_features import look_here, looked_at, pills
 from tiny_models import mean_colour, model, port
+from uploading import look_at_features_here, looked_at, pills
 
 from ranking.networks.files import network_name
 
@@ -27,7 +27,7 @@ def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, sta
     assert len(app.text_input(key=mean).input("a").run().error) == 1, "no number"
     app.text_input(key=mean).input("0.1").run()
     press(app, "look at network")
-    second = look_here(store, started[-1])
+    second = look_at_features_here(store, started[-1])
     assert (second.settings["network"]["output"], second.settings["network"]["mean"]) == ("map", "0.1")
     assert not first.folder.exists(), "the copy was handed on"
     assert app.run().metric[0].value == "3"

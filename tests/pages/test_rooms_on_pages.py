@@ -13,7 +13,7 @@ import pytest
 from filled_home import Laboratory, copy_home, import_here
 from shapes import write_shapes
 from shown import address, counts_in, errors, plain, press, text_of
-from test_own_features import kept_here, waiting_here
+from uploading import kept_here, waiting_here
 
 from pages.parts import cache, keys, rooms, run_actions
 from ranking import jobs

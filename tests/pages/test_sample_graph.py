@@ -16,19 +16,9 @@ HOSTILE = "<script>alert(1)</script> & \"'"
 
 
 @pytest.fixture
-def found(laboratory):
-    return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
-
-
-@pytest.fixture
-def images(laboratory):
-    return laboratory.store.image_set(laboratory.figures)
-
-
-@pytest.fixture
-def row_of(images):
+def row_of(figures):
     """The rows of samples by their ids."""
-    return {str(id): row for row, id in enumerate(images.ids)}
+    return {str(id): row for row, id in enumerate(figures.ids)}
 
 
 def drawings_on(app):
@@ -40,32 +30,34 @@ def nodes_of(drawings):
     return [node for drawn in drawings for node in drawn["nodes"]]
 
 
-def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, found, images, row_of):
-    pairs = {frozenset(map(int, edge)): number for number, edge in enumerate(found.components.edges)}
+def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, neighbourhood, figures, row_of):
+    pairs = {frozenset(map(int, edge)): number for number, edge in enumerate(neighbourhood.components.edges)}
     app = open_page("sample_graph")
     for split in ("test", "train"):
         turn_to(app, run=laboratory.neighbours, split=split, order="size")
         assert not app.error
         drawings = drawings_on(app)
         assert len(drawings) == picture.PAGE_COMPONENTS
-        largest = np.abs(found.penalty[images.test[found.components.edges[:, 0]] == (split == "test")]).max()
+        largest = np.abs(
+            neighbourhood.penalty[figures.test[neighbourhood.components.edges[:, 0]] == (split == "test")]
+        ).max()
         for drawn in drawings:
             rows = [row_of[node["id"]] for node in drawn["nodes"]]
-            assert (images.test[rows] == (split == "test")).all()
-            assert sorted(rows) == found.members(int(found.component_of[rows[0]])).tolist()
-            assert found.rank[rows].tolist() == sorted(found.rank[rows]), "clockwise by rank"
+            assert (figures.test[rows] == (split == "test")).all()
+            assert sorted(rows) == neighbourhood.members(int(neighbourhood.component_of[rows[0]])).tolist()
+            assert neighbourhood.rank[rows].tolist() == sorted(neighbourhood.rank[rows]), "clockwise by rank"
             assert len(drawn["ties"]) == len(rows) * (len(rows) - 1) // 2, "all samples of an image are pairs"
             for tie in drawn["ties"]:
                 number = pairs[frozenset((rows[tie["first"]], rows[tie["second"]]))]
-                assert tie["cut"] == found.cut[number]
-                assert tie["width"] == pytest.approx(1.5 + 6.5 * -found.penalty[number] / largest)
+                assert tie["cut"] == neighbourhood.cut[number]
+                assert tie["width"] == pytest.approx(1.5 + 6.5 * -neighbourhood.penalty[number] / largest)
         sizes = [len(drawn["nodes"]) for drawn in drawings]
         assert sizes == sorted(sizes, reverse=True)
         assert any(tie["cut"] for drawn in drawings for tie in drawn["ties"])
 
 
-def test_colours_order_and_size_are_as_chosen(laboratory, open_page, found, images, row_of):
-    labels, best = found.relevant, found.marginals.map
+def test_colours_order_and_size_are_as_chosen(laboratory, open_page, neighbourhood, figures, row_of):
+    labels, best = neighbourhood.relevant, neighbourhood.marginals.map
     app = open_page("sample_graph", run=laboratory.neighbours)
     for colour, glyphs in (
         ("label", np.where(labels, "✓", "✗")),
@@ -81,13 +73,13 @@ def test_colours_order_and_size_are_as_chosen(laboratory, open_page, found, imag
 
     for order, sign in (("helped", -1), ("hurt", 1)):
         drawings = drawings_on(turn_to(app, run=laboratory.neighbours, order=order))
-        numbers = [int(found.component_of[row_of[drawn["nodes"][0]["id"]]]) for drawn in drawings]
-        helped = sign * found.component_helped[numbers]
+        numbers = [int(neighbourhood.component_of[row_of[drawn["nodes"][0]["id"]]]) for drawn in drawings]
+        helped = sign * neighbourhood.component_helped[numbers]
         assert helped.tolist() == sorted(helped)
         assert helped[0] < 0, "the run must show something"
         assert f"{sign * helped[0]:+,}" in drawings[0]["note"].split()
 
-    counts = np.bincount(np.bincount(images.image_of[images.test]))
+    counts = np.bincount(np.bincount(figures.image_of[figures.test]))
     for size, fits in (("2", {2}), ("3-5", {3, 4, 5}), ("1", {1})):
         turn_to(app, run=laboratory.neighbours, size=size)
         assert {len(drawn["nodes"]) for drawn in drawings_on(app)} == fits
@@ -99,7 +91,9 @@ def test_colours_order_and_size_are_as_chosen(laboratory, open_page, found, imag
     assert app.info
 
 
-def test_pages_hold_every_component_and_follow_the_sample(laboratory, open_page, found, images, row_of):
+def test_pages_hold_every_component_and_follow_the_sample(
+    laboratory, open_page, neighbourhood, figures, row_of
+):
     def shown():
         return [node["id"] for node in nodes_of(drawings_on(app))]
 
@@ -111,27 +105,27 @@ def test_pages_hold_every_component_and_follow_the_sample(laboratory, open_page,
         pages.append(shown())
         everybody += pages[-1]
         turn_to(app, run=laboratory.neighbours, components=str(len(pages) + 1))
-    sizes = found.components.sizes[found.component_of]
-    assert sorted(everybody) == sorted(images.ids[images.test & (sizes > 1)].tolist())
+    sizes = neighbourhood.components.sizes[neighbourhood.component_of]
+    assert sorted(everybody) == sorted(figures.ids[figures.test & (sizes > 1)].tolist())
     sample = pages[2][0]
     turn_to(app, run=laboratory.neighbours, sample=sample)
     assert shown() == pages[2]
     assert components(app, "ranking_sample_graph")[0]["told"][1] == sample
-    assert neighbours.moved(found, row_of[sample]) in texts(app)
+    assert neighbours.moved(neighbourhood, row_of[sample]) in texts(app)
 
 
-def test_large_component_is_shown_around_the_selected_sample(laboratory, open_page, images):
+def test_large_component_is_shown_around_the_selected_sample(laboratory, open_page, figures):
     store, run_id = laboratory.store, laboratory.neighbours
     store.update_run(run_id, settings={**store.run(run_id).settings, "graph": "nearest"})
     with pytest.raises(cache.Gone):
         cache.neighbourhood(store.run(run_id))
-    found = use_graph(laboratory, "nearest")
-    row = int(found.members(0)[images.test[found.members(0)]][-1])
-    app = open_page("sample_graph", run=run_id, sample=str(images.ids[row]))
+    neighbourhood = use_graph(laboratory, "nearest")
+    row = int(neighbourhood.members(0)[figures.test[neighbourhood.members(0)]][-1])
+    app = open_page("sample_graph", run=run_id, sample=str(figures.ids[row]))
     assert not app.error
     shown = [{node["id"] for node in drawn["nodes"]} for drawn in drawings_on(app)]
-    [large] = [ids for ids in shown if images.ids[row] in ids]
-    assert large == set(images.ids[found.around(row, picture.MOST_NODES)].tolist())
+    [large] = [ids for ids in shown if figures.ids[row] in ids]
+    assert large == set(figures.ids[neighbourhood.around(row, picture.MOST_NODES)].tolist())
     assert len(large) == picture.MOST_NODES
 
 

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from shown import components, errors, page_of, press, text_of, texts
+from shown import ROOT, components, errors, page_of, press, program_of, text_of, texts
 
 from pages.parts import cache, frame
 from ranking.datasets import ready_made_folder
 from ranking.ranked import first_irrelevant
 
 page = page_of("start")
-ROOT = Path(__file__).parents[2]
 TRAINED = ROOT / "data" / "start_strip.json"
 
 
 def test_the_stored_strip_is_what_the_method_ranks():
-    spec = importlib.util.spec_from_file_location("start_strip", ROOT / "data" / "start_strip.py")
-    start_strip = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(start_strip)
-    again, stored = start_strip.ranked(), json.loads(TRAINED.read_text())
+    again, stored = program_of("start_strip").ranked(), json.loads(TRAINED.read_text())
     now, then = dict(again.pop("shown")), dict(stored.pop("shown"))
     assert again.pop("average_precision") == pytest.approx(stored.pop("average_precision"), abs=0.002)
     assert again == stored

@@ -9,12 +9,7 @@ import struct
 import numpy as np
 import pytest
 from archives import npy, npz, packed
-from numbered_set import Desk, cards, vectors_of
-
-
-@pytest.fixture(scope="module")
-def images(tmp_path_factory):
-    return cards(tmp_path_factory.mktemp("cards") / "set", [1] * 9)
+from numbered_set import Desk, vectors_of
 
 
 @pytest.fixture

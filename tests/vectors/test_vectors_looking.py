@@ -14,12 +14,6 @@ from ranking.vectors.parquet_vectors import ALL_NUMBERS
 from ranking.vectors.picture import agreement, principal_components
 
 
-@pytest.fixture(scope="module")
-def images(tmp_path_factory):
-    """Nine samples in nine images."""
-    return cards(tmp_path_factory.mktemp("cards") / "set", [1] * 9)
-
-
 @pytest.fixture
 def desk(tmp_path, images):
     return Desk(tmp_path, images)

@@ -1,0 +1,54 @@
+"""Your own features as tests bring them: dropped on a page or laid into a run, looked at in this process, chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archives import npy
+from trainings import worked
+
+from ranking import worker
+from ranking.run import Run
+from ranking.run_settings import FeaturesSettings
+from ranking.store import Store
+
+
+def uploader(app):
+    [uploader] = [box for box in app.file_uploader if box.label == "Drop features here"]
+    return uploader
+
+
+def drop(app, data, name="resnet.npy"):
+    return uploader(app).set_value((name, data, "application/octet-stream")).run()
+
+
+def looked_at(laboratory, started, app, data, name):
+    drop(app, data, name)
+    look_at_features_here(laboratory.store, started[-1])
+    return app.run()
+
+
+def pills(app):
+    [pills] = [group for group in app.button_group if group.label == "Features"]
+    return pills
+
+
+def look_at_features_here(store: Store, run: Run) -> Run:
+    """A look that a page began, done as its worker does it."""
+    try:
+        return worked(store, run, worker.look_at_features)
+    except ValueError as error:
+        store.end_run(run.id, "failed", str(error))
+        store.clear(run)
+        return store.run(run.id)
+
+
+def waiting_here(store: Store, key: str, array: Any, name: str = "resnet.npy") -> str:
+    """A look at vectors that were uploaded, which waits for a decision."""
+    run = store.create_run("features", FeaturesSettings(key, brought=name).to_json())
+    run.brought_file.write_bytes(npy(array))
+    return look_at_features_here(store, run).id
+
+
+def kept_here(store: Store, key: str, array: Any, title: str = "") -> str:
+    return store.keep_vectors(waiting_here(store, key, array), title)
