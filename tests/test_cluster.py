@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
+from refusals import ANYTHING, refused
 from sharded import check_products, check_training, samples
 from tiny_actions import Enough, images, material, planned, run_tiny
 from working import raising
@@ -156,16 +156,16 @@ def test_wrong_shards_are_refused(threads):
         fitted = fit_on_shards(make_method("AP-SVM"), two, relevance)
         risk = LinearRisk(two, 1.0, lambda scores: Cut(np.zeros(6), 0.0))
         descent = make_method("SVM", solver="coordinate descent")
-        for refuse, named in (
-            (lambda: sharded(), "shard"),
-            (lambda: sharded(np.zeros((4, 2)), np.zeros((4, 3))), r"\[2, 3\]"),
-            (lambda: sharded(np.full((1, 2), np.nan)), "features"),
-            (lambda: fit_on_shards(descent, two, relevance), "'cutting plane'"),
-            (lambda: fit_on_shards(make_method("HOB-SVM"), two, relevance), "HOB-SVM"),
-            (lambda: fit_on_shards(make_method("AP-SVM"), two, [0] * 6), "0 of 6"),
-            (lambda: fit_on_shards(make_method("AP-SVM"), two, [0, 1]), r"\(6,\)"),
-            (lambda: score_on_shards(fitted, sharded(np.zeros((4, 3)))), "AP-SVM"),
-            (lambda: coordinate_descent(risk, np.ones(6), np.ones(6)), "shard"),
+        for refuse, subject, came in (
+            (lambda: sharded(), "shards", 0),
+            (lambda: sharded(np.zeros((4, 2)), np.zeros((4, 3))), "shards", [2, 3]),
+            (lambda: sharded(np.full((1, 2), np.nan)), "features", ANYTHING),
+            (lambda: fit_on_shards(descent, two, relevance), "solver", "coordinate descent"),
+            (lambda: fit_on_shards(make_method("HOB-SVM"), two, relevance), "method", "HOB-SVM"),
+            (lambda: fit_on_shards(make_method("AP-SVM"), two, [0] * 6), "relevance", "0 of 6 relevant"),
+            (lambda: fit_on_shards(make_method("AP-SVM"), two, [0, 1]), "relevance", (2,)),
+            (lambda: score_on_shards(fitted, sharded(np.zeros((4, 3)))), "features of the shards", 3),
+            (lambda: coordinate_descent(risk, np.ones(6), np.ones(6)), "features", "shards"),
         ):
-            with pytest.raises(ValueError, match=named):
+            with refused(subject, came):
                 refuse()

@@ -131,6 +131,8 @@ def test_outcomes_and_settings_come_back_from_json(outcome):
     for wrong in ({}, {"machine": "x", "points": [{"loss": "ap"}]}, {"machine": "x", "points": 3}):
         with refused("outcome of the timing"):
             TimingOutcome.from_json(wrong)
-    for payload in ({"share": 2}, {"rounds": 0}, {"dimensions": 2.5}, {"parts": None}, {"size": 3}):
-        with pytest.raises(ValueError, match=next(iter(payload))):
-            TimingSettings.from_json(payload)
+    for name, value in (("share", 2), ("rounds", 0), ("dimensions", 2.5), ("parts", None)):
+        with refused(name, repr(value)):
+            TimingSettings.from_json({name: value})
+    with refused("settings of a timing", "an unknown size"):
+        TimingSettings.from_json({"size": 3})

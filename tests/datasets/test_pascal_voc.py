@@ -80,16 +80,17 @@ def test_which_folder_is_meant_is_asked_for(devkit, tmp_path):
         shutil.copytree(devkit / "VOC2007", two / top)
     (tmp_path / "other" / "Annotations").mkdir(parents=True)
     VocTree(tmp_path / "empty")
-    for folder, year, subject, told in (
-        (devkit, "2010", "year", "2007, 2012"),
-        (devkit / "VOC2007", "2012", "year", "VOC2007"),
-        (two, "", str(two), "a, b"),
-        (tmp_path / "other", "", str(tmp_path / "other"), "got no JPEGImages and no VOC2007"),
-        (tmp_path / "empty", "", str(tmp_path / "empty" / "Annotations"), "none"),
+    other, annotations = tmp_path / "other", tmp_path / "empty" / "Annotations"
+    for folder, year, subject, expected, came in (
+        (devkit, "2010", "year", "2007, 2012", "2010"),
+        (devkit / "VOC2007", "2012", "year", "VOC2007", "2012"),
+        (two, "", f"{two}", "one folder", "2 of them, a, b"),
+        (other, "", f"{other}", "JPEGImages", "no JPEGImages and no VOC2007, VOC2012, ..."),
+        (annotations.parent, "", f"{annotations}", "one XML file per image", "none"),
     ):
-        with refused(subject) as caught:
+        with refused(subject, came) as caught:
             list(make_source("PASCAL VOC", folder=str(folder), year=year).records())
-        assert told in str(caught.value)
+        assert expected in caught.value.expected
 
 
 # ------------------------------------------------------------------------------------------- The split

@@ -27,19 +27,21 @@ def test_json_gives_back_the_settings_and_where_it_is_computed_is_no_part_of_the
 
 
 def test_json_that_is_no_protocol_is_refused_by_the_name_of_the_setting():
-    for changes in (
-        {"colour": 1},
-        {"folds": 2.5},
-        {"queries": "jump"},
-        {"grids": {"C": "1"}},
-        {"grids": {"C": [True]}},
-        {"grids": [1]},
-        {"tolerance": "small"},
-        {"measure": 3},
-        {"methods": ["SVM"]},
+    settings = {"set": "abc", "features": [["HOG", {}]]}
+    with refused("settings of an experiment", "an unknown colour"):
+        Protocol.from_json({**settings, "colour": 1})
+    for name, value in (
+        ("folds", 2.5),
+        ("queries", "jump"),
+        ("grids", {"C": "1"}),
+        ("grids", {"C": [True]}),
+        ("grids", [1]),
+        ("tolerance", "small"),
+        ("measure", 3),
+        ("methods", ["SVM"]),
     ):
-        with pytest.raises(ValueError, match=next(iter(changes))):
-            Protocol.from_json({"set": "abc", "features": [["HOG", {}]], **changes})
+        with refused(name, repr(value)):
+            Protocol.from_json({**settings, name: value})
 
 
 SVM, HOB = ("SVM", {}), ("HOB-SVM", {})
