@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neighbourhoods import attractive
 from refusals import refusal
-from test_neighbourhood import attractive
 
 from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, max_marginals
 from ranking.leaning import Leaning, leaning
@@ -27,7 +27,7 @@ def model(seed: int):
 def test_ranks_are_those_of_the_model_at_each_strength():
     for seed in range(20):
         unary, edges, penalty, relevance, image_of = model(seed)
-        whole = attractive(unary, edges, penalty, relevance > 0, np.zeros(8, bool))
+        whole = attractive(unary, edges, penalty, relevance > 0)
         ranked = leaning(whole, False, image_of, STRENGTHS)
         for row, strength in enumerate(STRENGTHS):
             scores = max_marginals(unary, edges, strength * penalty, algorithm="enumerate").difference

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import reference
+from neighbourhoods import attractive
 from refusals import refused
 
 from ranking.inference import AttractivePairs
@@ -27,12 +27,6 @@ def random_model(seed: int, splits: int = 2) -> Model:
     edges = np.array([pair for pair, chosen in zip(pairs, taken, strict=True) if chosen]).reshape(-1, 2)
     penalty = -generator.random(len(edges)) * generator.choice([0.1, 3.0])
     return generator.normal(size=n), edges.astype(np.int64), penalty, generator.random(n) < 0.5, test
-
-
-def attractive(
-    unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, relevant: np.ndarray, test: np.ndarray
-) -> Neighbourhood:
-    return Neighbourhood.of(unary, AttractivePairs(len(unary), edges), penalty, relevant, test)
 
 
 def best_with(model: Model, i: int, label: int) -> tuple[float, float]:
@@ -101,7 +95,7 @@ def test_which_labels_flip_with_a_sample_and_which_edges_are_cut():
 
 
 def plain(n: int, edges: list[list[int]], penalty: list[float]) -> Neighbourhood:
-    return attractive(np.zeros(n), np.array(edges), penalty, np.zeros(n, bool), np.zeros(n, bool))
+    return attractive(np.zeros(n), np.array(edges), penalty, np.zeros(n, bool))
 
 
 def test_members_and_edges_of_a_component_are_its_own():

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from checks import FLAT_AT_THE_TOP, case
 from refusals import ANYTHING, refused
-from test_best_order import model as order_model
-from test_best_permutation import alone
+from small_models import alone, order_model
 
 from ranking.inference import (
     best_labelling,

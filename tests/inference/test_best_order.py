@@ -7,12 +7,11 @@ import itertools
 import numpy as np
 import pytest
 import reference
-from test_best_top_k import star
+from small_models import order_model, star
 
 from ranking.inference import best_top_k
 from ranking.inference.best_order import (
     LinearLoss,
-    OrderModel,
     approximate_order,
     best_order,
     precision_at_k,
@@ -22,14 +21,6 @@ from ranking.inference.best_order import (
 )
 
 
-def model(seed: int, size: int, items: int = 5) -> OrderModel:
-    rng = np.random.default_rng(seed)
-    unary, core, interactions = star(rng, items, size)
-    places = np.arange(items)
-    distance = np.abs(places[:, None] - places) + 0.1 * np.eye(items)
-    return OrderModel(unary, -np.sort(-rng.normal(size=items)), core, interactions, distance)
-
-
 def some_loss(seed: int) -> LinearLoss:
     one = np.arange(5) == seed % 5
     return (winner_takes_all(one), reciprocal_rank(one), precision_at_k([1, 0, 1, 0, 0], 2))[seed % 3]
@@ -37,7 +28,7 @@ def some_loss(seed: int) -> LinearLoss:
 
 def test_the_best_of_all_orders() -> None:
     for seed, size in itertools.product(range(6), range(4)):
-        given = model(seed, size)
+        given = order_model(seed, size)
         F = reference.whole(given.core, given.interactions)
         for loss in (None, some_loss(seed)):
             result = best_order(given, loss)
@@ -64,7 +55,7 @@ def test_the_best_top_k_begins_the_best_order() -> None:
 def test_the_approximate_order_is_no_better_than_the_exact_one(method: str) -> None:
     gaps = []
     for seed in range(12):
-        given = model(seed, 2)
+        given = order_model(seed, 2)
         exact, result = best_order(given), approximate_order(given, method, seed)
         assert result.value == pytest.approx(given.value(result.places))
         gaps.append(exact.value - result.value)

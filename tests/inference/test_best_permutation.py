@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference
 from scipy.optimize import linear_sum_assignment
+from small_models import alone
 
 from ranking.inference import best_permutation
 from ranking.inference.best_permutation import (
@@ -34,10 +35,6 @@ def ranker(
     return scores, lambda order: reference.value_of_order(
         order, samples, theta, length, representation, offset
     )
-
-
-def alone(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.arange(n), np.array([0, n]), np.arange(n)
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)

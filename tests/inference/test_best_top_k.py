@@ -9,23 +9,10 @@ import numpy as np
 import pytest
 import reference
 from hard_scores import median_of_three_killer
+from small_models import star
 
 from ranking.inference import best_top_k, best_top_ks, threads, top_k_max_marginals
 from ranking.inference.top_k_kernels import _top
-
-
-def star(
-    rng: np.random.Generator, labels: int, size: int, whole_numbers: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Unary scores, a core in any order and F[core]; whole numbers tie often and add up exactly."""
-
-    def drawn(*shape: int) -> np.ndarray:
-        return rng.integers(-3, 4, shape).astype(float) if whole_numbers else rng.normal(size=shape)
-
-    core = rng.permutation(labels)[:size]
-    interactions, among = drawn(size, labels), np.triu(drawn(size, size), 1)
-    interactions[:, core] = among + among.T
-    return drawn(labels), core, interactions
 
 
 def forced_sets(rng: np.random.Generator, labels: int, k: int) -> tuple[list[int], list[int]]:

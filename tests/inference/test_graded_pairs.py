@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import reference
+from small_models import random_sequences
 
 from ranking.inference.graded_pairs import GradedPairs
 from ranking.types import SequenceSet
-
-
-def random_sequences(seed: int) -> SequenceSet:
-    """Sequences of one to twelve rows of a small pool, some of which come twice in a sequence; few grades or many."""
-    rng = np.random.default_rng(seed)
-    pool = int(rng.integers(2, 30))
-    lengths = rng.integers(1, 13, size=int(rng.integers(1, 8)))
-    grades = rng.integers(0, rng.choice([1, 2, 4, 50]), pool)
-    members = rng.integers(0, pool, lengths.sum())
-    return SequenceSet(np.ones((pool, 1)), grades, members, np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def expected(made: SequenceSet, scores: np.ndarray) -> tuple[list[int], int, int]:

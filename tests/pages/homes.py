@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import label_home as labels
+import numpy as np
 import order_home as orders
 import pytest
 from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
 
 from pages.parts import cache, lessons
+from ranking.features import load_features
+from ranking.methods.hob_svm import HOBSVM
 from ranking.neighbourhood import Neighbourhood
 from ranking.run import Run
+from ranking.run_settings import TrainSettings
 from ranking.store import Store
+from ranking.training import query_of
 from ranking.types import ImageSet
 
 Made = Any
@@ -97,6 +102,19 @@ def figures(laboratory: Laboratory) -> ImageSet:
 def neighbourhood(laboratory: Laboratory) -> Neighbourhood:
     """Of the training on the figures that uses a similarity graph."""
     return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
+
+
+def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
+    """Have the run of HOB-SVM be one with another graph, and its scores those with it; what neighbours do then."""
+    store, run_id = laboratory.store, laboratory.neighbours
+    store.update_run(run_id, settings={**store.run(run_id).settings, "graph": graph})
+    run, images = store.run(run_id), store.image_set(laboratory.figures)
+    settings = TrainSettings.from_json(run.settings)
+    query = query_of(images, settings, load_features(images, settings.features, store.features))
+    np.save(run.scores_file, HOBSVM.load(run.model_file).score(query))
+    cache._ranking.clear()
+    cache._neighbourhood.clear()
+    return cache.neighbourhood(run)
 
 
 @pytest.fixture

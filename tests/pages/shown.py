@@ -51,6 +51,21 @@ def errors(app) -> list[str]:
     return [plain(element) for element in app.error]
 
 
+def compared(app):
+    """What is said of how the form differs from the run of the address."""
+    return [element.value.replace("\\", "") for element in app.info if "compare" in (element.icon or "")]
+
+
+def warnings(app):
+    return "\n".join(element.value.replace("\\", "") for element in app.warning)
+
+
+def pictures_of(app):
+    """What the pictures of weights and the average show, in words."""
+    alts = [alt for image in app.get("image") for alt in re.findall(r'alt: "(.*?)"', str(image.proto))]
+    return [alt for alt in alts if "HOG" in alt or "average" in alt]
+
+
 def button_keys(app) -> list[str | None]:
     return [button.key for button in app.button]
 

@@ -11,8 +11,19 @@ import numpy as np
 import pytest
 from filled_home import train_settings
 from homes import trained_besides
-from shown import address, button, choose, components, errors, numbers_in, press, texts, turn_to
-from test_train import compared, warnings
+from shown import (
+    address,
+    button,
+    choose,
+    compared,
+    components,
+    errors,
+    numbers_in,
+    press,
+    texts,
+    turn_to,
+    warnings,
+)
 from trainings import finished
 
 from pages.parts import cache, export, graph_choice, runs

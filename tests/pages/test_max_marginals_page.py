@@ -6,6 +6,8 @@ import shutil
 
 import numpy as np
 import pytest
+from homes import use_graph
+from neighbourhoods import attractive
 from shown import (
     address,
     button_keys,
@@ -20,27 +22,8 @@ from shown import (
 
 from pages import max_marginals
 from pages.parts import cache, neighbours
-from ranking.features import load_features
-from ranking.inference import AttractivePairs
-from ranking.methods.hob_svm import HOBSVM
-from ranking.neighbourhood import Neighbourhood
-from ranking.run_settings import TrainSettings
-from ranking.training import query_of
 
 COMPUTE = "widget compute features"
-
-
-def use_graph(laboratory, graph):
-    """Have the run of HOB-SVM be one with another graph, and its scores those with it; what neighbours do then."""
-    store, run_id = laboratory.store, laboratory.neighbours
-    store.update_run(run_id, settings={**store.run(run_id).settings, "graph": graph})
-    run, images = store.run(run_id), store.image_set(laboratory.figures)
-    settings = TrainSettings.from_json(run.settings)
-    query = query_of(images, settings, load_features(images, settings.features, store.features))
-    np.save(run.scores_file, HOBSVM.load(run.model_file).score(query))
-    cache._ranking.clear()
-    cache._neighbourhood.clear()
-    return cache.neighbourhood(run)
 
 
 def grid_named(app, label):
@@ -52,11 +35,6 @@ def waterfall_of(app):
     """The bars that a score adds up from."""
     [bars] = [figure["data"][0] for figure in charts_of(app) if figure["data"][0]["type"] == "waterfall"]
     return bars["y"]
-
-
-def attractive(unary, edges, penalty, relevant):
-    pairs = AttractivePairs(len(unary), edges)
-    return Neighbourhood.of(unary, pairs, penalty, np.array(relevant), np.zeros(len(unary), bool))
 
 
 def test_sample_without_neighbours_was_not_moved_by_them():

@@ -9,9 +9,7 @@ import pytest
 from filled_home import train_settings
 from homes import trained_besides
 from label_home import board, label_settings
-from shown import address, choose, kinds, press, turn_to
-from test_train import compared
-from test_weights import pictures_of
+from shown import address, choose, compared, kinds, pictures_of, press, turn_to
 from trainings import finished
 
 from pages.parts import cache, certificate, projections, runs

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from homes import use_graph
 from shown import address, choose, components, texts, turn_to
-from test_max_marginals_page import use_graph
 
 from pages.parts import cache, neighbours
 from pages.parts import graph_picture as picture

@@ -6,7 +6,7 @@ import json
 import time
 from urllib.parse import parse_qsl
 
-from shown import address, button_keys, choose, plain_texts, press, texts, turn_to
+from shown import address, button_keys, choose, compared, plain_texts, press, texts, turn_to, warnings
 
 from pages.parts import certificate, frame, inference_scores, jobs_panel, runs
 from pages.parts.frame import escaped
@@ -18,15 +18,6 @@ C_OF_AP_SVM = "method.AP-SVM.C"
 EXACT = json.dumps(
     {"event": "iteration", "iteration": 1, "primal": 2.0, "dual": 1.0, "gap": 1, "relative_gap": 0.5}
 )
-
-
-def compared(app):
-    """What is said of how the form differs from the run of the address."""
-    return [element.value.replace("\\", "") for element in app.info if "compare" in (element.icon or "")]
-
-
-def warnings(app):
-    return "\n".join(element.value.replace("\\", "") for element in app.warning)
 
 
 def test_first_choice_is_a_ranking_worth_looking_at(laboratory, open_page):

@@ -7,8 +7,7 @@ import json
 import pytest
 from filled_home import train_here
 from homes import trained_besides
-from shown import address, plain, plain_texts, press, texts, turn_to
-from test_train import compared, warnings
+from shown import address, compared, plain, plain_texts, press, texts, turn_to, warnings
 
 from pages.parts import cache, certificate, export, graph_choice, runs, training_charts, training_view
 from ranking import run_archive

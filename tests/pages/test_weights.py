@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from filled_home import train_settings
 from PIL import Image
+from shown import pictures_of
 from trainings import finished
 
 from pages.parts import cache, keys
@@ -21,12 +21,6 @@ from ranking.features import make_feature
 HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]
 SIZES = [make_feature(name, **settings).size for name, settings in HOG_AND_COLOUR]
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def pictures_of(app):
-    """What the pictures of weights and the average show, in words."""
-    alts = [alt for image in app.get("image") for alt in re.findall(r'alt: "(.*?)"', str(image.proto))]
-    return [alt for alt in alts if "HOG" in alt or "average" in alt]
 
 
 def look_at(hog=(), colours=()):

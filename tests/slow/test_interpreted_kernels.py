@@ -14,8 +14,7 @@ from checks import LOSSES, PAIRS
 from hard_scores import hard_case, quicksort_killer
 from kernels import interpret
 from pairwise_models import random_case
-from test_best_top_k import star
-from test_graded_pairs import random_sequences
+from small_models import random_sequences, star
 
 from ranking.inference import (
     best_labelling,

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from browsing import MILLISECONDS, Page, Server, Visit, settle
 from label_home import NAMES, LabelHome
-from test_browser_pictures import CONTRASTS, READABLE
-from walking import narrow, served
+from walking import CONTRASTS, READABLE, narrow, served
 
 from ranking.answers import AnswerEvent, AnswerStore, fold
 
