@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from image_sets import Drawing, Pictures
+from image_sets import Drawing, pictures
 
 from ranking.datasets import build_image_set
 from ranking.types import ImageSet, SourceBox
@@ -24,4 +24,4 @@ def dated(folder: Path, count: int = 60) -> ImageSet:
         box = SourceBox(None, (), numbers={**known, "brightness": float(colour.mean())})
         return f"patch {number:03}", pixels, (box,)
 
-    return build_image_set(Pictures("Dated patches", count, draw), folder)[0]
+    return build_image_set(pictures("Dated patches", count, draw), folder)[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from image_sets import Drawing, Pictures
+from image_sets import Drawing, pictures
 
 from ranking.datasets import build_image_set
 from ranking.experiments.at_home import experiment_at_home
@@ -31,7 +31,7 @@ def draw(number: int, random: np.random.Generator) -> Drawing:
     return f"{number:02} '{SCRIPT}\"", pixels, boxes[: 1 + number % 2]
 
 
-PICTURES = Pictures(TITLE, 40, draw, turn=4)
+PICTURES = pictures(TITLE, 40, draw, turn=4)
 
 
 def fill(home: Path, folder: Path) -> ImageSet:

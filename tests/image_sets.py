@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from archives import in_memory
 from PIL import Image
 
 from ranking.types import ImageSet, Problem, SourceBox, SourceImage
@@ -41,24 +41,39 @@ def image_set(image_of: npt.ArrayLike, test: npt.ArrayLike, **columns: Any) -> I
 
 
 @dataclass
-class Pictures:
-    """`count` pictures, each drawn of its number and of what is random; the last of each `turn` is for testing."""
+class Records:
+    """A source of what it is given."""
 
-    called: str
-    count: int
-    draw: Callable[[int, np.random.Generator], Drawing]
-    turn: int = 3
+    items: Sequence[SourceImage | Problem]
+    called: str = "told"
 
     def title(self) -> str:
         return self.called
 
     def __len__(self) -> int:
-        return self.count
+        return len(self.items)
 
     def records(self) -> Iterator[SourceImage | Problem]:
-        random = np.random.default_rng(0)
-        for number in range(self.count):
-            name, pixels, boxes = self.draw(number, random)
-            file = io.BytesIO()
-            Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)).save(file, "PNG")
-            yield SourceImage(name, file.getvalue(), boxes, test=number % self.turn == self.turn - 1)
+        return iter(self.items)
+
+
+def pictures(
+    called: str,
+    count: int,
+    draw: Callable[[int, np.random.Generator], Drawing],
+    turn: int = 3,
+    tested: int = -1,
+) -> Records:
+    """`count` pictures, each drawn of its number and of what is random; of each `turn` that of number `tested` is for
+    testing, the last one unless it is given."""
+    random, images = np.random.default_rng(0), []
+    for number in range(count):
+        name, pixels, boxes = draw(number, random)
+        images.append(SourceImage(name, png(pixels), boxes, test=number % turn == tested % turn))
+    return Records(images, called)
+
+
+def png(pixels: npt.NDArray[Any]) -> bytes:
+    """The file of an image, its numbers cut to those of a byte."""
+    image = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+    return in_memory(lambda file: image.save(file, "PNG"))

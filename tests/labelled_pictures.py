@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from image_sets import Drawing, Pictures
+from image_sets import Drawing, pictures
 
 from ranking.datasets import build_image_set
 from ranking.store import Store
@@ -29,7 +29,7 @@ def patches(folder: Path, count: int = 48) -> ImageSet:
         boxes = (SourceBox((0, 0, SIDE, SIDE), tuple(told if number else ())),)
         return f"patch {number:03}", pixels, boxes
 
-    return build_image_set(Pictures("Patches", count, draw), folder)[0]
+    return build_image_set(pictures("Patches", count, draw), folder)[0]
 
 
 def patches_of(store: Store, count: int = 48) -> ImageSet:

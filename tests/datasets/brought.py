@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import archives
 import numpy as np
@@ -20,23 +17,6 @@ CLASSES = ("cat", "dog")
 # What each of the folders below tells, but that of class folders: two images to train on, and one to test on.
 BOXES = [[0, 0, 20, 15], [10, 5, 20, 15], [1, 2, 4, 6], [0, 0, 40, 30]]
 IS_SECOND, IS_TEST = [0, 1, 1, 0], [False, False, False, True]
-
-
-@dataclass
-class Records:
-    """A source of what it is given."""
-
-    items: Sequence[Any]
-    called: str = "told"
-
-    def title(self):
-        return self.called
-
-    def __len__(self):
-        return len(self.items)
-
-    def records(self):
-        return iter(self.items)
 
 
 def packed(path: Path, entries) -> Path:

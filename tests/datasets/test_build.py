@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from archives import in_memory
-from brought import Records, check_rows
+from brought import check_rows
+from image_sets import Records
 from PIL import Image
 from refusals import refused
 

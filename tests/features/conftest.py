@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from brought import Records, photograph
+from brought import photograph
+from image_sets import Records
 
 from ranking.datasets import build_image_set
 from ranking.types import SourceBox, SourceImage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,38 +9,28 @@ from typing import Any
 
 import numpy as np
 from filled_home import Home
-from PIL import Image, ImageDraw
+from image_sets import Drawing, Records, pictures
 from trainings import worked
 
 from ranking import worker
 from ranking.datasets import build_image_set, bundled_names
 from ranking.run import Run
 from ranking.store import Store
-from ranking.types import SourceBox, SourceImage
+from ranking.types import SourceBox
 
 IMAGES, LABELS, SIDE = 40, 36, 8
 HOSTILE = "=<b>label & 0</b>"  # a name that markup, markdown and spreadsheets would misread
 NAMES = (HOSTILE, *(f"label {number}" for number in range(1, LABELS)))
 
 
-@dataclass
-class Boards:
-    """Images of boards of 6 x 6 fields, every fourth for testing; a label is a field that is lit."""
+def boards(title: str, image: str, lit: Any) -> Records:
+    """Images of boards, every fourth for testing; a label is a field that is lit."""
 
-    name: str
-    image: str
-    lit: Any
+    def draw(number: int, _: np.random.Generator) -> Drawing:
+        labels = tuple(name for name, on in zip(NAMES, lit[number], strict=True) if on)
+        return f"{image} {number:02d}", board(lit[number]), (SourceBox(None, labels),)
 
-    def title(self) -> str:
-        return self.name
-
-    def __len__(self) -> int:
-        return len(self.lit)
-
-    def records(self) -> Iterator[SourceImage]:
-        for number, lit in enumerate(self.lit):
-            box = SourceBox(None, tuple(name for name, on in zip(NAMES, lit, strict=True) if on))
-            yield SourceImage(f"{self.image} {number:02d}", board(lit), (box,), test=number % 4 == 0)
+    return pictures(title, len(lit), draw, turn=4, tested=0)
 
 
 def neighbours_lit() -> Iterator[Any]:
@@ -54,22 +43,17 @@ def neighbours_lit() -> Iterator[Any]:
         yield lit
 
 
-def board(lit: Any) -> bytes:
-    picture = Image.new("RGB", (6 * SIDE, 6 * SIDE), "#202020")
-    draw = ImageDraw.Draw(picture)
-    for label in np.flatnonzero(lit):
-        left, top = SIDE * (int(label) % 6), SIDE * (int(label) // 6)
-        draw.rectangle((left, top, left + SIDE - 1, top + SIDE - 1), fill="#f0d060")
-    stream = io.BytesIO()
-    picture.save(stream, "PNG")
-    return stream.getvalue()
+def board(lit: Any) -> np.ndarray:
+    """The pixels of 6 x 6 fields, those yellow that are lit."""
+    fields = np.where(np.reshape(lit, (6, 6, 1)), [240, 208, 96], 32)
+    return fields.repeat(SIDE, axis=0).repeat(SIDE, axis=1)
 
 
 def begin(home: Path, scratch: Path) -> Store:
     """The store of a home in which two images of one label stand in for each bundled set, so that none is imported."""
     store = Store(home)
     for name in bundled_names():
-        build_image_set(Boards(name, name, np.eye(2, LABELS)), scratch / name)
+        build_image_set(boards(name, name, np.eye(2, LABELS)), scratch / name)
         store.adopt(scratch / name, name)
     return store
 
@@ -85,7 +69,7 @@ class LabelHome(Home):
 
 def fill(home: Path, scratch: Path) -> LabelHome:
     store = begin(home, scratch)
-    build_image_set(Boards("Boards", "board", [*neighbours_lit()]), scratch / "boards")
+    build_image_set(boards("Boards", "board", [*neighbours_lit()]), scratch / "boards")
     key = store.adopt(scratch / "boards", "Boards")
     own, rival = (train_labels_here(store, key, name).id for name in ("C-star p@k", "Independent p@k"))
     return LabelHome(home, key, own, rival)

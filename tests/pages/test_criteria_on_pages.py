@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from image_sets import Pictures
+from image_sets import pictures
 from shown import address, button_keys, charts_of, counts_in, press, text_of
 
 from pages.parts import cache, frame
@@ -25,7 +25,7 @@ def patch(number, random):
 @pytest.fixture
 def dated(laboratory, tmp_path):
     """The key of such a set in the home of the app."""
-    build_image_set(Pictures("Dated *boards*", 12, patch), tmp_path / "dated")
+    build_image_set(pictures("Dated *boards*", 12, patch), tmp_path / "dated")
     return laboratory.store.adopt(tmp_path / "dated", "Dated")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from image_sets import png
 from label_home import HOSTILE, NAMES, LabelHome, board
 from shown import charts_of, components, kinds, numbers_in, page_of, plain, press, text_of, values
 
@@ -266,7 +267,7 @@ def test_your_own_image_is_described_and_not_kept(labels_here, own, open_questio
     before = set(labels_here.home.rglob("*"))
     labels = zip(own.images.names, own.images.labels[own.row], strict=True)
     shown = {name for name, has in labels if has}
-    app.file_uploader[0].upload("mine.png", board([name in shown for name in NAMES]), "image/png")
+    app.file_uploader[0].upload("mine.png", png(board([name in shown for name in NAMES])), "image/png")
     app.run()
     data = sent_to(app)
     assert data["stamp"]["image"].startswith("own-")

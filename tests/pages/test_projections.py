@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from filled_home import train_settings
 from homes import trained_besides
+from image_sets import png
 from label_home import board, label_settings
 from shown import address, choose, compared, kinds, pictures_of, press, turn_to
 from trainings import finished
@@ -131,6 +132,6 @@ def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_
     store.end_run(run.id, "finished", result=worker.train_labels(store, run, Report(run.events_file)))
     method, shown = cache.label_ranker(store.run(run.id))
     assert (method.columns, shown.features.shape[1]) == (5, 5)
-    own = _described(str(store.home), run.id, board(np.arange(36) == 3))
+    own = _described(str(store.home), run.id, png(board(np.arange(36) == 3)))
     assert own.images.features.shape == (1, 5)
     turn_to(app, label_run=run.id)

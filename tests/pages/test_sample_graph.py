@@ -38,9 +38,8 @@ def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, nei
         assert not app.error
         drawings = drawings_on(app)
         assert len(drawings) == picture.PAGE_COMPONENTS
-        largest = np.abs(
-            neighbourhood.penalty[figures.test[neighbourhood.components.edges[:, 0]] == (split == "test")]
-        ).max()
+        of_split = figures.test[neighbourhood.components.edges[:, 0]] == (split == "test")
+        largest = np.abs(neighbourhood.penalty[of_split]).max()
         for drawn in drawings:
             rows = [row_of[node["id"]] for node in drawn["nodes"]]
             assert (figures.test[rows] == (split == "test")).all()

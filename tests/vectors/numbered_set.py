@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from brought import Records
+from image_sets import Records
 from pyarrow import parquet
 
 from ranking.datasets import build_image_set, make_source
