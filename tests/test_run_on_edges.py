@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from archives import npy, packed, unpacked
+from refusals import refused
 from trainings import finished
 from working import refuses
 
 from ranking import method_class, run_archive
 from ranking.datasets import ready_made_folder
-from ranking.edge_files import edges_file, edges_name
+from ranking.edge_files import edges_file, edges_name, short_name
 from ranking.features import load_features
 from ranking.image_graph import image_graph
 from ranking.run import Run
@@ -73,8 +74,9 @@ def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
 
 def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin, run):
     forget(origin, run)
-    with pytest.raises(ValueError, match="CSV"):
+    with refused(f"pairs of {short_name(run.settings['graph'])}", "none") as caught:
         finished(origin, run.settings)
+    assert "CSV" in caught.value.remedy
 
 
 def test_pairs_go_along_and_are_kept_where_they_come(origin, run, elsewhere):

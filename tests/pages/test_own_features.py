@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from archives import npy, npz
 from filled_home import train_settings
+from refusals import refused
 from shown import button_keys, errors, plain, press, text_of
 from trainings import finished
 from uploading import drop, kept_here, look_at_features_here, looked_at, pills, uploader
@@ -18,6 +19,7 @@ from ranking.home import HomeError
 from ranking.run_archive import export_run, import_run
 from ranking.run_settings import FeaturesSettings, TrainSettings
 from ranking.store import Store
+from ranking.vector_files import short_name
 
 
 @pytest.fixture
@@ -151,7 +153,7 @@ def test_a_training_names_them_and_keeps_its_ranking_without_them(laboratory, op
     open_page("ranked_images", run=on_own.id)
     again = open_page("train", run=on_own.id)
     assert [own[4:12] in warning.value for warning in again.warning] == [True]
-    with pytest.raises(ValueError, match=own[4:12]):
+    with refused(f"vectors of {short_name(own)}", "none"):
         load_features(images, on_own.settings["features"], laboratory.store.features)
 
 
