@@ -143,14 +143,3 @@ def as_mat(parts: dict[str, Any], compress: bool = True) -> bytes:
 
 def some_pubfig(folder: Path) -> Path:
     return lay(folder, {"pubfig_data.mat": as_mat(pubfig_parts())}) / "pubfig_data.mat"
-
-
-# A small good example for each source of one file.
-FILES = {
-    "Corel5k": some_corel5k,
-    "ARFF": some_arff,
-    "Multi-label CSV": some_csv,
-    "Numbers CSV": some_numbers_csv,
-    "Public figures": some_pubfig,
-    "SVMlight": some_svmlight,
-}

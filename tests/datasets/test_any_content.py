@@ -8,8 +8,7 @@ import random
 import re
 
 import pytest
-from label_files import FILES
-from voc_tree import FOLDERS
+from examples import FILES, FOLDERS
 
 from ranking.datasets import make_source
 from ranking.datasets.looking import look_at

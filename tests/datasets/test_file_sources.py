@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from archives import in_memory, packed
 from brought import lay
+from examples import FILES
 from label_files import (
-    FILES,
     HEADER,
     LABELS,
     XML,

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from archives import zip_of
 from brought import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
-from label_files import FILES
+from examples import FILES, FOLDERS
 from PIL import Image
 from sklearn.datasets import load_digits
-from voc_tree import FOLDERS
 
 from ranking.datasets import (
     SOURCES,

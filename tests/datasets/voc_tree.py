@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from brought import CLASSES, some_classes, some_coco, some_cvat, some_label_studio, some_table, some_yolo
+from brought import CLASSES
 from brought import build as build_folder
 from PIL import Image
 
@@ -72,15 +72,3 @@ def some_voc(root, classes=CLASSES):
     tree.list("trainval", "1", "2")
     tree.list("test", "3")
     return root
-
-
-# A small good example for each source of folders.
-FOLDERS = {
-    "Class folders": some_classes,
-    "COCO": some_coco,
-    "YOLO": some_yolo,
-    "CVAT": some_cvat,
-    "Label Studio": some_label_studio,
-    "Table of images": some_table,
-    "PASCAL VOC": some_voc,
-}
