@@ -190,3 +190,11 @@ def test_k_is_a_whole_number_within_the_ranking_and_the_gain_one_of_two():
     assert metrics.precision_at_k([1, 0, 1], [3, 2, 1], np.int32(2)) == 1 / 2
     with refused("gain", "'cubic'"):
         metrics.ndcg([1, 0], [2, 1], gain="cubic")
+
+
+def test_pairs_in_order_are_counted_whatever_numbers_are_missing():
+    for seed in range(50):
+        numbers = np.random.default_rng(seed).integers(0, 9, 7)
+        assert metrics._ascents(numbers) == sum(
+            a < b for a, b in itertools.combinations(numbers.tolist(), 2)
+        ), seed

@@ -250,7 +250,7 @@ def test_settings_are_the_fields_that_a_caller_may_set_and_are_checked(case: Any
 
 @pytest.mark.parametrize(
     ("name", "setting", "value"),
-    [("SVR", "epsilon", -0.1), ("AP-SVM", "tolerance", 0.6), ("MidRank", "longest", 11)],
+    [("SVR", "epsilon", -0.1), ("AP-SVM", "tolerance", 0.6), ("MidRank", "shortest", 11)],
 )
 def test_settings_that_make_no_sense(name: str, setting: str, value: float) -> None:
     with refused(f"{setting} of {name}", value):
