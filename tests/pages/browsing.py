@@ -147,13 +147,13 @@ def is_outside(url: str, server: Server) -> bool:
     return urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).port != server.port
 
 
-def choose(page: Page, key: str, option: str) -> None:
+def choose(page: Page, key: str, option: str, milliseconds: int = MILLISECONDS) -> None:
     """Choose the option that begins so, of the selectbox that edits `key`; a page that runs again closes its list.
 
-    A bundled image set is an option once it is made.
+    A bundled image set is an option once it is made: at a first start, on a busy machine, after minutes.
     """
     begins = re.compile("^" + re.escape(option).replace("/", r"\/"))  # Playwright reads it between slashes
-    last = time.monotonic() + MILLISECONDS / 1000
+    last = time.monotonic() + milliseconds / 1000
     while time.monotonic() < last:
         page.locator(f".st-key-widget-{key} input").click()
         try:
