@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer:
-#   make demo   opens the app       make test   passes every test
+#   make demo   opens the app       make test   runs the quick tests
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -52,7 +52,7 @@ $(VENV)/bench.stamp: $(VENV)/demo.stamp
 figures: $(VENV)/demo.stamp
 	$(BIN)/python benchmarks/first_screen.py --folder $(VENV)/figures
 
-# All tables of benchmarks/RESULTS.md, in its order: many hours. Photographs of helmets are left out where there are none.
+# The commands of benchmarks/RESULTS.md, in its order: hours. Photographs of helmets are left out where there are none.
 HELMETS := $(or $(RANKING_REAL_DATA),../shared/data)/helmets/VOCdevkit
 
 bench: $(VENV)/bench.stamp

@@ -7,8 +7,8 @@
   are there and warm before. Cells are compared to the last bit; once more, one Dask worker is killed (-9) in the midst.
 - AP-SVM, NDCG-SVM and SVM, to a gap of 1%, on features that two workers made themselves, half of the rows each: how
   much memory each worker took, as a share of the features, after training and at its peak; objective and seconds
-  against training here. SVM takes hundreds of rounds of cutting planes where it is not trained by coordinate descent,
-  a quarter of an hour and more of these sizes; --methods AP-SVM NDCG-SVM does without.
+  against training here. On shards SVM is trained by cutting planes, which takes hundreds of rounds and a quarter of an
+  hour at this size: --methods AP-SVM NDCG-SVM leaves it out.
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ from mutations import JPEG, PNG, TEXT, ZIP, Mutation
 class Kind:
     """One kind of files.
 
-    name: its row of the table. share: of a hundred files. good: what is broken; `bring` is given the number of the one
-    that was, what is left of it, and a folder of the home. also: mutations that fit what kind of file it is. pack: the
-    ZIP file that a person would drop on the page, where they would.
+    name: its row of the table. share: how many files, relative to the other kinds. good: what is broken; `bring` is
+    given the number of the one that was, what is left of it, and a folder of the home. also: mutations that fit what
+    kind of file it is. pack: the ZIP file that a person would drop on the page, where they would.
     """
 
     name: str

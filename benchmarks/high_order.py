@@ -1,4 +1,4 @@
-"""How fast is training with neighbours at the papers' size: 3,347 samples of 2,424 images, some 1,350 pairs?
+"""How fast is training with neighbours at about the papers' size, 2,424 images with one to six samples?
 
     python benchmarks/high_order.py
 

@@ -2,8 +2,8 @@
 
     python benchmarks/max_marginals.py
 
-- 2,424 images with 1 to 6 boxes, some 3,347 in all, every pair of one image connected: `auto`, which enumerates
-  these small components, found once, against `dynamic-cut` of the package, against PyMaxflow's dynamic cuts image
+- 2,424 images with 1 to 6 boxes, drawn at random, every pair of one image connected: `auto`, which enumerates these
+  small components, found once, against `dynamic-cut` of the package, against PyMaxflow's dynamic cuts image
   by image (one graph an image, from whose flow and search trees each sample's cut starts), and against one product
   of the features with a weight vector (2,916 float32 features; one thread).
 - One component of 3,347 samples, scores standard normal, penalties uniform from 0 to their strength: 30,000 random

@@ -4,15 +4,15 @@
     python benchmarks/mutants.py --durations durations.txt --out mutants.json
 
 Needs the extra [benchmarks] (cosmic-ray, whose operators are used). The mutants are drawn with a fixed seed from the
-files as they were at `--at`, a commit, so that two states of the tests meet the same mutants: a place in a file, evenly
-drawn, and one of the operators that apply there. In the files as they are now each is made where its line went; a
-mutant whose line has gone is named as gone.
+files as they were at `--at`, a commit, so that two states of the tests run against the same mutants: a place in a file,
+evenly drawn, and one of the operators that apply there. Each mutant is made in the current file, at the place to which
+its line has moved; one whose line no longer exists is reported as gone.
 
-Each mutant meets the tests that run its line by the record of coverage, those of its own package first and quick ones
-first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines, nor those
-that run while modules are imported: such a mutant meets the tests of its package and of the methods. A test that
-runs out of time (an endless loop) kills too.
-With `--tests` each meets those instead, and no record of coverage is needed.
+Against each mutant run the tests that run its line by the record of coverage, those of its own package first and
+quick ones first, up to `--seconds` of them (as they took in the recorded run). Coverage does not see compiled lines,
+nor those that run while modules are imported: against such a mutant run the tests of its package and of the methods.
+A test that runs out of time (an endless loop) kills too.
+With `--tests` those run instead, and no record of coverage is needed.
 Mutants are run in copies of the checkout, `--processes` at a time; `--out` keeps each outcome at once, and a run
 that is started again goes on.
 """
@@ -358,7 +358,7 @@ def main() -> None:
     tests = GivenTests(options.tests) if options.tests else RecordedTests(ROOT, options.durations)
     outcomes = run(mutants, options.at, tests, options.out, options.processes, options.seconds)
     rows = [row(place, outcomes) for place in options.places]
-    print(table(["place", "mutants", "killed", "live on", "gone"], [*rows, row("", outcomes)]))
+    print(table(["place", "mutants", "killed", "survived", "gone"], [*rows, row("", outcomes)]))
 
 
 def row(place: str, outcomes: dict[str, str]) -> list[str]:

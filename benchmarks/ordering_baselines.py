@@ -5,7 +5,8 @@
 - speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, against LIBLINEAR on a sample of 5% of them
   (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective). Needs
   liblinear-official.
-- lightgbm: the example that comes with LightGBM, ranked by four methods beside LightGBM's own training and metric; NDCG
+- lightgbm: the example that comes with LightGBM, ranked by five methods, ListNet and ListMLE
+  also with a hidden layer, beside LightGBM's own training and metric; NDCG
   at 1, 3, 5 and 10 with exponential gain, the mean over the test queries, those without a relevant document as 1.
 - public-figures: midrank's Table 1. One image a person, 8 in a sequence, 11 attributes; features of length 1; two
   persons who are equal in an attribute are no pair. For each attribute one setting of each method is chosen from its

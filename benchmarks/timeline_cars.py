@@ -2,9 +2,9 @@
 
     python benchmarks/timeline_cars.py
 
-builds the default set in a temporary folder and has RankSVM put test sequences of 20 cars in order, by shape, by
-colour and by both, with each of some C. Pair accuracy of HOG and colour belongs between 70% and 85%, so that methods
-can differ. NDCG has the linear gain.
+builds the default set in a temporary folder and has RankSVM put test sequences of 20 cars in order, by HOG, by
+colour, by both and by GIST, with each of some C. Pair accuracy of HOG and colour belongs between 70% and 85%, so that
+methods can differ. NDCG has the linear gain.
 """
 
 from __future__ import annotations

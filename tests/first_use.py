@@ -1,6 +1,7 @@
-"""After set-up nothing is left to compile: ``python tests/first_use.py``, before anything else has filled the cache.
+"""After set-up nothing is left to compile: ``python tests/first_use.py``.
 
-No test of pytest, whose other tests compile too: what set-up forgot would be in the cache when it is looked for.
+A program of its own and no test of pytest: other tests compile too, so it tells something only before they have filled
+Numba's cache, at the first `make test` after set-up.
 """
 
 from __future__ import annotations

@@ -64,8 +64,10 @@ def pictures(
     turn: int = 3,
     tested: int = -1,
 ) -> Records:
-    """`count` pictures, each drawn of its number and of what is random; of each `turn` that of number `tested` is for
-    testing, the last one unless it is given."""
+    """`count` pictures; `draw(number, generator)` makes each.
+
+    Pictures whose number is `tested` modulo `turn` are test images: the last of each `turn`, unless `tested` is given.
+    """
     random, images = np.random.default_rng(0), []
     for number in range(count):
         name, pixels, boxes = draw(number, random)

@@ -83,7 +83,7 @@ def test_rounds_of_a_fixed_k_never_raise_the_objective() -> None:
     assert (np.diff(later) <= 1e-9 * later[0]).all()
     assert method.certificate.converged
     assert method.certificate.primal <= later[0]
-    # No round goes lower from there: from other weights another end may be found, never a value below its bound.
+    # A warm start from the end must not end higher.
     again = make_method("C-star p@k", **settings).fit(label_set, warm_start=method)
     assert again.certificate.primal <= method.certificate.primal * (1 + 1e-9)
 
