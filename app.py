@@ -1,11 +1,10 @@
-"""The laboratory: names every page, nothing else. Run it with `streamlit run app.py`."""
+"""The server of the laboratory: `streamlit run app.py`."""
 
 from __future__ import annotations
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from pages.parts import frame, keys
+from pages.parts.bounded_uploads import BoundedUploads, forgetting
 
-st.set_page_config(page_title="Ranking laboratory", page_icon="🏅", layout="wide")
-st.session_state[keys.BOOTED] = True
-st.navigation(frame.all_pages(), position="hidden").run()
+app = st.App("laboratory.py", middleware=[Middleware(BoundedUploads)], lifespan=forgetting)

@@ -84,7 +84,7 @@ def open_page() -> Open:
     """Open a page at an address: open_page("train", run="...")."""
 
     def open_it(page: str, /, **query: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        app = AppTest.from_file(str(ROOT / "laboratory.py"), default_timeout=120)
         app.switch_page(f"pages/{page}.py")
         for name, value in query.items():
             app.query_params[name] = value

@@ -1,0 +1,11 @@
+"""The laboratory: names every page, nothing else. `app.py` serves it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import frame, keys
+
+st.set_page_config(page_title="Ranking laboratory", page_icon="🏅", layout="wide")
+st.session_state[keys.BOOTED] = True
+st.navigation(frame.all_pages(), position="hidden").run()
