@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.types import Bools, Features, all_finite, blocks_of_rows
+from ranking.types import LARGEST, Bools, Features, all_within, blocks_of_rows
 
 Matrix = npt.NDArray[np.float32]
 
@@ -42,7 +42,7 @@ def read(path: Path, shape: tuple[int, int]) -> Matrix | None:
     except (OSError, ValueError, EOFError) as error:
         log.warning("feature cache %s cannot be read (%s); computing it again", path.name, error)
         return None
-    if matrix.shape != shape or matrix.dtype != np.float32 or not all_finite(matrix):
+    if matrix.shape != shape or matrix.dtype != np.float32 or not all_within(matrix, LARGEST):
         came = f"{matrix.dtype} of shape {matrix.shape}"
         log.warning("feature cache %s must be finite float32 of shape %s, got %s", path.name, shape, came)
         return None

@@ -70,13 +70,15 @@ class OrderMethod(ABC):
         """Learn from `queries`, or from sequences over one pool; returns self.
 
         on_progress is called as training goes on, and may raise StopTraining. ValueError where no sequence holds two
-        different grades, or for a warm start, which these methods have not.
+        different grades, where features have no column, or for a warm start, which these methods have not.
         """
         if warm_start is not None:
             raise InputError(
                 "warm_start", f"None, because {self.name} has no warm start", remedy="leave warm_start out"
             )
         sequences = SequenceSet.of(queries)
+        if not sequences.features.shape[1]:
+            raise InputError("features", "one column or more", sequences.features.shape)
         if not has_order(sequences):
             raise InputError(
                 "sequences",

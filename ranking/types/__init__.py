@@ -7,11 +7,12 @@ are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)
 from __future__ import annotations
 
 from ranking.types.arrays import (
+    LARGEST,
     Bools,
     Features,
     Floats,
     Ints,
-    all_finite,
+    all_within,
     as_floats,
     blocks_of_rows,
     check_features,
@@ -38,6 +39,7 @@ from ranking.types.training import (
 )
 
 __all__ = [
+    "LARGEST",
     "Bools",
     "Bounds",
     "Certificate",
@@ -61,7 +63,7 @@ __all__ = [
     "SourceBox",
     "SourceImage",
     "StopTraining",
-    "all_finite",
+    "all_within",
     "as_floats",
     "blocks_of_rows",
     "check_features",

@@ -16,21 +16,23 @@ Features = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 Bools = npt.NDArray[np.bool_]
 
+LARGEST = 1e15  # of features: no method comes near its optimum beyond, and from 1e160 on squares overflow
 BLOCK = 1 << 20  # numbers of a matrix that are worked on at once where all of them would take much memory
 
 
 def check_features(features: npt.ArrayLike) -> Features:
-    """`features` as (n, d) finite float32 or float64; InputError about "features" for anything else."""
+    """`features` as (n, d) float32 or float64 of at most LARGEST; InputError about "features" for anything else."""
     given = np.asarray(features)
     if given.ndim != 2:
         raise InputError("features", "shape (n, d)", given.shape)
     if not is_real(given):
         raise InputError("features", "real numbers", given.dtype)
     given = as_floats(given)
-    if not all_finite(given):
-        rows = np.flatnonzero(~np.isfinite(given).all(axis=1))
-        came = f"NaN or infinity in {len(rows):,} rows, the first of them {rows[0]:,}"
-        raise InputError("features", "finite numbers", came)
+    if not all_within(given, LARGEST):
+        wrong = ~(np.abs(given) <= LARGEST)
+        rows, least = np.flatnonzero(wrong.any(axis=1)), given[wrong][0]
+        came = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {least:g}"
+        raise InputError("features", f"finite numbers from {-LARGEST:g} to {LARGEST:g}", came)
     return given
 
 
@@ -43,13 +45,14 @@ def as_floats(numbers: npt.NDArray[Any]) -> Features:
     return numbers if numbers.dtype in (np.float32, np.float64) else numbers.astype(np.float64)
 
 
-def all_finite(matrix: npt.NDArray[Any]) -> bool:
-    """Whether (n, d) numbers are finite, told without marks for all of them at once.
+def all_within(matrix: npt.NDArray[Any], largest: float) -> bool:
+    """Whether (n, d) numbers are from -`largest` to `largest`, told without marks for all of them at once.
 
-    >>> all_finite(np.array([[1.0, 2.0], [np.nan, 3.0]]))
-    False
+    >>> all_within(np.array([[1.0, 2.0], [np.nan, 3.0]]), 5.0), all_within(np.array([[-5.0, 2.0]]), 5.0)
+    (False, True)
     """
-    return all(np.isfinite(matrix[rows]).all() for rows in blocks_of_rows(matrix.shape))
+    parts = (matrix[rows] for rows in blocks_of_rows(matrix.shape) if matrix.size)
+    return all(-largest <= float(part.min()) and float(part.max()) <= largest for part in parts)
 
 
 def blocks_of_rows(shape: Sequence[int]) -> Iterator[slice]:

@@ -205,6 +205,7 @@ class RanksOrders(Case):
         yield SequenceSet(good.features, good.grades, good.members[:3], np.arange(4)), "sequences"
         yield [], "queries"
         yield [Query(np.eye(3))], "queries"
+        yield replace(good, features=good.features[:, :0]), "features"
 
     def refused_starts(self) -> Iterator[Any]:
         yield self.make().fit(self.problem())

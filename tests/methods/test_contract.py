@@ -34,6 +34,7 @@ from ranking.methods import score_direction
 from ranking.methods.label_features import MAPS
 from ranking.metrics import pair_accuracy
 from ranking.settings import settings_dict, settings_of
+from ranking.types import LARGEST
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=str)
 WITH_ITERATIONS = pytest.mark.parametrize(
@@ -132,6 +133,30 @@ def test_scores_are_of_features_alone(case: Any) -> None:
         assert (scores.shape, scores.dtype) == ((count, *expected.shape[1:]), np.float64)
     single = case.scores_of_features(method, unseen.astype(np.float32))
     np.testing.assert_allclose(single, expected, rtol=1e-4, atol=1e-5)
+
+
+def scaled(data: Any, factor: float) -> Any:
+    """The same problem with features that many times as large."""
+    if isinstance(data, list):
+        return [scaled(query, factor) for query in data]
+    return dataclasses.replace(data, features=data.features * factor)
+
+
+@EVERY
+def test_features_as_large_as_they_may_be_are_learned_from_and_larger_ones_refused(case: Any) -> None:
+    data = case.problem()
+    parts = data if isinstance(data, list) else [data]
+    factor = 0.99 * LARGEST / max(np.abs(part.features).max() for part in parts)
+    has = {item.name for item in settings_of(method_class(case.name))}
+    few = {"max_iterations": 5, "subsequences": 100, "longest": 4}
+    method = case.make(**{name: value for name, value in few.items() if name in has})
+    large = scaled(data, factor)
+    method.fit(large)
+    assert np.isfinite(case.scores(method, large)).all()
+    if method.certificate is not None:
+        assert np.isfinite([method.certificate.primal, method.certificate.dual]).all()
+    with refused("features"):
+        scaled(data, 1.1 * factor)
 
 
 @EVERY
