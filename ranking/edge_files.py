@@ -75,8 +75,7 @@ def load_edges(folder: Path, set_key: str, name: str) -> Ints:
     except FileNotFoundError as error:
         raise InputError(subject, f"a file in {folder.parent}", "none", again) from error
     except (OSError, ValueError, EOFError) as error:
-        came = f"a damaged file ({error})"
-        raise InputError(subject, f"an array of NumPy in {file}", came, again) from error
+        raise InputError(subject, f"an array of NumPy in {file}", "a damaged file", again) from error
     if edges.dtype != np.int64 or edges_name(edges) != name:
         expected = f"the pairs in {file} from which its name was made"
         raise InputError(subject, expected, f"others, {edges.dtype} of shape {edges.shape}", again)

@@ -135,9 +135,8 @@ def samples_csv(images: ImageSet) -> str:
 def _told_of(images: ImageSet, row: int) -> list[str | int]:
     """The cells of a sample from CSV_COLUMNS, beginning with "sample"; texts are `guarded`."""
     shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
-    texts = (str(images.ids[row]), str(images.image_names[images.image_of[row]]), ";".join(shown))
-    sample, image, classes = map(guarded, texts)
-    return [sample, image, *(int(edge) for edge in images.boxes[row]), classes]
+    sample, image = map(guarded, (str(images.ids[row]), str(images.image_names[images.image_of[row]])))
+    return [sample, image, *(int(edge) for edge in images.boxes[row]), ";".join(map(guarded, shown))]
 
 
 def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:

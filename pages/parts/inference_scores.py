@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -13,6 +12,7 @@ import streamlit as st
 from pages.parts import address, cache, frame, keys, runs, selection, sets
 from ranking.ranked import Ranking
 from ranking.run import ENDED, Run
+from ranking.score_files import read_scores
 from ranking.types import Bools, Floats, ImageSet, Ints
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
@@ -141,17 +141,10 @@ def so_far(run: Run, images: ImageSet) -> Scores:
     """The scores with which a training that goes on has asked for its last most violated ranking."""
     rows = np.flatnonzero(~images.test)
     with cache.or_gone():
-        scores = read_scores(run.scores_so_far_file, len(rows))
+        scores = read_scores(run.scores_so_far_file, f"training {run.id}", len(rows))
     note = f"This training goes on: these are the scores that its {len(rows):,} training samples had a moment ago."
     found = thinned(images, Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores))
     return Scores(found.scores, found.relevant, images, found.rows, note)
-
-
-def read_scores(file: Path, count: int) -> Floats:
-    scores: Floats = np.load(file, allow_pickle=False)
-    if scores.shape != (count,):
-        raise ValueError(f"{file.name} must hold {count} scores, it has {scores.shape}; train again")
-    return scores
 
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:

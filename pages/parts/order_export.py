@@ -67,7 +67,7 @@ def visits_csv_text(images: ImageSet, found: TreeSearch, samples: Ints, relevanc
                 int(trees.path[node]),
                 repr(float(trees.values[node])),
                 repr(measure_order(relevance, trees.orders[node]).tau),
-                guarded(";".join(str(images.ids[row]) for row in samples[trees.orders[node]].tolist())),
+                ";".join(guarded(str(images.ids[row])) for row in samples[trees.orders[node]].tolist()),
             ]
         )
     return stream.getvalue()

@@ -17,6 +17,7 @@ from ranking.intervals import Redrawn, redrawn
 from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.run_settings import TrainSettings
+from ranking.score_files import read_scores
 from ranking.settings import settings_dict, settings_of
 from ranking.store import Store
 from ranking.types import ImageSet
@@ -64,7 +65,8 @@ class Compared:
                 "image sets and queries of the training runs", "one of each", f"{len(subjects)} pairs"
             )
         relevance = images.relevance(query_of(runs[0]))[rows]
-        rankings = [Ranking.of(rows, relevance, np.load(run.scores_file)[rows]) for run in runs]
+        scores = [read_scores(run.scores_file, f"training {run.id}", len(images)) for run in runs]
+        rankings = [Ranking.of(rows, relevance, each[rows]) for each in scores]
         compared = Comparison.of(rankings)
         if not relevance.any():
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -140,6 +141,13 @@ def test_csv_that_is_too_large_is_refused_before_it_is_read(images, monkeypatch)
     large = SimpleNamespace(name="pairs.csv", size=3 * 2**19)  # which has nothing to be read
     with pytest.raises(ValueError, match=r"pairs\.csv: .*1 MB.*1\.5 MB"):
         graph_choice.keep(images, large)
+
+
+def test_each_name_of_a_class_is_guarded(images):
+    """A spreadsheet that takes ; for the end of a cell would run one in the midst of a cell, too."""
+    hostile = replace(images, classes=("kind", "=1+1"), labels=np.ones((len(images), 2), np.bool_))
+    for row in csv.DictReader(io.StringIO(export.samples_csv(hostile))):
+        assert row["classes"] == "kind;'=1+1"
 
 
 def test_list_of_samples_names_them_as_a_csv_of_pairs_does(form, images):

@@ -9,9 +9,10 @@ import streamlit as st
 
 from pages.parts.cache.homes import EACH, SOME, or_gone, store
 from pages.parts.cache.image_sets import _image_set, _thumbnails
-from pages.parts.cache.trainings import _method_and_features, _needs, _scores
+from pages.parts.cache.trainings import _method_and_features, _needs
 from ranking.run import Run
 from ranking.run_settings import OrderTrainSettings
+from ranking.score_files import read_scores
 from ranking.store import Store
 from ranking.types import Floats
 
@@ -64,7 +65,7 @@ def _ordered(home: str, run_id: str) -> Ordered:
     run = Store(home).run(run_id)
     settings = OrderTrainSettings.from_json(run.settings)
     drawn = drawn_for_test(_image_set(home, settings.set), settings)
-    scores = _scores(run, len(drawn.sequences.members), "a member of its test sequences")
+    scores = read_scores(run.scores_file, f"training {run.id}", len(drawn.sequences.members))
     return Ordered.of(drawn, scores, make_drawing(settings.drawing))
 
 

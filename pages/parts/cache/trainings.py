@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 import streamlit as st
@@ -21,6 +20,7 @@ from ranking.methods import score_direction
 from ranking.ranked import Ranking
 from ranking.run import Run
 from ranking.run_settings import Named, TrainSettings
+from ranking.score_files import read_scores
 from ranking.store import Store
 from ranking.types import Floats, ImageSet
 
@@ -36,19 +36,6 @@ MOST_PLACES = 20  # places of each of several rankings that are shown
 def _needs(there: bool, run: Run, what: str) -> None:
     if not there:
         raise Gone(f"training {run.id} is {run.state} and has no {what}; train again")
-
-
-def _scores(run: Run, count: int, each: str) -> Floats:
-    """(count,) the scores of a training, one `each`; ValueError where they cannot be read, or are others."""
-    try:
-        scores: Floats = np.load(run.scores_file, allow_pickle=False)
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise ValueError(f"the scores of training {run.id} cannot be read ({error}); train again") from error
-    if scores.shape != (count,):
-        raise ValueError(
-            f"training {run.id} must have {count} scores, one {each}, it has {scores.shape}; train again"
-        )
-    return scores
 
 
 def _features(home: str, run_id: str, images: ImageSet, described: Named) -> Features:
@@ -76,7 +63,7 @@ def ranking(run: Run, split: str) -> Ranking:
 def _ranking(home: str, run_id: str, split: str) -> Ranking:
     run = Store(home).run(run_id)
     images = _image_set(home, run.settings["set"])
-    scores = _scores(run, len(images), "a sample")
+    scores = read_scores(run.scores_file, f"training {run.id}", len(images))
     rows = np.flatnonzero(images.test if split == "test" else ~images.test)
     return Ranking.of(rows, images.relevance(run.settings["query"])[rows], scores[rows])
 
