@@ -6,6 +6,7 @@ choose one instead, and then whoever guesses it may enter.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import string
@@ -19,13 +20,11 @@ from ranking.errors import InputError
 from ranking.home import Home, home_folder
 from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, has_quotas, is_room
 from ranking.room_quotas import bytes_of, check_count, most_rooms
-from ranking.run import LOCK, is_held
+from ranking.run import INTAKES, LOCK, Run, is_held
 from ranking.store import Store
 
 LETTERS = string.ascii_lowercase + string.digits
-EMPTY_SECONDS = (
-    3600  # since the last visit to a room in which there is nothing, after which it may be removed
-)
+ONCE_SECONDS = 86400.0  # since the last visit to a room that was opened once, after which it may be removed
 DRAWN = 26  # characters of a name that is drawn: 134 bits
 
 
@@ -70,8 +69,8 @@ class Rooms:
 
     def make(self, name: str) -> Path:
         """The home of the room of that name, which is there from now on. NoRoomError where the server has as many as
-        it may have and this is not one of them; the one that the host has named always has its place, and one that was
-        left empty gives its own up."""
+        it may have and this is not one of them. The one that the host has named always has its place; one in which
+        there is nothing gives its own up, and so does one that nobody opened a second time, a day later."""
         if self.find(name) is None and name != os.environ.get(CLASS_ROOM):
             self._make_place()
             check_count(sum(1 for _ in self._homes()))
@@ -82,9 +81,13 @@ class Rooms:
         home = self._folder / checked_room(name)
         return home if is_room(home) else None
 
-    def visit(self, name: str) -> None:
-        """Note that somebody is in a room. ValueError where there is none of that name."""
-        os.utime(self._there(name) / MARK)
+    def visit(self, name: str, opens: bool = False) -> None:
+        """Note that somebody is in a room; opens: for the first time in this browser tab. ValueError where there is
+        none of that name."""
+        mark = self._there(name) / MARK
+        if opens:
+            mark.write_text(str(_opened(mark) + 1))
+        os.utime(mark)
 
     def all(self) -> list[RoomRow]:
         """All rooms of visitors, that visited last first."""
@@ -111,13 +114,18 @@ class Rooms:
         server.empty_trash()
 
     def _make_place(self) -> None:
-        """Where there are as many rooms as there may be, remove those that were only looked into: each visit without a
-        name in the address begins one."""
-        homes = list(self._homes())
-        if len(homes) >= most_rooms():
+        """Where there are as many rooms as there may be, remove the one that nobody was in for longest of those that
+        give their place up: each visit without a name in the address begins one."""
+        homes = [home for home in self._homes() if home.name != os.environ.get(CLASS_ROOM)]
+        if sum(1 for _ in self._homes()) < most_rooms():
+            return
+        homes.sort(key=lambda home: (home / MARK).stat().st_mtime)
+        for gives_up in (_holds_nothing, _was_opened_once):
             for home in homes:
-                if time.time() - (home / MARK).stat().st_mtime > EMPTY_SECONDS and _is_empty(home):
-                    self.remove(home.name)
+                with contextlib.suppress(InputError):  # work goes on in it
+                    if gives_up(home):
+                        self.remove(home.name)
+                        return
 
     def _homes(self) -> Iterator[Path]:
         """The homes of all rooms of visitors."""
@@ -145,15 +153,37 @@ class Rooms:
         home = self._folder / name
         Home(home)  # also where it is there: it may be of an older version, and is about to be lent
         if not is_room(home):
-            (home / MARK).touch()
+            (home / MARK).write_text("0")
         return home
 
 
-def _is_empty(home: Path) -> bool:
-    """Whether nothing was ever imported, trained, answered or brought there."""
+def _holds_nothing(home: Path) -> bool:
+    """Whether nothing was imported, trained, answered or brought there, but for imports that left nothing."""
     opened = Home(home)
     with opened.read() as database:
-        tables = ("run", "image_set", "answer")
-        rows = any(database.execute(f"select 1 from {table} limit 1").fetchone() for table in tables)
-    folders = (opened.edges, opened.vectors, opened.models, opened.sets, opened.runs)
-    return not rows and not any(any(folder.iterdir()) for folder in folders)
+        rows = any(
+            database.execute(f"select 1 from {table} limit 1").fetchone() for table in ("image_set", "answer")
+        )
+    folders = (opened.edges, opened.vectors, opened.models, opened.sets)
+    if rows or any(any(folder.iterdir()) for folder in folders):
+        return False
+    store = Store(home)
+    return not store.own_runs(deleted=True) and all(_left_nothing(run) for run in store.own_runs())
+
+
+def _left_nothing(run: Run) -> bool:
+    """Whether a run is an import, or a look, that failed, was cancelled or discarded."""
+    ended_badly = run.state in ("failed", "cancelled") or run.result.get("decision") == "discarded"
+    return run.kind in INTAKES and ended_badly
+
+
+def _was_opened_once(home: Path) -> bool:
+    """Whether nobody came back to a room, for a day."""
+    mark = home / MARK
+    return _opened(mark) <= 1 and time.time() - mark.stat().st_mtime > ONCE_SECONDS
+
+
+def _opened(mark: Path) -> int:
+    """How many browser tabs have opened a room; of one from before that was counted, more than can be known."""
+    told = mark.read_text()
+    return int(told) if told.isdecimal() and len(told) < 10 else 2

@@ -5,6 +5,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -43,6 +44,7 @@ from ranking.room_quotas import (
     most_states,
 )
 from ranking.rooms import Rooms, new_name
+from ranking.row_files import ROW
 from ranking.run_archive import import_run_apart
 from ranking.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
 from ranking.settings import settings_of
@@ -446,7 +448,8 @@ def test_what_experiments_can_resume_from_takes_a_fourth_of_a_room_at_most(rooms
 def test_a_full_room_counts_what_its_sets_take_until_they_are_removed(room, pictures, monkeypatch):
     key = room.adopt(pictures, "Patches")
     taken = room.bytes_of_set(key)
-    assert taken == sum(file.stat().st_size for file in pictures.rglob("*") if file.is_file())
+    row = (room.home / "sets" / key / ROW).stat().st_size
+    assert taken == row + sum(file.stat().st_size for file in pictures.rglob("*") if file.is_file())
     monkeypatch.setenv(DISK, f"{taken}")
     for act in (lambda: room.delete_set(key), lambda: None):
         act()
@@ -460,7 +463,7 @@ def test_a_full_room_counts_what_its_sets_take_until_they_are_removed(room, pict
 def test_a_server_has_so_many_rooms_and_says_so(rooms, monkeypatch):
     monkeypatch.setenv(COUNT, "2")
     for name in ("room-of-anna", "room-of-bert"):
-        rooms.make(name)
+        Store(rooms.make(name)).create_run("train", {})
     with trouble(NoRoomError, "this server", "has 2 rooms") as caught:
         rooms.make("room-of-carl")
     assert COUNT in caught.value.remedy
@@ -475,24 +478,66 @@ def test_a_server_has_so_many_rooms_and_says_so(rooms, monkeypatch):
 
 
 def test_rooms_in_which_there_is_nothing_make_place_for_others(rooms, pictures, monkeypatch):
-    """Each visit to the bare address begins one; an hour after the last one it is worth nothing."""
-    monkeypatch.setenv(COUNT, "4")
+    """Each visit to the bare address begins one; of those that give their place up, that visited longest ago goes."""
+    monkeypatch.setenv(COUNT, "6")
     kept = ("room-with-set", "room-with-run", "room-with-answer")
     Store(rooms.make(kept[0])).adopt(pictures, "Patches")
     run = Store(rooms.make(kept[1])).create_run("train", {"set": "0123456789"})
     AnswerStore(rooms.make(kept[2])).append([answer(run.id)])
+    imports = Store(rooms.make("room-of-imports"))
+    for state, result in (("failed", None), ("cancelled", None), ("finished", {"decision": "discarded"})):
+        imports.end_run(imports.create_run("import", {}).id, state, result=result)
     rooms.make("only-looked-into")
-    for name in (*kept, "only-looked-into"):
-        os.utime(rooms.home / "rooms" / name / MARK, (0, 0))
-    rooms.visit("only-looked-into")
+    rooms.make("looked-into-later")
+    for age, name in enumerate(("looked-into-later", "only-looked-into", "room-of-imports", *kept)):
+        os.utime(rooms.home / "rooms" / name / MARK, (time.time(), time.time() - 10 - age))
+    left = {*kept, "only-looked-into", "looked-into-later"}
+    for gone, new in (("room-of-imports", "room-of-carl"), ("only-looked-into", "room-of-dora")):
+        rooms.make(new)
+        left = left - {gone} | {new}
+        assert {row.name for row in rooms.all()} == left
+        Store(rooms.make(new)).adopt(pictures, "Patches")
+    rooms.make("room-of-emil")
+    Store(rooms.make("room-of-emil")).create_run("import", {})  # it waits for its turn
     with pytest.raises(NoRoomError):
-        rooms.make("room-of-carl")
-    os.utime(rooms.home / "rooms" / "only-looked-into" / MARK, (0, 0))
-    rooms.make("room-of-carl")
-    assert sorted(row.name for row in rooms.all()) == sorted([*kept, "room-of-carl"])
+        rooms.make("room-of-fred")
     assert Store(rooms.make(kept[1])).run(run.id).state == "queued"
-    with pytest.raises(NoRoomError):
-        rooms.make("room-of-dora")
+
+
+def test_a_room_that_nobody_came_back_to_makes_place_a_day_later(rooms, pictures, monkeypatch):
+    monkeypatch.setenv(COUNT, "2")
+    for name, visits in (("opened-once", 1), ("opened-twice", 2)):
+        Store(rooms.make(name)).adopt(pictures, "Patches")
+        for _ in range(visits):
+            rooms.visit(name, opens=True)
+            rooms.visit(name)
+    for age in (0, 86400 - 60):
+        for name in ("opened-once", "opened-twice"):
+            os.utime(rooms.home / "rooms" / name / MARK, (0, time.time() - age))
+        with pytest.raises(NoRoomError):
+            rooms.make("room-of-carl")
+    for name in ("opened-once", "opened-twice"):
+        os.utime(rooms.home / "rooms" / name / MARK, (0, time.time() - 86400 - 60))
+    rooms.make("room-of-carl")
+    assert {row.name for row in rooms.all()} == {"opened-twice", "room-of-carl"}
+
+
+def test_the_class_room_keeps_its_place(rooms, pictures, monkeypatch):
+    monkeypatch.setenv(CLASS_ROOM, TEACHER)
+    monkeypatch.setenv(COUNT, "2")
+    rooms = Rooms(rooms.home)
+    os.utime(rooms.home / "rooms" / TEACHER / MARK, (0, 0))
+    for name in ("room-of-anna", "room-of-berta", "room-of-carl"):
+        rooms.make(name)
+        assert {row.name for row in rooms.all()} == {TEACHER, name}
+
+
+def test_a_thousand_visits_with_a_failed_import_shut_nobody_out(rooms, monkeypatch):
+    monkeypatch.setenv(COUNT, "5")
+    for _ in range(1000):
+        visitor = Store(rooms.make(new_name()))
+        visitor.end_run(visitor.create_run("import", {}).id, "failed", "no such folder")
+    assert rooms.make("room-of-anna").is_dir()
 
 
 def without_runs(store: Store) -> Store:

@@ -25,7 +25,15 @@ from ranking.rooms import Rooms, new_name
 T = TypeVar("T")
 WHEN = "RANKING_ROOMS"
 # What the frame of a page keeps in the session from before it is known which room the visitor is in.
-OF_THE_FRAME = (keys.BOOTED, keys.PAGE_SHOWN, keys.PAGE_RUNS, keys.MENU, keys.MENU_ROW, keys.COMPLAINTS)
+OF_THE_FRAME = (
+    keys.BOOTED,
+    keys.PAGE_SHOWN,
+    keys.PAGE_RUNS,
+    keys.REBUILDS,
+    keys.MENU,
+    keys.MENU_ROW,
+    keys.COMPLAINTS,
+)
 
 _home_here: ContextVar[str | None] = ContextVar("home", default=None)
 
@@ -129,13 +137,16 @@ def enter() -> bool:
         named = before if before and _find(before) else new_name()
         all_rooms().make(named)
         address.amend(**{keys.ROOM: named})
+    if named == before and _find(named) is None:
+        all_rooms().make(named)
+        address.complain("This room was removed, as rooms are in which there is nothing: it begins anew.")
     if _find(named) is None:
         return False
     if before != named:
         for key in [key for key in st.session_state if key not in OF_THE_FRAME] if before else ():
             del st.session_state[key]
         st.session_state[keys.IN_ROOM] = named
-    all_rooms().visit(named)
+    all_rooms().visit(named, opens=before != named)
     return True
 
 

@@ -321,7 +321,7 @@ def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_pa
 
 
 def test_a_server_that_has_no_more_rooms_states_how_many(server, started, open_page, monkeypatch):
-    server.make(ANNA)
+    Store(server.make(ANNA)).create_run("train", {})
     monkeypatch.setenv(COUNT, "1")
     assert counts_in(open_page("start").error) == [[1]]
     assert names_of(server) == [ANNA]
