@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import (
     address,
+    answer_checks,
     answer_files,
     asked_image,
     cache,
@@ -27,7 +28,9 @@ from ranking.answers import ImageAnswers, fold
 from ranking.asking import STRATEGIES
 from ranking.lookahead import NO, SKIP, YES
 from ranking.run import Run
+from ranking.run_store import DELETED_DAYS
 from ranking.store import ImageSetRow
+from ranking.text import counted
 from ranking.types import LabelSet
 
 MOST_K = 100
@@ -171,11 +174,14 @@ def ask(own: Interview, rival: Interview | None, beside: str, truth: bool) -> No
             sent = sent_before(key)
         store, sessions = cache.answers(), {event.session for event in sent.events}
         saved = store.saved(sessions)
+        new = [event for event in sent.events if event.number > saved[event.session]]
+        refused = answer_checks.refused(new)
         with frame.in_place():  # a disk that is full is said; the browser keeps its log and sends it again
-            store.append([event for event in sent.events if event.number > saved[event.session]])
+            store.append([event for event in new if event not in refused])
         events = store.events(own.run.settings["set"], own.id)
         data = own.told(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
-        data["refused"], data["most"] = sent.refused, most_k(own.names)
+        data["refused"] = [*sent.refused, *((one.session, one.number, why) for one, why in refused.items())]
+        data["most"] = most_k(own.names)
         if truth and own.truth is not None:
             data["truth"] = np.flatnonzero(own.truth).tolist()
         if rival is not None:
@@ -238,6 +244,35 @@ def take_along(row: ImageSetRow) -> None:
             "application/jsonl",
             icon=":material/list:",
             on_click="ignore",
+        )
+        delete_answers(row)
+
+
+def delete_answers(row: ImageSetRow) -> None:
+    """Deleting all answers about the image set, and undoing it."""
+    store = cache.answers()
+    there, gone = (store.count(row.key, deleted) for deleted in (False, True))
+    if there:
+        with st.popover("Delete the answers", icon=":material/delete:", type="tertiary"):
+            st.markdown(
+                f"All answers about {escaped(row.title)}, on all its images: {counted(there, 'key press')}."
+            )
+            st.button(
+                "Delete",
+                key=keys.widget("delete answers"),
+                type="primary",
+                on_click=store.delete,
+                args=(row.key,),
+            )
+    if gone:
+        st.button(
+            f"Undo deleting ({counted(gone, 'key press')})",
+            key=keys.widget("restore answers"),
+            icon=":material/undo:",
+            type="tertiary",
+            help=f"Deleted answers can be restored for {DELETED_DAYS} days.",
+            on_click=store.restore,
+            args=(row.key,),
         )
 
 

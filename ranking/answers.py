@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from ranking.errors import InputError
 from ranking.home import Home
+from ranking.room_quotas import SpaceLeft
 from ranking.run import LAST_TIME, is_run_id, is_set_key
 from ranking.types import is_number
 
@@ -169,14 +170,18 @@ class AnswerStore:
 
     def __init__(self, home: Path | str | None = None) -> None:
         self._home = Home(home)
+        self.home = self._home.path
+        self._space = SpaceLeft(self.home)
 
     def append(self, events: Sequence[AnswerEvent]) -> int:
         """Have all of `events` on disk when this returns, or none; how many of them were new.
 
-        An event whose session and number are there already adds nothing: the first stands.
+        An event whose session and number are there already adds nothing: the first stands. FullError where a room has
+        no space for them.
         """
         if not events:
             return 0
+        self._space.take(sum(map(_bytes_of, events)))
         columns = [field.name for field in fields(AnswerEvent)]
         with self._home.change() as database:
             (before,) = database.execute("select count(*) from answer").fetchone()
@@ -204,7 +209,7 @@ class AnswerStore:
         with self._home.read() as database:
             rows = database.execute(
                 f"select {', '.join(QUOTED.values())} from answer"
-                ' where "set" = :set and (:image is null or image = :image) order by arrival',
+                ' where "set" = :set and (:image is null or image = :image) and deleted is null order by arrival',
                 {"set": set_key, "image": image},
             ).fetchall()
         return [AnswerEvent(**dict(zip(QUOTED, row, strict=True))) for row in rows]
@@ -212,6 +217,52 @@ class AnswerStore:
     def images(self, set_key: str) -> dict[str, ImageAnswers]:
         """The answers of each image of a set that has events, in the order of their first arrival."""
         return {image: fold(events) for image, events in by_image(self.events(set_key)).items()}
+
+    def delete(self, set_key: str) -> None:
+        """Take all answers about an image set out of sight; `restore` brings them back within DELETED_DAYS days."""
+        with self._home.change() as database:
+            database.execute(
+                'update answer set deleted = ? where "set" = ? and deleted is null', (time.time(), set_key)
+            )
+
+    def restore(self, set_key: str) -> None:
+        """Undo every `delete` of answers about an image set."""
+        with self._home.change() as database:
+            database.execute('update answer set deleted = null where "set" = ?', (set_key,))
+
+    def count(self, set_key: str, deleted: bool = False) -> int:
+        """How many events there are about an image set; deleted: of those that `restore` brings back."""
+        with self._home.read() as database:
+            (count,) = database.execute(
+                'select count(*) from answer where "set" = ? and (deleted is not null) = ?',
+                (set_key, deleted),
+            ).fetchone()
+        return int(count)
+
+    def bytes_of(self, deleted: bool) -> int:
+        """About how many bytes the answers take that are deleted, or those that are not."""
+        texts = " + ".join(
+            f"length(cast({name} as blob))" for name in ("session", '"set"', "image", "label", "strategy")
+        )
+        with self._home.read() as database:
+            (count,) = database.execute(
+                f"select coalesce(sum(2 * ({texts}) + 100), 0) from answer where (deleted is not null) = ?",
+                (deleted,),
+            ).fetchone()
+        return int(count)
+
+    def empty_deleted(self) -> None:
+        """Remove all deleted answers for good, and give the disk back what they took."""
+        with self._home.change() as database:
+            database.execute("delete from answer where deleted is not null")
+        self._home.shrink()
+
+
+def _bytes_of(event: AnswerEvent) -> int:
+    """What an event takes of the disk at most: its row, its places in two indexes, and the same once more in the log
+    that SQLite writes first."""
+    texts = (value for value in event.to_json().values() if isinstance(value, str))
+    return 2 * (sum(2 * len(text.encode()) for text in texts) + 200)
 
 
 QUOTED = {field.name: f'"{field.name}"' for field in fields(AnswerEvent)}  # set is a word of SQL's own

@@ -66,6 +66,26 @@ class DiskWatch:
             self._next = time.monotonic() + self.SECONDS
 
 
+class SpaceLeft:
+    """`check_disk` for many small writes: `home` is measured when what is left may not be enough, and now and then, for
+    others write to it too."""
+
+    SECONDS = 5.0
+
+    def __init__(self, home: Path) -> None:
+        self._home, self._left, self._until = home, 0, 0.0
+
+    def take(self, size: int) -> None:
+        """FullError where `size` more bytes are more than a room may take; else they count as taken."""
+        if not has_quotas(self._home):
+            return
+        if self._left < size or time.monotonic() > self._until:
+            check_disk(self._home, size)
+            self._left = most_disk() - bytes_of(self._home)
+            self._until = time.monotonic() + self.SECONDS
+        self._left -= size
+
+
 def check_jobs(home: Path, importing: bool, live: int) -> None:
     """QuotaError where `home` is a room that has as many `live` imports, or trainings, as it may have."""
     if not has_quotas(home):

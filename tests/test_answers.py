@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+import time
+from collections import deque
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,9 @@ from refusals import refused
 
 from ranking import home
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
+from ranking.room_quotas import DISK, FullError, bytes_of
+from ranking.rooms import Rooms
+from ranking.store import Store
 
 SET, RUN = "a" * 16, "b" * 10
 FIRST, SECOND = "1" * 32, "2" * 32  # sessions
@@ -47,6 +52,54 @@ def test_the_first_event_of_a_number_stands_and_those_of_two_tabs_in_the_order_o
     answers.append([event(3, "sky")])
     told = [(each.label, each.kind) for each in answers.events(SET, "7")]
     assert told == [("sand", "yes"), ("sea", "no"), ("sand", "no"), ("sky", "yes")]
+
+
+def test_deleted_answers_come_back_and_are_removed_for_good_at_once_or_after_thirty_days(
+    answers, monkeypatch
+):
+    answers.append([event(1, "sand"), event(2, "sea"), replace(event(3, "sky"), set="c" * 16)])
+    answers.delete(SET)
+    assert (
+        answers.events(SET),
+        answers.images(SET),
+        answers.count(SET),
+        answers.count(SET, deleted=True),
+    ) == ([], {}, 0, 2)
+    assert answers.count("c" * 16) == 1
+    assert answers.saved([FIRST]) == {FIRST: 3}, "the browser sends them no more"
+    answers.restore(SET)
+    assert [each.label for each in answers.events(SET)] == ["sand", "sea"]
+    answers.delete(SET)
+    here = Store(answers.home)
+    now = time.time()
+    for days, left in ((29, 2), (31, 0)):
+        monkeypatch.setattr(time, "time", lambda days=days: now + days * 86400)
+        here.sweep()
+        assert answers.count(SET, deleted=True) == left
+    answers.delete("c" * 16)
+    assert answers.bytes_of(deleted=True) > 100
+    answers.empty_deleted()
+    assert (answers.bytes_of(deleted=True), answers.count("c" * 16, deleted=True)) == (0, 0)
+
+
+def test_what_is_removed_for_good_gives_its_space_back(answers):
+    file = answers.home / "ranking.sqlite"
+    answers.append([event(number, "x" * 900) for number in range(1, 1000)])
+    full = file.stat().st_size
+    answers.delete(SET)
+    answers.empty_deleted()
+    assert file.stat().st_size < full / 5
+
+
+def test_a_room_takes_no_more_answers_than_it_has_space_for(tmp_path, monkeypatch):
+    room = Rooms(tmp_path).make("room-of-anna")
+    monkeypatch.setenv(DISK, "3000000")
+    answers = AnswerStore(room)
+    messages = ([event(100 * number + i, "é" * 1000) for i in range(1, 101)] for number in range(1000))
+    with pytest.raises(FullError):
+        deque(map(answers.append, messages), maxlen=0)
+    assert bytes_of(room) <= 3_000_000
+    assert answers.count(SET) >= 100
 
 
 def test_images_and_sets_are_kept_apart(answers):

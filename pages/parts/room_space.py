@@ -95,6 +95,13 @@ def _takers() -> Iterator[Taker]:
         gone,
         store.empty_deleted_sets,
     )
+    answers = cache.answers()
+    yield Taker(
+        answers.bytes_of(deleted=True),
+        "Empty the list of deleted answers",
+        gone,
+        answers.empty_deleted,
+    )
     for row in store.image_sets():
         if not row.lent and not store.users_of_set(row.key):
             yield Taker(
@@ -146,6 +153,9 @@ def _in_use() -> Iterator[str]:
             f"Trainings and other runs, {len(kept)}, take {taken}: delete those that you no longer need where they are "
             "listed, then empty the list of deleted ones."
         )
+    answered = cache.answers().bytes_of(deleted=False)
+    if answered > most_disk() // 100:
+        yield f"Answers take {told_bytes(answered)}: delete those of an image set on *Label questions*."
     for row in store.image_sets():
         users = [] if row.lent else store.users_of_set(row.key)
         if users:

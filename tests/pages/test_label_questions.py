@@ -17,7 +17,7 @@ from image_sets import png
 from label_home import HOSTILE, NAMES, LabelHome, board
 from shown import charts_of, components, kinds, numbers_in, page_of, plain, press, text_of, values
 
-from pages.parts import answer_files, cache, label_looks, label_models, questions, runs
+from pages.parts import answer_checks, answer_files, cache, label_looks, label_models, questions, runs
 from pages.parts.interview import Interview, strategies
 from ranking import jobs
 from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
@@ -225,7 +225,7 @@ def test_a_log_that_is_none_is_refused(open_questions, monkeypatch):
         ([], r"\[\]"),
         ({"events": 1}, "'events': 1"),
         ({"events": [{"kind": "yes"}]}, "'kind': 'yes'"),
-        ({"events": [None] * 10_001}, "10,000"),
+        ({"events": [None] * 1001}, "1,000"),
     ):
         with pytest.raises(ValueError, match=named):
             questions.Sent.of(log)
@@ -400,6 +400,64 @@ def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(la
     asking, beside = label_models.players(run, rival)
     assert (asking.title, asking.look) == ("Tomorrow p@k", label_looks.LOOKS[2]), "the next look of its own"
     assert (beside.title, beside.look) == ("C-star", label_looks.LOOKS[0]), "before the newer independent one"
+
+
+# ----------------------------------------------------------------------------- what is refused, and what is deleted
+
+
+def test_an_answer_about_what_is_not_there_is_refused(labels_here, own):
+    good = event(labels_here, 1, own.images.names[3])
+    of_own_image = replace(good, number=2, image=f"own-{'0' * 16}")
+    training = labels_here.store.create_run("train", {"set": labels_here.key})
+    wrong = [
+        replace(good, run="z" * 10),
+        replace(good, run=training.id),
+        replace(good, set="x" * 16),
+        replace(good, image="board of another set"),
+        replace(good, image="own-image"),
+        replace(good, label="no label"),
+        replace(good, strategy="a guess"),
+    ]
+    refused = answer_checks.refused([good, of_own_image, *wrong])
+    assert list(refused) == wrong
+    assert all(refused.values())
+
+
+def test_what_the_browser_made_up_is_told_to_it_and_not_kept(labels_here, own, open_questions, monkeypatch):
+    good = event(labels_here, 1, own.images.names[3])
+    sent = [good, replace(good, number=2, label="no label")]
+    log = {"events": [one.to_json() for one in sent], "shown": None, "token": ""}
+    told = []
+
+    def browser(data, key, on_more):
+        told.extend(data["refused"])
+        return questions.Sent.of(log)
+
+    monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log))
+    monkeypatch.setattr(questions, "questions", browser)
+    open_questions()
+    [(session, number, why)] = told
+    assert (session, number) == (good.session, 2)
+    assert why
+    assert AnswerStore(labels_here.home).events(labels_here.key) == [good]
+
+
+def test_a_message_holds_so_many_letters(labels_here, own):
+    long = replace(event(labels_here, 1, own.images.names[3]), label="x" * 1000, image="y" * 1000).to_json()
+    fits = questions.MOST_LETTERS // sum(len(text) for text in long.values() if isinstance(text, str))
+    questions.Sent.of({"events": [long] * fits})
+    with pytest.raises(ValueError, match="letters"):
+        questions.Sent.of({"events": [long] * (fits + 1)})
+
+
+def test_the_answers_of_a_set_are_deleted_and_come_back(labels_here, own, open_questions):
+    store, asked = AnswerStore(labels_here.home), event(labels_here, 1, own.images.names[3])
+    store.append([asked])
+    app = open_questions()
+    press(app, "widget delete answers")
+    assert store.events(labels_here.key) == []
+    press(app, "widget restore answers")
+    assert store.events(labels_here.key) == [asked]
 
 
 # ------------------------------------------------------------------------------------------------------ files

@@ -11,11 +11,12 @@ import streamlit as st
 
 from pages.parts import colours
 from pages.parts.tile import COLOURS
-from ranking.answers import CHECKS, AnswerEvent
+from ranking.answers import CHECKS, LONGEST_TEXT, AnswerEvent
 
 FOLDER = Path(__file__).parent
 BUTTONS = (("yes", "yes", "1"), ("no", "no", "0"), ("skip", "skip", "S"), ("undo", "undo", "U"))
-MOST_SENT = 10_000  # events in one message; more than a person presses before the server answers
+MOST_SENT = 1000  # events in one message; more than a person presses before the server answers
+MOST_LETTERS = 2 * MOST_SENT * LONGEST_TEXT  # of all names in one message: of images and of labels
 
 _ranking = (
     '<section class="ranking {}"><div class="head"><span class="title"></span> <span class="measure"></span></div>'
@@ -61,6 +62,9 @@ class Sent:
             raise ValueError(f"the browser must send a log of answers, it sent {value!r:.80}")
         if len(value["events"]) > MOST_SENT:
             raise ValueError(f"the browser may send {MOST_SENT:,} answers at once, it sent more")
+        letters = sum(len(text) for told in value["events"] for text in _texts_of(told))
+        if letters > MOST_LETTERS:
+            raise ValueError(f"the browser may send {MOST_LETTERS:,} letters at once, it sent {letters:,}")
         events, refused = list[AnswerEvent](), list[tuple[str, int, str]]()
         for told in value["events"]:
             try:
@@ -76,6 +80,10 @@ class Sent:
             shown if isinstance(shown, str) else None,
             tuple(refused),
         )
+
+
+def _texts_of(told: object) -> list[str]:
+    return [text for text in told.values() if isinstance(text, str)] if isinstance(told, Mapping) else []
 
 
 def _is_named(told: object) -> bool:
