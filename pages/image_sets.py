@@ -14,6 +14,7 @@ from pages.parts import (
     criteria,
     frame,
     grid,
+    home_repair,
     importing,
     keys,
     own_features,
@@ -31,6 +32,7 @@ MOST_SELECTED = 12  # samples, of those that are selected, are shown
 
 
 def steps() -> None:
+    home_repair.say()
     sets.prepare()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:

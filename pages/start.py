@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import cache, export, frame, lessons, room_view, tiles
+from pages.parts import cache, export, frame, home_repair, lessons, room_view, tiles
 from pages.parts.frame import escaped
 from pages.parts.strip import strip
 from ranking.ranked import Ranking, first_irrelevant
@@ -31,6 +31,7 @@ WHAT_THIS_IS = """
 
 
 def steps() -> None:
+    home_repair.say()
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
         st.markdown(WHAT_THIS_IS)

@@ -3,8 +3,8 @@
 ``ranking.sqlite`` holds a row a run and a row an image set; ``runs/<id>`` what a worker writes;
 ``sets/<key>`` the image sets that were kept; ``edges/<key>`` the pairs of its samples that people brought,
 ``vectors/<key>`` the features; ``models`` the networks that compute such;
-``features`` the cache of features; ``trash`` what is leaving; ``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite``
-whose turn it is to work.
+``features`` the cache of features; ``trash`` what is leaving; ``copies`` earlier states of the database;
+``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work.
 ``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
 short transaction.
@@ -53,8 +53,10 @@ create table answer (
 create index answer_of_image on answer ("set", image, arrival);
 """,
     "alter table image_set add column deleted real;",
+    "alter table answer add column deleted real;",
 )
-FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash")
+FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
+DATABASE = "ranking.sqlite"
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 
 
@@ -62,11 +64,12 @@ class HomeError(OSError):
     """The home folder cannot be used: no permission, no space, no database.
 
     subject: what cannot be used. why: the reason. remedy: what to do about it. A subject alone is a whole sentence.
+    lost: the home whose database has to be rebuilt (`ranking.database_copies.rebuild`), None where that is no remedy.
     """
 
-    def __init__(self, subject: str, why: str = "", remedy: str = "") -> None:
+    def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
         super().__init__(subject)  # more arguments would be read as those of a system error
-        self.subject, self.why, self.remedy = subject, why, remedy
+        self.subject, self.why, self.remedy, self.lost = subject, why, remedy, lost
 
     def __str__(self) -> str:
         return f"cannot use {self.subject}: {self.why}; {self.remedy}" if self.why else self.subject
@@ -98,12 +101,14 @@ class Database:
             yield database
             database.execute("commit")  # an exception skips this, and closing rolls back
 
-    def _laid_out(self, migrations: tuple[str, ...]) -> None:
+    def lay_out(self, migrations: tuple[str, ...]) -> None:
         """Bring the database from whatever layout it has to that of all `migrations`."""
         # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
         with open(self.path / "lock", "w") as lock, closing(self._connect()) as database:
             fcntl.flock(lock, fcntl.LOCK_EX)
             (layout,) = database.execute("pragma user_version").fetchone()
+            if layout == 0:
+                self._check_new()
             if layout > len(migrations):
                 raise HomeError(
                     self.called,
@@ -115,13 +120,21 @@ class Database:
                 steps = " ".join(migrations[layout:])
                 database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
 
+    def _check_new(self) -> None:
+        """HomeError where a database that has nothing in it should have."""
+
     def _connect(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._database, timeout=BUSY_SECONDS, isolation_level=None)
         database.row_factory = sqlite3.Row
         return database
 
     def _explained(self) -> AbstractContextManager[None]:
-        return explained(self.called)
+        return explained(self.called, self._rebuildable)
+
+    @property
+    def _rebuildable(self) -> Path | None:
+        """The home that can be rebuilt where the database is damaged."""
+        return None
 
 
 class Home(Database):
@@ -131,17 +144,40 @@ class Home(Database):
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
-        super().__init__(home_folder(path), "ranking.sqlite")
-        self.edges, self.vectors, self.models, self.features, self.sets, self.runs, self.trash = (
-            self.path / name for name in FOLDERS
-        )
+        super().__init__(home_folder(path), DATABASE)
+        (
+            self.edges,
+            self.vectors,
+            self.models,
+            self.features,
+            self.sets,
+            self.runs,
+            self.trash,
+            self.copies,
+        ) = (self.path / name for name in FOLDERS)
         self._begin()
 
     def _begin(self) -> None:
         with self._explained():
             for folder in FOLDERS:
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
-            self._laid_out(MIGRATIONS)
+            self.lay_out(MIGRATIONS)
+
+    def _check_new(self) -> None:
+        """HomeError where there are image sets or runs, of which a new database knows nothing."""
+        there = [folder.name for folder in (self.sets, self.runs, self.copies) if any(folder.iterdir())]
+        if there:
+            why = f"its database is new or empty, and there are files in {' and '.join(there)}"
+            raise HomeError(self.called, why, REBUILD, lost=self.path)
+
+    @property
+    def _rebuildable(self) -> Path | None:
+        return self.path
+
+    def shrink(self) -> None:
+        """Give back to the disk what removed rows took."""
+        with self._explained(), closing(self._connect()) as database:
+            database.execute("vacuum")
 
     def throw_away(self, folder: Path) -> None:
         """Take a folder out of sight in one step; `empty_trash` removes it."""
@@ -167,6 +203,11 @@ class LendingHome(Home):
     def _begin(self) -> None:
         """It was laid out when it was opened to be lent (`ranking.rooms.Rooms`)."""
 
+    @property
+    def _rebuildable(self) -> Path | None:
+        """Not by whom it is lent to."""
+        return None
+
     def change(self) -> NoReturn:
         """HomeError, always."""
         raise HomeError(self.called, "it can only be looked at", "work in a room of your own")
@@ -184,15 +225,27 @@ def home_folder(path: Path | str | None = None) -> Path:
 
 
 @contextmanager
-def explained(called: str) -> Iterator[None]:
-    """System and database errors of what is `called` so, with what a person can do about them."""
+def explained(called: str, home: Path | None = None) -> Iterator[None]:
+    """System and database errors of what is `called` so, with what a person can do about them; home: whose database it
+    is, where that can be rebuilt."""
     try:
         yield
     except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
         raise
-    except (OSError, sqlite3.DatabaseError) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise HomeError(called, why or str(error), _remedy(error)) from error
+    except OSError as error:
+        raise HomeError(called, error.strerror or str(error), _remedy(error)) from error
+    except sqlite3.DatabaseError as error:
+        lost = None if home is None or not _is_lost(error, home) else home
+        raise HomeError(called, str(error), _remedy_of_database(error, home), lost) from error
+
+
+def _is_lost(error: sqlite3.DatabaseError, home: Path) -> bool:
+    """Whether what the database of `home` says means that it is not there, not whole, or not ours."""
+    if "unable to open" in str(error):
+        return os.access(home, os.W_OK) and home.is_dir()
+    return any(
+        words in str(error) for words in ("no such table", "no such column", "not a database", "malformed")
+    )
 
 
 def _folder(typed: str) -> Path:
@@ -211,26 +264,31 @@ GONE = (
     "its files were moved or removed while the app was running: put them back, "
     "or start the app again to begin with an empty home"
 )
-DAMAGED = "the database is damaged: put back a copy of it, or set RANKING_HOME to a new folder"
+REBUILD = "open the app and press “Rebuild the database”: nothing is removed"
+DAMAGED = f"the database is damaged: {REBUILD}, or set RANKING_HOME to a new folder"
 BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
 FULL = "free some space there, or set RANKING_HOME to a folder that can be written"
 
 
-def _remedy(error: OSError | sqlite3.DatabaseError) -> str:
-    """What a person can do about `error`."""
-    if isinstance(error, OSError):
-        closed = isinstance(error, PermissionError | NotADirectoryError | FileExistsError)
-        read_only = error.errno in (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
-        return GONE if isinstance(error, FileNotFoundError) else CLOSED if closed or read_only else FULL
+def _remedy(error: OSError) -> str:
+    """What a person can do about an error of the system."""
+    closed = isinstance(error, PermissionError | NotADirectoryError | FileExistsError)
+    read_only = error.errno in (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
+    return GONE if isinstance(error, FileNotFoundError) else CLOSED if closed or read_only else FULL
+
+
+def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
+    """What a person can do about an error of the database of `home`."""
     said = str(error)
+    if "unable to open" in said:
+        return CLOSED if home is not None and home.is_dir() else GONE
     for words, remedy in (
         ("no such table", GONE),
         ("no such column", DAMAGED),
         ("not a database", DAMAGED),
         ("malformed", DAMAGED),
         ("locked", BUSY),
-        ("unable to open", f"{GONE}; if they are there, {CLOSED}"),
         ("readonly", CLOSED),
     ):
         if words in said:

@@ -86,7 +86,7 @@ class JobQueue(Database):
         self._home = home
         self._room = home.relative_to(self.path).as_posix()
         with self._explained():
-            self._laid_out(MIGRATIONS)
+            self.lay_out(MIGRATIONS)
 
     @property
     def called(self) -> str:

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ranking.database_copies import keep_copy
+from ranking.errors import InputError
 from ranking.events import (
     MEASURING,
     SAVING,
@@ -32,7 +34,7 @@ from ranking.home import HomeError
 from ranking.room_layout import has_quotas
 from ranking.room_quotas import most_jobs
 from ranking.run import ENDED, INTAKES, Kind, Run, take_lock
-from ranking.store import Store
+from ranking.store import Store, TakenIn
 from ranking.worker_limits import yield_to_pages
 
 __all__ = [
@@ -138,6 +140,9 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     ):  # whoever looks when the home is back settles it, and how it died is kept
         try:
             run = poll(store, run.id)
+        except InputError:  # its row has vanished: nobody will ask how it died
+            _children.pop(run.id, None)
+            return
         except HomeError:
             if code == 0 or run.kind not in INTAKES:
                 raise
@@ -217,17 +222,21 @@ def cancel(store: Store, run_id: str) -> None:
 
 
 def _see_off(store: Store, run_id: str) -> None:
-    with contextlib.suppress(HomeError):
+    with contextlib.suppress(HomeError, InputError):  # as `_await_end`
         while poll(store, run_id).state not in ENDED:
             time.sleep(0.02)
 
 
-def recover(store: Store) -> None:
-    """At the start of a server: settle the runs of dead workers, then sweep; live workers are left alone."""
+def recover(store: Store) -> TakenIn:
+    """At the start of a server: take in what the database does not know, settle the runs of dead workers, sweep, and
+    keep a copy of the database; live workers are left alone."""
+    found = store.take_in()
     for run in store.own_runs():
         if run.state not in ENDED:
             poll(store, run.id)
     store.sweep()
+    keep_copy(store.home)
+    return found
 
 
 def _kill_if_overdue(run: Run) -> None:

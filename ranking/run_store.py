@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import sqlite3
@@ -18,7 +19,20 @@ from ranking.home import Home, LendingHome
 from ranking.job_queue import JobQueue
 from ranking.room_layout import home_in_words
 from ranking.room_quotas import check_disk, check_jobs
-from ranking.run import ENDED, INTAKES, LAST_TIME, TRAVELS, Kind, LentRun, Run, State, is_run_id, only_looks
+from ranking.row_files import RUN_COLUMNS, read_run_row, write_row
+from ranking.run import (
+    ENDED,
+    INTAKES,
+    LAST_TIME,
+    LOCK,
+    TRAVELS,
+    Kind,
+    LentRun,
+    Run,
+    State,
+    is_run_id,
+    only_looks,
+)
 
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 # Other rows than these were damaged by another hand; json_extract would refuse them, and with them the rest.
@@ -128,6 +142,7 @@ class RunStore:
             columns = ", ".join(row)
             marks = ", ".join(f":{name}" for name in row)
             database.execute(f"insert into run (id, {columns}) values (:id, {marks})", {"id": run_id, **row})
+            self._write_row(database, run_id)
         except BaseException:
             self._home.throw_away(folder)
             self._home.empty_trash()
@@ -203,10 +218,26 @@ class RunStore:
             raise InputError("state of a run", f"one of {', '.join(get_args(State))}", columns["state"])
         for name in {"settings", "result"} & columns.keys():
             columns[name] = json.dumps(columns[name], allow_nan=False)
-        assignments = ", ".join(f"{name} = :{name}" for name in columns)
         self.own_run(run_id)
+        self._update(run_id, **columns)
+
+    def _update(self, run_id: str, **columns: Any) -> None:
+        assignments = ", ".join(f"{name} = :{name}" for name in columns)
         with self._home.change() as database:
             database.execute(f"update run set {assignments} where id = :id", {**columns, "id": run_id})
+            self._write_row(database, run_id)
+
+    def _write_row(self, database: sqlite3.Connection, run_id: str) -> None:
+        """Have a run's folder hold its row too, from which it is made again where the database is lost.
+
+        On a full disk the database alone has it, and the next `sweep` writes it."""
+        row = database.execute(
+            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+        ).fetchone()
+        if row is not None and row["readable"]:
+            run = self._as_run(row)
+            with contextlib.suppress(OSError):
+                write_row(run.folder, {name: getattr(run, name) for name in RUN_COLUMNS})
 
     def end_run(
         self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
@@ -219,6 +250,7 @@ class RunStore:
                 " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
                 (state, reason, written, time.time(), run_id),
             ).rowcount
+            self._write_row(database, run_id)
             row = database.execute(
                 "select kind, case when json_valid(settings) then settings else '{}' end as settings"
                 " from run where id = ?",
@@ -234,14 +266,12 @@ class RunStore:
         """Call a run `name`, at most LONGEST_NAME characters; an empty name takes its name away."""
         checked = checked_name(name)
         self.own_run(run_id)
-        with self._home.change() as database:
-            database.execute("update run set name = ? where id = ?", (checked, run_id))
+        self._update(run_id, name=checked)
 
     def star_run(self, run_id: str, star: bool = True) -> None:
         """Give a run a star, or take it away."""
         self.own_run(run_id)
-        with self._home.change() as database:
-            database.execute("update run set star = ? where id = ?", (bool(star), run_id))
+        self._update(run_id, star=bool(star))
 
     def delete_run(self, run_id: str) -> None:
         """Take a training or a simulation out of all lists; `restore_run` brings it back within DELETED_DAYS days.
@@ -265,14 +295,15 @@ class RunStore:
                     "cancel it first, then delete it",
                 )
             database.execute(
-                "update run set deleted = ? where id = ? and deleted is null", (time.time(), run_id)
+                "update run set deleted = ? where id = ? and deleted is null",
+                (min(time.time(), LAST_TIME), run_id),
             )
+            self._write_row(database, run_id)
 
     def restore_run(self, run_id: str) -> None:
         """Undo `delete_run`. ValueError where the run is gone for good."""
         self.own_run(run_id)
-        with self._home.change() as database:
-            database.execute("update run set deleted = null where id = ?", (run_id,))
+        self._update(run_id, deleted=None)
 
     def empty_deleted(self, kind: Kind | None = None) -> int:
         """Remove all deleted runs, or those of one kind, and their files for good, at once; how many there were."""
@@ -296,6 +327,28 @@ class RunStore:
         for row in rows:
             self._home.throw_away(self._home.runs / row["id"])
         return len(rows)
+
+    def _take_in_runs(self, database: sqlite3.Connection) -> tuple[list[Run], list[InputError]]:
+        """Give those of the folders of runs a row that have none and tell what they are, the oldest first; and why the
+        others do not."""
+        known = {row["id"] for row in database.execute("select id from run")}
+        rows, refused = list[dict[str, Any]](), list[InputError]()
+        for folder in self._home.runs.iterdir():
+            if folder.name in known or is_unused(folder):
+                continue
+            try:
+                if not is_run_id(folder.name):
+                    raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
+                rows.append({"id": folder.name, **read_run_row(folder)})
+            except InputError as error:
+                refused.append(error)
+        for row in sorted(rows, key=lambda row: float(row["created"])):
+            written = {name: json.dumps(row[name]) for name in ("settings", "result")}
+            columns, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
+            database.execute(f"insert into run ({columns}) values ({marks})", row | written)
+        ids = [row["id"] for row in rows]
+        found = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
+        return [self._as_run(row) for row in found], refused
 
     def _as_run(self, row: sqlite3.Row) -> Run:
         columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
@@ -332,6 +385,11 @@ class LentRuns(RunStore):
         """The runs that were finished, newest first, but for imports, which leave nothing but their set."""
         runs = self.own_runs(kind, set_key)
         return [run for run in runs if run.state == "finished" and run.kind not in INTAKES]
+
+
+def is_unused(folder: Path) -> bool:
+    """Whether nothing was ever written into the folder of a run: its process died as it began."""
+    return folder.is_dir() and {file.name for file in folder.iterdir()} <= {LOCK}
 
 
 def checked_name(name: str) -> str:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ranking.errors import InputError
 from ranking.home import Home, move_durably
 from ranking.room_layout import borrowers_of, home_in_words, lenders_of
 from ranking.room_quotas import bytes_of, check_disk
-from ranking.run import ENDED, INTAKES, Run, is_set_key
+from ranking.row_files import ROW, SET_COLUMNS, read_set_row, write_row
+from ranking.run import ENDED, INTAKES, LAST_TIME, Run, is_set_key
 from ranking.run_settings import FeaturesSettings
-from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore
+from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore, is_unused
 from ranking.text import counted
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
@@ -26,6 +28,15 @@ if TYPE_CHECKING:  # what these import would double the time that a worker takes
     from ranking.networks.files import KeptNetwork
     from ranking.types import ImageSet, Ints
     from ranking.vector_files import KeptVectors
+
+
+class TakenIn(NamedTuple):
+    """What was found in a home that its database did not know: the titles of image sets and the runs that are listed
+    from now on, and why others are not."""
+
+    sets: tuple[str, ...]
+    runs: tuple[Run, ...]
+    refused: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -194,15 +205,7 @@ class Store(RunStore):
                 self._home.throw_away(part)  # of one that crashed
                 shutil.copytree(folder, part)
                 move_durably(part, target)
-            counts = zip(image_set.classes, image_set.labels.sum(axis=0).tolist(), strict=True)
-            told: dict[str, Any] = {
-                "key": image_set.key,
-                "title": image_set.title,
-                "source": source,
-                "classes": dict(counts),
-            }
-            told |= {"images": len(image_set.image_names), "samples": len(image_set)}
-            _insert(database, told)
+            self._insert_set(database, {**_told(image_set), "source": source})
         self._home.empty_trash()
         return image_set.key
 
@@ -339,7 +342,6 @@ class Store(RunStore):
                 "it is lent to all rooms: wait until these runs are deleted permanently",
             )
         with self._home.change() as database:
-            self._row_of_set(database, key)
             users = self.users_of_set(key)
             if users:
                 raise InputError(
@@ -348,9 +350,8 @@ class Store(RunStore):
                     f"one of {counted(len(users), 'run')}",
                     "delete them and empty the list of deleted ones first",
                 )
-            database.execute(
-                "update image_set set deleted = ? where key = ? and deleted is null", (time.time(), key)
-            )
+            if self._row_of_set(database, key)["deleted"] is None:
+                self._mark_deleted(database, key, min(time.time(), LAST_TIME))
 
     def users_of_set(self, key: str) -> list[Run]:
         """The runs that need an image set, those among them that were deleted and can be restored."""
@@ -370,7 +371,7 @@ class Store(RunStore):
         """Undo `delete_set`. ValueError where the set is gone for good."""
         with self._home.change() as database:
             self._row_of_set(database, key)
-            database.execute("update image_set set deleted = null where key = ?", (key,))
+            self._mark_deleted(database, key, None)
 
     def empty_deleted_sets(self) -> int:
         """Remove all image sets that were taken away, and their files, for good, at once; how many there were."""
@@ -379,14 +380,16 @@ class Store(RunStore):
         self._home.empty_trash()
         return removed
 
-    def _row_of_set(self, database: sqlite3.Connection, key: str) -> None:
-        if database.execute("select 1 from image_set where key = ?", (key,)).fetchone() is None:
+    def _row_of_set(self, database: sqlite3.Connection, key: str) -> sqlite3.Row:
+        row: sqlite3.Row | None = database.execute("select * from image_set where key = ?", (key,)).fetchone()
+        if row is None:
             raise InputError(
                 "image set",
                 f"the key of one in {home_in_words(self.home)}",
                 f"{key[:80]!r}",
                 "choose one from the list",
             )
+        return row
 
     def _remove_deleted_sets(self, database: sqlite3.Connection, before: float | None) -> int:
         """As `_remove_deleted` of runs. What people brought for a set goes with it."""
@@ -482,13 +485,39 @@ class Store(RunStore):
                 "none, because they are gone",
                 "import it again",
             )
-        _insert(database, {**result, "source": run.settings["source"]})
+        self._insert_set(database, {**result, "source": run.settings["source"]})
         self._decide(database, run, "kept")
         return key
 
     def _decide(self, database: sqlite3.Connection, run: Run, decision: str) -> None:
         result = json.dumps({**run.result, "decision": decision})
         database.execute("update run set result = ? where id = ?", (result, run.id))
+        self._write_row(database, run.id)
+
+    def _insert_set(self, database: sqlite3.Connection, told: Mapping[str, Any]) -> None:
+        """The row of an image set, unless there is one of its key; one that was taken away is back with it."""
+        names = ("key", "title", "source", "images", "samples", "classes")
+        database.execute(
+            f"insert or ignore into image_set ({', '.join(names)}, created)"
+            " values (:key, :title, :source, :images, :samples, :classes, :created)",
+            {
+                **{name: told[name] for name in names},
+                "classes": json.dumps(list(told["classes"])),
+                "created": told.get("created", time.time()),
+            },
+        )
+        database.execute("update image_set set source = :source where key = :key and source = ''", told)
+        self._mark_deleted(database, told["key"], None)
+
+    def _mark_deleted(self, database: sqlite3.Connection, key: str, when: float | None) -> None:
+        """Have an image set be taken away, or not, in the database and beside its files: see `_write_row`."""
+        database.execute("update image_set set deleted = ? where key = ?", (when, key))
+        self._write_set_row(database, key)
+
+    def _write_set_row(self, database: sqlite3.Connection, key: str) -> None:
+        row = database.execute("select * from image_set where key = ?", (key,)).fetchone()
+        with contextlib.suppress(OSError):
+            write_row(self._home.sets / key, {name: row[name] for name in SET_COLUMNS})
 
     def sweep(self) -> None:
         """Finish or remove what crashes have left behind; what a live run or a person still needs stays.
@@ -503,13 +532,16 @@ class Store(RunStore):
             )
             self._remove_deleted(database, before=time.time() - DELETED_DAYS * 86400)
             self._remove_deleted_sets(database, before=time.time() - DELETED_DAYS * 86400)
+            database.execute("delete from answer where deleted < ?", (time.time() - DELETED_DAYS * 86400,))
             runs = {run.id: run for run in self.own_runs()}
+            for run in (*runs.values(), *self.own_runs(deleted=True)):
+                self._write_row(database, run.id)
             known_ids = {row["id"] for row in database.execute("select id from run")}
             for folder in self._home.runs.iterdir():
-                if folder.name not in known_ids:
+                if folder.name not in known_ids and is_unused(folder):
                     self._home.throw_away(folder)
             imports = [run for run in runs.values() if run.kind in INTAKES and not run.alive]
-            undecided = [run for run in imports if run.state == "finished" and "decision" not in run.result]
+            undecided = [run for run in imports if _waits(run)]
             for run in imports:
                 if run.kind == "features" and "decision" in run.result:
                     self._home.throw_away(run.folder)
@@ -529,15 +561,52 @@ class Store(RunStore):
                     half_written.unlink()
             built = [run for run in undecided if run.kind == "import" and not run.looks]
             moved = {run.result["key"]: run for run in built if not run.draft.is_dir()}
-            known = {row.key for row in (*self._own_image_sets(), *self.deleted_image_sets())}
+            known = {row["key"] for row in database.execute("select key from image_set")}
+            for key in known:
+                self._write_set_row(database, key)
             for folder in self._home.sets.iterdir():
-                if folder.name in known:
-                    continue
-                if folder.name in moved:
+                if folder.name in moved and folder.name not in known:
                     self._admit(database, moved[folder.name])
-                else:
+                elif folder.suffix == ".part":  # a copy that `adopt` did not end
                     self._home.throw_away(folder)
         self._home.empty_trash()
+
+    # --------------------------------------------------------------- folders that the database does not know
+
+    def take_in(self) -> TakenIn:
+        """Give each folder of an image set or a run that has no row in the database one, from what it holds.
+
+        Such are there where the database was put back from a copy, or made anew. What cannot be read stays where it is.
+        """
+        with self._home.change() as database:
+            runs, refused = self._take_in_runs(database)
+            built = {run.result.get("key") for run in (*runs, *self.own_runs("import")) if _waits(run)}
+            sets, others = self._take_in_sets(database, built)
+        return TakenIn(tuple(sets), tuple(runs), tuple(map(str, (*others, *refused))))
+
+    def _take_in_sets(
+        self, database: sqlite3.Connection, built: set[Any]
+    ) -> tuple[list[str], list[InputError]]:
+        """The titles of those that have a row now, and why others do not; but for those `built` by imports that wait
+        for a decision."""
+        from ranking.datasets import load_image_set
+
+        known = built | {row["key"] for row in database.execute("select key from image_set")}
+        found, refused = list[dict[str, Any]](), list[InputError]()
+        for folder in self._home.sets.iterdir():
+            if folder.name in known or folder.suffix == ".part":
+                continue
+            try:
+                told = {**_told(load_image_set(folder)), **read_set_row(folder)}
+                if told["key"] != folder.name:
+                    raise InputError(f"folder {folder.name}", "the name of its image set", told["key"])
+                found.append(told)
+            except InputError as error:
+                refused.append(error)
+        for told in sorted(found, key=lambda told: float(told["created"])):
+            self._insert_set(database, told)
+            self._mark_deleted(database, told["key"], told["deleted"])
+        return [told["title"] for told in found], refused
 
 
 class LendingStore(LentRuns, Store):
@@ -572,6 +641,11 @@ class LendingStore(LentRuns, Store):
         return sorted(self._home.features.glob("*.npy"))
 
 
+def _waits(run: Run) -> bool:
+    """Whether what an import built waits to be kept or discarded."""
+    return run.state == "finished" and "decision" not in run.result
+
+
 def _nothing_to_keep(run: Run) -> InputError:
     return InputError(f"{run.called} {run.id}", "features to keep", "none", "upload the file again")
 
@@ -599,25 +673,23 @@ def _link(file: Path, target: Path) -> None:
 
 
 def _files(folder: Path) -> dict[str, int]:
-    """The files below a folder with their sizes in bytes; none where there is no folder."""
+    """The files of an image set with their sizes in bytes, but for its row's; none where there is no folder."""
     return {
-        str(path.relative_to(folder)): path.stat().st_size for path in folder.rglob("*") if path.is_file()
+        str(path.relative_to(folder)): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != ROW
     }
 
 
-def _insert(database: sqlite3.Connection, told: dict[str, Any]) -> None:
-    """The row of an image set, unless there is one of its key; one that was taken away is back with it."""
-    names = ("key", "title", "source", "images", "samples", "classes")
-    database.execute(
-        f"insert or ignore into image_set ({', '.join(names)}, created)"
-        " values (:key, :title, :source, :images, :samples, :classes, :created)",
-        {
-            **{name: told[name] for name in names},
-            "classes": json.dumps(list(told["classes"])),
-            "created": time.time(),
-        },
-    )
-    database.execute("update image_set set deleted = null where key = ?", (told["key"],))
+def _told(image_set: ImageSet) -> dict[str, Any]:
+    """What the row of an image set tells of it, but for its source."""
+    return {
+        "key": image_set.key,
+        "title": image_set.title,
+        "classes": image_set.classes,
+        "images": len(image_set.image_names),
+        "samples": len(image_set),
+    }
 
 
 def _image_set_columns(row: sqlite3.Row) -> dict[str, Any]:

@@ -23,12 +23,22 @@ LAYERS: tuple[set[str], ...] = (
     {"rooms", "apart"},
     {"worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers", "job_queue"}
-    | {"room_layout", "room_quotas"},
+    | {"room_layout", "room_quotas", "row_files", "database_copies"},
     {"ranking"},
     {"image_graph", "asking", "lookahead", "tree_search", "inference_steps", "vectors"},
     {"methods", "datasets", "features", "moving", "leaning", "neighbourhood"}
     | {"label_sets", "label_pairs", "fold_curves", "study_curves", "sequences", "intervals", "comparison"},
-    {"optimise", "inference", "losses", "metrics", "ranked", "similarity", "edge_files", "vector_files"}
+    {
+        "optimise",
+        "inference",
+        "losses",
+        "metrics",
+        "ranked",
+        "similarity",
+        "edge_files",
+        "vector_files",
+        "score_files",
+    }
     | {"networks", "subsequences", "pair_chains", "intake"},
     {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
     {"errors"},
@@ -36,8 +46,9 @@ LAYERS: tuple[set[str], ...] = (
 
 # The only imports between parts of one layer: by each part, of which others.
 NEIGHBOURS = {
-    "answers": {"home", "run"},
+    "answers": {"home", "room_quotas", "run"},
     "asking_simulation": {"label_training"},
+    "database_copies": {"home", "room_layout", "room_quotas"},
     "experiments": {"events"},
     "home": {"room_layout"},
     "inference": {"losses"},
@@ -52,16 +63,17 @@ NEIGHBOURS = {
     "registry": {"settings"},
     "room_quotas": {"home", "room_layout"},
     "run_archive": {"events", "run_json", "training"},
-    "run_store": {"home", "job_queue", "room_layout", "room_quotas", "run"},
-    "store": {"home", "room_layout", "room_quotas", "run", "run_settings", "run_store"},
+    "row_files": {"run"},
+    "run_store": {"home", "job_queue", "room_layout", "room_quotas", "row_files", "run"},
+    "store": {"home", "room_layout", "room_quotas", "row_files", "run", "run_settings", "run_store"},
     "study_bench": {"order_training"},
     "worker": {"jobs", "events", "experiments", "training", "label_training", "order_training"}
     | {"asking_simulation", "order_studies", "timing_studies"},
 }
 SIDEWAYS = {(source, target) for source, targets in NEIGHBOURS.items() for target in targets}
 
-# app.py names the pages and does nothing else.
-APP_MAY_IMPORT = {"__future__", "streamlit", "pages.parts"}
+# laboratory.py names the pages and does nothing else, and app.py serves it.
+APP_MAY_IMPORT = {"__future__", "streamlit", "starlette", "pages.parts"}
 
 # A plug-in imports another only to be initialised by it: (the importing module, the imported one).
 INITIALISED_BY = {
@@ -78,7 +90,12 @@ def module_name(path: Path, root: Path) -> str:
 
 
 def our_files(root: Path) -> list[Path]:
-    files = [root / "app.py", *(root / "pages").rglob("*.py"), *(root / "ranking").rglob("*.py")]
+    files = [
+        root / "app.py",
+        root / "laboratory.py",
+        *(root / "pages").rglob("*.py"),
+        *(root / "ranking").rglob("*.py"),
+    ]
     return sorted(file for file in files if file.is_file())
 
 
@@ -104,7 +121,7 @@ def part_of(module: str) -> str | None:
         return rest.partition(".")[0] or "ranking"
     if top == "pages":
         return "pages.parts" if rest.partition(".")[0] == "parts" else "pages"
-    return "app" if module == "app" else None
+    return "app" if module in ("app", "laboratory") else None
 
 
 def level(part: str) -> int:
@@ -129,7 +146,11 @@ def complaint(source: str, target: str, plugins: set[str]) -> str | None:
     if here not in ("app", "pages", "pages.parts") and target.partition(".")[0] == "streamlit":
         return "ranking never imports streamlit"
     if here == "app":
-        return None if (there or target.partition(".")[0]) in APP_MAY_IMPORT else "app.py only names pages"
+        return (
+            None
+            if (there or target.partition(".")[0]) in APP_MAY_IMPORT
+            else "app.py and laboratory.py only serve and name pages"
+        )
     if there is None or source == target:
         return None
     if here == there == "pages":
@@ -187,7 +208,7 @@ def test_a_broken_rule_is_seen(tmp_path):
 
 
 def test_every_page_is_named_to_the_navigation():
-    frames = [ROOT / "app.py", ROOT / "pages" / "parts" / "frame.py"]
+    frames = [ROOT / "laboratory.py", ROOT / "pages" / "parts" / "frame.py"]
     trees = [ast.parse(file.read_text("utf-8")) for file in frames if file.is_file()]
     words = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     pages = [page for page in (ROOT / "pages").glob("*.py") if page.stem != "__init__"]

@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,6 +107,19 @@ def test_the_session_of_a_worker_weighs_less_as_soon_as_the_system_lets_it(store
         weigh_session(run.pid)
         assert Path(f"/proc/{run.pid}/autogroup").read_text().endswith(f" nice {LESS_URGENT}\n")
     weigh_session(2**22 + 1)  # no such process: nothing to do
+
+
+def test_a_row_that_vanishes_leaves_no_traceback(store, monkeypatch):
+    """As where the database is put back from a copy while a training runs."""
+    uncaught: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", uncaught.append)
+    run = iterating(store, start(store, FOREVER))
+    kill_later = store.run(run.id)
+    with closing(sqlite3.connect(store.home / "ranking.sqlite")) as database, database:
+        database.execute("delete from run")
+    kill(kill_later)
+    wait(lambda: run.id not in jobs._children)
+    assert not uncaught
 
 
 def test_a_refused_process_is_a_failed_run(store, monkeypatch):

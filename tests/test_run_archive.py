@@ -25,6 +25,7 @@ from working import files_of, refuses
 from ranking import method_class, run_archive
 from ranking.archives import check_text, open_zip
 from ranking.events import events
+from ranking.row_files import ROW
 from ranking.run import STAYS, TRAVELS, Run
 from ranking.run_archive import EVENTS, MODEL, PROJECTION, RUN, SCORES, VIEWS, export_run, import_run
 from ranking.run_json import read_run
@@ -121,7 +122,7 @@ def test_views_are_never_read_back_and_those_omitted_are_told_with_the_reason(or
     assert set(unpacked(exported)) - set(unpacked(data)) == {"ranking.png"}
     assert json.loads(unpacked(data)[RUN])["left_out"] == gone
     back = import_run(elsewhere, data)
-    assert {file.name for file in back.folder.iterdir()} == {EVENTS, SCORES, MODEL}
+    assert {file.name for file in back.folder.iterdir()} == {EVENTS, SCORES, MODEL, ROW}
 
 
 def test_a_failed_training_is_exported_with_its_reason(copy, elsewhere):

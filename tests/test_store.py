@@ -18,6 +18,7 @@ from working import Held, raising, trouble
 
 from ranking import home, jobs, run_store, store
 from ranking.home import HomeError
+from ranking.row_files import ROW
 from ranking.run import CALLED, Run
 from ranking.run_settings import LookSettings
 from ranking.run_store import DELETED_DAYS, LONGEST_NAME
@@ -69,7 +70,7 @@ def test_a_new_run_is_queued_and_has_an_empty_folder(here):
     assert (run.kind, run.state, run.result, run.reason) == ("train", "queued", {}, "")
     assert run.settings == {"C": 1.0, "features": [["HOG", {}]]}
     assert (run.started, run.ended, run.alive) == (None, None, False)
-    assert list(run.folder.iterdir()) == []
+    assert [file.name for file in run.folder.iterdir()] == [ROW]
     assert here.run(run.id) == run
     seen = []
     rest = here.create_run("train", {}, prepare=lambda folder: seen.append((folder, Store(here.home).runs())))
@@ -203,6 +204,19 @@ def test_a_deleted_run_is_in_no_list_and_comes_back_whole(here):
     assert here.run(run.id) == before
     assert (run.folder / "model.npz").read_text() == "weights"
     assert here.runs(deleted=True) == []
+
+
+def test_what_is_deleted_while_the_clock_is_far_ahead_comes_back(here, monkeypatch):
+    run, key = trained(here), here.keep(imported(here).id)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: 1e11)  # the year 5138
+        here.delete_run(run.id)
+        here.delete_set(key)
+    here.sweep()
+    assert ids(here.runs("train", deleted=True)) == [run.id]
+    here.restore_run(run.id)
+    here.restore_set(key)
+    assert (ids(here.runs("train")), [row.key for row in here.image_sets()]) == ([run.id], [key])
 
 
 def test_runs_of_every_kind_but_imports_are_deleted_once_ended_and_emptied_by_kind(here):
@@ -437,8 +451,11 @@ def test_the_sweep_removes_what_nobody_needs(here):
     here.update_run(dead.id, state="running")
     for run in (failed, cancelled, dead):
         run.draft.mkdir()
-    stray = [here.home / "sets" / ("0" * 64), here.home / "runs" / "aaaaaaaaaa", here.home / "trash" / "0"]
-    for folder in stray:
+    begun = here.home / "runs" / "aaaaaaaaaa"  # by a process that died at once
+    begun.mkdir()
+    (begun / "lock").touch()
+    stray = [here.home / "sets" / f"{'0' * 64}.part", begun, here.home / "trash" / "0"]
+    for folder in (stray[0], stray[2]):
         (folder / "deep").mkdir(parents=True)
     (here.features / "half.part").write_text("half a matrix")
     here.sweep()
@@ -517,7 +534,7 @@ def test_a_home_that_was_emptied_under_a_running_app_says_so(here):
         with trouble(remedy=home.GONE):
             act()
     shutil.rmtree(here.home)
-    with trouble(remedy=f"{home.GONE}; if they are there, {home.CLOSED}"):
+    with trouble(remedy=home.GONE):
         here.runs()
     assert Store(here.home).runs() == []
 

@@ -199,7 +199,7 @@ def zoo(tmp_path: Path) -> Path:
 
 LOOK = LookSettings("", brought="My zoo.zip").to_json()
 CLASS_FOLDERS = ImportSettings("Class folders", brought="My zoo.zip").to_json()
-ALWAYS = ("events.jsonl", "lock")  # what is in the folder of every run
+ALWAYS = ("events.jsonl", "lock", "row.json")  # what is in the folder of every run
 
 
 def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goes(empty, zoo, stop):

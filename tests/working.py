@@ -18,6 +18,7 @@ import pytest
 from refusals import refused
 
 from ranking import jobs, worker
+from ranking.database_copies import COPIES
 from ranking.errors import InputError
 from ranking.home import HomeError
 from ranking.run import ENDED, Kind, Run
@@ -159,7 +160,9 @@ def contents(store: Store) -> dict[str, bytes]:
 
 def files_of(store: Store) -> list[Path]:
     """The same without what they hold."""
-    return sorted(path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
+    copies = store.home / COPIES
+    found = (path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
+    return sorted(path for path in found if path != copies and copies not in path.parents)
 
 
 def refuses(store: Store, data: bytes, subject: str = "", came: object = None, inner: str = "") -> Any:

@@ -78,8 +78,8 @@ def all_pages() -> list[st.Page]:
 
 
 def guard() -> None:
-    """First of all on each page. A deep link that is the server's first request runs the page without app.py,
-    and nothing would know the other pages: register them and start again through app.py."""
+    """First of all on each page. A deep link that is the server's first request runs the page without
+    laboratory.py, and nothing would know the other pages: register them and start again through it."""
     if keys.BOOTED not in st.session_state:
         st.session_state[keys.BOOTED] = True
         st.navigation(all_pages())
@@ -91,6 +91,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     guard()
     st.session_state[keys.PAGE_SHOWN] = name
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
+    st.session_state[keys.REBUILDS] = set()
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
     with st.session_state[keys.MENU]:
         _mount_style(key="style", data={"page": name}, height="content")
@@ -107,7 +108,8 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
             steps()
     except (HomeError, Gone) as error:
         note(error)
-        messages.error(escaped(str(error)), icon=":material/error:")
+        with messages:
+            _say(error, "of the page")
     except RerunException:
         complete = False  # the next run shows the messages
         raise
@@ -136,7 +138,18 @@ def in_place() -> Iterator[None]:
         yield
     except (HomeError, Gone) as error:
         note(error)
-        st.error(escaped(str(error)), icon=":material/error:")
+        _say(error, f"in place {error}")
+
+
+def _say(error: HomeError | Gone, part: str) -> None:
+    """An error, and the way to mend it where that is one press."""
+    st.error(escaped(str(error)), icon=":material/error:")
+    offered: set[Path] = st.session_state[keys.REBUILDS]
+    if isinstance(error, HomeError) and error.lost is not None and error.lost not in offered:
+        from pages.parts import home_repair  # which needs this module
+
+        offered.add(error.lost)
+        home_repair.offer(error.lost, part)
 
 
 def note(error: Exception) -> None:

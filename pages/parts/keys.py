@@ -200,6 +200,7 @@ ROOM_FULL = "room was found full"  # whether; until there is space again
 EVENTS = "events read so far"  # run id: (byte offset, events)
 MENU = "place of the menu"
 MENU_ROW = "row of the menu"  # kept free for the end of the page's run by a fragment that will draw it again
+REBUILDS = "rebuilds"  # the homes of which this run of the page has offered to rebuild the database
 PAGE_RUNS = "page runs"  # whether the page itself runs, and draws its menu at its end
 PAGE_SHOWN = "page that is shown"
 HANDOUT = "way through a lesson for a file to hand out"

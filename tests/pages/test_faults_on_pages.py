@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from shown import errors
+from shown import errors, press, text_of
+
+from pages.parts import cache
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,10 +29,36 @@ def test_a_home_that_was_moved_is_reported_and_comes_back(laboratory, open_page,
     assert not app.error
 
 
+def buttons(app):
+    return [button.key for button in app.button if "rebuild" in str(button.key)]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no database at all"], ids=["missing", "empty", "garbage"])
+def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content):
+    before = {run.id for run in laboratory.store.runs()}, {row.key for row in laboratory.store.image_sets()}
+    for file in laboratory.home.glob("ranking.sqlite*"):
+        file.unlink()
+    if content is not None:
+        (laboratory.home / "ranking.sqlite").write_bytes(content)
+    cache.homes._recovered.clear()
+    app = open_page("ranked_images")
+    assert len(errors(app)) == 1
+    [key] = buttons(app)
+    press(app, key)
+    assert not errors(app)
+    assert not buttons(app)
+    after = {run.id for run in laboratory.store.runs()}, {row.key for row in laboratory.store.image_sets()}
+    assert after == before
+    told = open_page("image_sets")
+    assert "listed again" in text_of(told)
+    press(told, "widget look again")
+    assert "listed again" not in text_of(told)
+
+
 VISIT = """
 import sys
 from streamlit.testing.v1 import AppTest
-app = AppTest.from_file("app.py", default_timeout=120)
+app = AppTest.from_file("laboratory.py", default_timeout=120)
 app.switch_page(f"pages/{sys.argv[1]}.py")
 app.run()
 print(len(app.exception), [error.value.replace(chr(92), "") for error in app.error])

@@ -49,7 +49,7 @@ def test_a_first_visit_shows_what_was_trained_and_begins_the_lesson(empty_home, 
     assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
     assert "room" not in text_of(app).lower()
     folders = {path.name for path in empty_home.home.iterdir() if path.is_dir()}
-    assert folders == {"edges", "features", "models", "runs", "sets", "trash", "vectors"}
+    assert folders == {"copies", "edges", "features", "models", "runs", "sets", "trash", "vectors"}
     press(app, "widget go to lesson")
     assert app.title[0].value == frame.PAGES["lesson"]
     assert [run.settings["method"] for run in started if run.kind == "train"] == ["SVM", "AP-SVM"]
@@ -83,7 +83,7 @@ import sys
 from streamlit.testing.v1 import AppTest
 from ranking import jobs
 jobs.start_once = lambda store, kind, settings: store.create_run(kind, settings)
-app = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=120).run()
+app = AppTest.from_file({str(ROOT / "laboratory.py")!r}, default_timeout=120).run()
 print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], len(app.exception))
 """
 

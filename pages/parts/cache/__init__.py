@@ -4,7 +4,7 @@ Streamlit samples large arrays when it hashes them, and would return stale answe
 from __future__ import annotations
 
 from pages.parts.cache.experiments import LOOK_SECONDS, differences, findings
-from pages.parts.cache.homes import EACH, SOME, Gone, NoFeatures, common, or_gone, store
+from pages.parts.cache.homes import EACH, SOME, Gone, NoFeatures, common, look_again, or_gone, store, taken_in
 from pages.parts.cache.image_sets import (
     TINY,
     WHOLE_SIDE,
@@ -71,6 +71,7 @@ __all__ = [
     "label_pairs",
     "label_ranker",
     "leaning",
+    "look_again",
     "mid_rank",
     "neighbourhood",
     "or_gone",
@@ -83,6 +84,7 @@ __all__ = [
     "shrunk",
     "splits",
     "store",
+    "taken_in",
     "thumbnails",
     "tree_search",
     "whole_image",

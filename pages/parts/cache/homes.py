@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,13 @@ import streamlit as st
 
 from pages.parts import rooms
 from ranking import jobs
+from ranking.database_copies import is_due, keep_copy
 from ranking.room_layout import unnamed
 from ranking.room_quotas import FullError
-from ranking.store import Store
+from ranking.store import Store, TakenIn
+from ranking.text import counted
 
+log = logging.getLogger(__name__)
 EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms
 SOME = 8  # where an entry takes much memory
 
@@ -32,19 +36,36 @@ def store() -> Store:
 
     Beside the page, where files are made that a person takes along, what needs it is wrapped in `rooms.kept`.
     """
-    return _store(rooms.here())
+    opened, _ = _recovered(rooms.here())
+    if is_due(opened.home):
+        keep_copy(opened.home)
+    return opened
+
+
+def taken_in() -> TakenIn:
+    """What the database of the visitor's home did not know when it was first opened."""
+    return _recovered(rooms.here())[1]
+
+
+def look_again() -> None:
+    """Have the visitor's home be opened anew, with what was mended in it."""
+    _recovered.clear(rooms.here())
 
 
 def common() -> Store:
     """The store of what comes with the program, which all rooms are lent; without rooms the one and only."""
-    return _store(str(rooms.all_rooms().bundled)) if rooms.used() else store()
+    return _recovered(str(rooms.all_rooms().bundled))[0] if rooms.used() else store()
 
 
 @st.cache_resource(show_spinner=False)
-def _store(home: str | None) -> Store:
+def _recovered(home: str | None) -> tuple[Store, TakenIn]:
     opened = Store(home)
-    jobs.recover(opened)
-    return opened
+    found = jobs.recover(opened)
+    for told in (*(f"image set {title}: listed again" for title in found.sets), *found.refused):
+        log.warning("%s: %s", opened.home, told)
+    if found.runs:
+        log.warning("%s: %s listed again", opened.home, counted(len(found.runs), "run"))
+    return opened, found
 
 
 @contextmanager

@@ -1,0 +1,55 @@
+"""A home whose database was lost: making it again, and what was found in the home that the database did not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts import address, cache, keys
+from pages.parts.frame import escaped
+from ranking.database_copies import rebuild
+from ranking.home import HomeError
+from ranking.text import counted
+
+
+def offer(home: Path, part: str) -> None:
+    """The button that makes the database of `home` again; part: of the page that says that it is lost."""
+    st.button(
+        "Rebuild the database",
+        key=keys.widget(f"rebuild {part}"),
+        icon=":material/build:",
+        type="primary",
+        help="The newest copy takes its place, and every image set and run whose folder is there is listed again. "
+        "The damaged file stays beside it.",
+        on_click=_rebuild,
+        args=(home,),
+    )
+
+
+def _rebuild(home: Path) -> None:
+    try:
+        rebuild(home)
+    except HomeError as error:
+        address.complain(str(error))
+    cache.look_again()
+
+
+def say() -> None:
+    """What the database did not know: image sets and runs that are listed again, and folders that cannot be read."""
+    try:
+        found = cache.taken_in()
+    except HomeError:
+        return  # the rest of the page needs the home too, and says what is wrong with it
+    if not any(found):
+        return
+    with st.container(border=True):
+        if found.sets or found.runs:
+            there = [f"“{title}”" for title in found.sets]
+            there += [counted(len(found.runs), "run")] if found.runs else []
+            told = f"The database did not know {', '.join(there)}. Their files are here, and they are listed again."
+            st.markdown(escaped(told))
+        for told in found.refused:
+            st.markdown(escaped(f"{told}. It stays where it is, and is not listed."))
+        label = "Look again" if found.refused else "OK"
+        st.button(label, key=keys.widget("look again"), on_click=cache.look_again)

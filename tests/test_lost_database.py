@@ -1,0 +1,368 @@
+"""A database that is lost, damaged or older than its home: image sets, runs and answers come back."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from labelled_pictures import patches
+from working import Held, trouble
+
+from ranking import database_copies, home, jobs
+from ranking.answers import AnswerEvent, AnswerStore
+from ranking.database_copies import COPIES, MOST, is_due, keep_copy, rebuild
+from ranking.home import DATABASE, HomeError
+from ranking.room_quotas import DISK, bytes_of
+from ranking.rooms import Rooms
+from ranking.row_files import ROW
+from ranking.run import Run
+from ranking.store import ImageSetRow, Store
+
+
+def furnished(folder: Path) -> Store:
+    """A home with two image sets, one of them deleted, and four runs: named with a star, cancelled, deleted, failed."""
+    here = Store(folder)
+    keys = [keep(here, size) for size in (3, 4)]
+    named, cancelled, deleted, failed = (
+        here.create_run("train", {"set": "other-set", "number": n}) for n in range(4)
+    )
+    here.end_run(named.id, "finished", result={"test": {"AP": 0.5}})
+    here.end_run(cancelled.id, "cancelled", "a person did")
+    here.end_run(deleted.id, "finished")
+    here.end_run(failed.id, "failed", "no memory")
+    here.name_run(named.id, "the first one")
+    here.star_run(named.id)
+    here.delete_run(deleted.id)
+    here.delete_set(keys[0])
+    return here
+
+
+def keep(here: Store, size: int) -> str:
+    """An image set of so many pictures, imported and kept."""
+    run = here.create_run("import", {"source": "Painter", "source_settings": {}})
+    built = patches(run.draft, size)
+    told = {"key": built.key, "title": built.title, "images": size, "samples": size, "problems": 0}
+    here.end_run(run.id, "finished", result={**told, "classes": dict.fromkeys(built.classes, 1)})
+    return here.keep(run.id)
+
+
+def answer(number: int) -> AnswerEvent:
+    return AnswerEvent("a" * 32, number, "k" * 8, "1", "sky", "yes", "b" * 10, "random", None, None, 0, 1.0)
+
+
+def known(here: Store) -> tuple[list[Run], list[Run], list[ImageSetRow], list[ImageSetRow]]:
+    """All that lists show, by name and not by the order, for clocks differ."""
+    runs = (sorted(here.runs(deleted=deleted), key=lambda run: run.id) for deleted in (False, True))
+    sets = (sorted(rows, key=lambda row: row.key) for rows in (here.image_sets(), here.deleted_image_sets()))
+    return (*runs, *sets)  # type: ignore[return-value]
+
+
+def opened(folder: Path) -> Store:
+    """The home as a server opens it, its database rebuilt where that is offered: the one press of a person."""
+    try:
+        here = Store(folder)
+        jobs.recover(here)
+        known(here)
+    except HomeError as error:
+        if error.lost != folder:
+            raise
+        rebuild(folder)
+        here = Store(folder)
+        jobs.recover(here)
+    return here
+
+
+def missing(file: Path) -> None:
+    file.unlink()
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def half(file: Path) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+
+
+def garbage(file: Path) -> None:
+    file.write_bytes(os.urandom(len(file.read_bytes())))
+
+
+def pages_overwritten(file: Path) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+
+
+def a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def a_broken_link(file: Path) -> None:
+    file.unlink()
+    file.symlink_to(file.with_name("nowhere") / "ranking.sqlite")
+
+
+def of_another_program(file: Path) -> None:
+    file.unlink()
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("create table moz_places (id integer)")
+        database.commit()
+
+
+def without_tables(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("drop table run")
+        database.commit()
+
+
+def without_rows(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("delete from run")
+        database.execute("delete from image_set")
+        database.commit()
+
+
+def text(file: Path) -> None:
+    file.write_text("a note of mine")
+
+
+WAYS: list[Callable[[Path], None]] = [
+    missing,
+    empty,
+    half,
+    garbage,
+    pages_overwritten,
+    a_folder,
+    a_broken_link,
+]
+WAYS += [of_another_program, without_tables, without_rows, text]
+
+
+@pytest.mark.parametrize("with_copy", [True, False], ids=["with a copy", "without"])
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_whatever_becomes_of_the_database_sets_and_runs_come_back(tmp_path, way, with_copy):
+    here = furnished(tmp_path)
+    AnswerStore(tmp_path).append([answer(1)])
+    if with_copy:
+        keep_copy(tmp_path)
+    late = here.create_run("train", {"set": "other-set", "late": True})  # no copy knows it
+    here.end_run(late.id, "finished")
+    before = known(here)
+    checkpointed(tmp_path)
+    way(tmp_path / DATABASE)
+    again = opened(tmp_path)
+    found = known(again)
+    assert [[run.id for run in runs] for runs in found[:2]] == [
+        [run.id for run in runs] for runs in before[:2]
+    ]
+    assert [run.__dict__ for run in found[0]] == [run.__dict__ for run in before[0]]
+    assert [[row.key for row in rows] for rows in found[2:]] == [
+        [row.key for row in rows] for rows in before[2:]
+    ]
+    assert {row.source for row in found[2]} == {"Painter"}
+    if with_copy and way is not without_rows:
+        assert AnswerStore(tmp_path).events("k" * 8) == [answer(1)]
+
+
+def checkpointed(folder: Path) -> None:
+    """Have all of the database lie in its one file."""
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        database.execute("pragma wal_checkpoint(truncate)")
+
+
+def test_an_older_copy_put_back_by_hand_costs_nothing_newer(tmp_path):
+    """As the program's own message advised."""
+    here = furnished(tmp_path)
+    checkpointed(tmp_path)
+    shutil.copy(tmp_path / DATABASE, tmp_path / "older")
+    new = here.create_run("train", {"set": "other-set"})
+    here.end_run(new.id, "finished", result={"test": {"AP": 1.0}})
+    key, run = keep(here, 5), here.run(new.id)
+    checkpointed(tmp_path)
+    (tmp_path / "older").replace(tmp_path / DATABASE)
+    again = Store(tmp_path)
+    found = jobs.recover(again)
+    assert again.run(new.id) == run
+    assert key in {row.key for row in again.image_sets()}
+    assert len(found.sets) == 1
+    assert run in found.runs
+    assert not found.refused
+
+
+def test_a_newer_version_s_database_is_left_alone(tmp_path):
+    furnished(tmp_path)
+    checkpointed(tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        database.execute("pragma user_version = 99")
+    before = (tmp_path / DATABASE).read_bytes()
+    with trouble(why="newer version") as caught:
+        Store(tmp_path)
+    assert caught.value.lost is None
+    assert (tmp_path / DATABASE).read_bytes() == before
+    assert len(list((tmp_path / "runs").iterdir())) == 6
+
+
+def test_a_folder_that_cannot_be_read_stays_and_is_told_until_it_is_mended(tmp_path):
+    here = furnished(tmp_path)
+    key, run = keep(here, 6), here.create_run("train", {"set": "other-set"})
+    here.end_run(run.id, "finished")
+    files = (tmp_path / "sets" / key / "columns.npz", tmp_path / "runs" / run.id / ROW)
+    whole = [file.read_bytes() for file in files]
+    for file in files:
+        file.write_bytes(b"{")
+    (tmp_path / "runs" / "Not a run").mkdir()
+    (tmp_path / "runs" / "Not a run" / "letter.txt").write_text("mine")
+    (tmp_path / DATABASE).unlink()
+    shutil.rmtree(tmp_path / COPIES)
+    again = opened(tmp_path)
+    for _ in range(2):  # at each start
+        refused = jobs.recover(again).refused
+        assert len(refused) == 3
+        assert (tmp_path / "runs" / "Not a run" / "letter.txt").read_text() == "mine"
+    for file, content in zip(files, whole, strict=True):
+        file.write_bytes(content)
+    found = jobs.recover(again)
+    assert ([each.id for each in found.runs], len(found.sets), len(found.refused)) == ([run.id], 1, 1)
+    assert again.image_set(key).key == key
+
+
+@pytest.mark.parametrize(
+    "change", [{"kind": "trains"}, {"state": "done"}, {"settings": []}, {"created": None}]
+)
+def test_a_row_that_no_run_of_ours_has_is_not_taken_in(tmp_path, change):
+    here = Store(tmp_path)
+    run = here.create_run("train", {"set": "other-set"})
+    here.end_run(run.id, "finished")
+    file = run.folder / ROW
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    (tmp_path / DATABASE).unlink()
+    rebuild(tmp_path)
+    assert len(Store(tmp_path).take_in().refused) == 1
+
+
+def test_a_set_without_its_row_is_whole(tmp_path):
+    """Of a home of before there were such files, whose database went at once."""
+    here = Store(tmp_path)
+    key = keep(here, 4)
+    (tmp_path / "sets" / key / ROW).unlink()
+    (tmp_path / DATABASE).unlink()
+    again = opened(tmp_path)
+    [row] = again.image_sets()
+    assert (row.key, row.source) == (key, "")
+    keep(again, 4)
+    assert [row.source for row in again.image_sets()] == ["Painter"]
+
+
+def test_a_live_run_is_taken_in_alive(tmp_path):
+    here, held = Store(tmp_path), Held()
+    live = held(here)
+    (tmp_path / DATABASE).unlink()
+    again = opened(tmp_path)
+    assert again.run(live.id).state == "queued"
+    held.let_die()
+    assert jobs.poll(again, live.id).state == "failed"
+
+
+def test_the_next_start_writes_the_rows_that_a_full_disk_refused(tmp_path, monkeypatch):
+    here = Store(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        run = here.create_run("train", {"set": "other-set"})
+        here.end_run(run.id, "finished")
+    assert not (run.folder / ROW).exists()
+    jobs.recover(here)
+    assert json.loads((run.folder / ROW).read_text())["state"] == "finished"
+
+
+# ------------------------------------------------------------------------------------------------- copies
+
+
+def copies(folder: Path) -> list[str]:
+    return sorted(file.name for file in (folder / COPIES).iterdir())
+
+
+def test_the_last_three_states_are_kept_each_once(tmp_path, monkeypatch):
+    here = Store(tmp_path)
+    keep_copy(tmp_path)
+    assert copies(tmp_path) == [], "of nothing"
+    names = iter(f"2026-01-01-00000{second}" for second in range(9))
+    monkeypatch.setattr(database_copies.time, "strftime", lambda *_: next(names))
+    for number in range(5):
+        here.create_run("train", {"number": number})
+        keep_copy(tmp_path)
+        keep_copy(tmp_path) if number == 0 else None  # nothing is new
+    assert len(copies(tmp_path)) == MOST
+    assert copies(tmp_path)[-1] == "2026-01-01-000005.sqlite"
+    with closing(sqlite3.connect(tmp_path / COPIES / copies(tmp_path)[-1])) as copy:
+        assert copy.execute("select count(*) from run").fetchone() == (5,)
+
+
+def test_an_hour_later_another_is_due(tmp_path):
+    Store(tmp_path).create_run("train", {})
+    assert is_due(tmp_path)
+    keep_copy(tmp_path)
+    assert not is_due(tmp_path)
+    [copy] = (tmp_path / COPIES).iterdir()
+    os.utime(copy, (1, copy.stat().st_mtime - 3601))
+    assert is_due(tmp_path)
+
+
+def test_a_damaged_database_takes_no_copy_s_place(tmp_path):
+    Store(tmp_path).create_run("train", {})
+    keep_copy(tmp_path)
+    before = copies(tmp_path)
+    checkpointed(tmp_path)
+    for damage in (garbage, pages_overwritten):
+        damage(tmp_path / DATABASE)
+        keep_copy(tmp_path)
+        assert copies(tmp_path) == before
+
+
+def test_a_damaged_copy_is_passed_over(tmp_path):
+    here = Store(tmp_path)
+    AnswerStore(tmp_path).append([answer(1)])
+    keep_copy(tmp_path)
+    (tmp_path / COPIES / "2999-01-01-000000.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    (tmp_path / DATABASE).unlink()
+    rebuild(here.home)
+    assert AnswerStore(tmp_path).events("k" * 8) == [answer(1)]
+
+
+def test_rebuilding_twice_is_rebuilding_once(tmp_path):
+    furnished(tmp_path)
+    (tmp_path / DATABASE).write_text("no database")
+    again = opened(tmp_path)
+    new = again.create_run("train", {"set": "other-set"})
+    rebuild(tmp_path)
+    assert again.run(new.id).state == "queued"
+    lost = [file for file in tmp_path.iterdir() if "lost" in file.name]
+    assert [file.read_text() for file in lost] == ["no database"]
+
+
+def test_copies_fill_no_room(tmp_path, monkeypatch):
+    room = Rooms(tmp_path).make("room-of-anna")
+    AnswerStore(room).append([answer(number) for number in range(1, 2000)])
+    monkeypatch.setenv(DISK, str(bytes_of(room) + 1000))
+    keep_copy(room)
+    assert copies(room) == []
+    monkeypatch.setenv(DISK, str(10 * bytes_of(room)))
+    keep_copy(room)
+    assert len(copies(room)) == 1
+
+
+def test_a_home_that_cannot_be_written_is_not_called_gone(tmp_path, monkeypatch):
+    here = Store(tmp_path)
+    monkeypatch.setattr(home.os, "access", lambda *_: False)
+    error = sqlite3.OperationalError("unable to open database file")
+    monkeypatch.setattr(home.Home, "_connect", lambda *_: (_ for _ in ()).throw(error))
+    with trouble(remedy=home.CLOSED) as caught:
+        here.runs()
+    assert caught.value.lost is None
