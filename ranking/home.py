@@ -264,7 +264,7 @@ GONE = (
     "its files were moved or removed while the app was running: put them back, "
     "or start the app again to begin with an empty home"
 )
-REBUILD = "open the app and press “Rebuild the database”: nothing is removed"
+REBUILD = "press “Rebuild the database” in the app, which removes nothing"
 DAMAGED = f"the database is damaged: {REBUILD}, or set RANKING_HOME to a new folder"
 BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"

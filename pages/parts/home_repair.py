@@ -39,7 +39,9 @@ def say() -> None:
     """What the database did not know: image sets and runs that are listed again, and folders that cannot be read."""
     try:
         found = cache.taken_in()
-    except HomeError:
+    except HomeError as error:
+        if error.lost is not None:
+            raise  # which ends the page, with the way to mend it at its top
         return  # the rest of the page needs the home too, and says what is wrong with it
     if not any(found):
         return
