@@ -19,11 +19,14 @@ SET_COLUMNS = ("source", "created", "deleted")
 
 
 def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
-    """Have `folder` hold those columns of its row, written whole; nothing where it does already, or is not there."""
+    """Have `folder` hold those columns of its row, written whole; nothing where it does already, or is not there.
+
+    Who writes holds the write lock of the database, so no two write at once.
+    """
     file, text = folder / ROW, json.dumps(columns, allow_nan=False)
     if not folder.is_dir() or (file.is_file() and file.read_text() == text):
         return
-    part = folder / f"{ROW}.{os.getpid()}.part"
+    part = folder / f"{ROW}.part"
     part.write_text(text)
     os.replace(part, file)
 
