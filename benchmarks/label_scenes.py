@@ -50,7 +50,7 @@ def main() -> None:
         if not relevance[learn].any() or not relevance[test].any():
             print(f"{query} is left out: no training image or no test image shows it")
             continue
-        method = make_method("SVM", C=options.C).fit([Query(features[learn], relevance[learn])])
+        method = make_method("SVM", C=options.C, unit="paper").fit([Query(features[learn], relevance[learn])])
         scores = np.asarray(method.score(Query(features[test])), np.float64)
         told = relevance[test], scores
         found.append((break_even_precision(*told), average_precision(*told), relevance[test].mean(), query))

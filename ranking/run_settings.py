@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ranking.errors import InputError
+from ranking.first_settings import read_train_settings, with_unit
 from ranking.text import readable
 from ranking.types import is_number
 
@@ -126,10 +127,11 @@ class TrainSettings:
     def from_json(cls, values: Mapping[str, Any]) -> TrainSettings:
         """What `to_json` gave; a ValueError says what else it is."""
         _check(cls, "a training", values)
-        return cls(**{**values, "features": _named(values, "features", "HOG")})
+        read = {**read_train_settings(values), "features": _named(values, "features", "HOG")}
+        return cls(**read)
 
     def to_json(self) -> dict[str, Any]:
-        return _told(self)
+        return {**_told(self), "method_settings": with_unit(self.method, self.method_settings)}
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def check_products(cluster: Any) -> None:
 def check_training(cluster: Any, name: str) -> None:
     """Training on shards equals training here, within the gaps of both."""
     features, relevance = samples()
-    settings = {"C": 0.1 if name == "SVM" else 50.0, "tolerance": 1e-3}
+    settings = {"C": 50.0, "tolerance": 1e-3}
     here: Any = make_method(name, **settings).fit([Query(features, relevance)])
     method: Any = make_method(name, **settings)
     with connected(cluster.scheduler_address) as client:

@@ -40,7 +40,7 @@ LAYERS: tuple[set[str], ...] = (
         "score_files",
     }
     | {"networks", "subsequences", "pair_chains", "intake"},
-    {"registry", "settings", "types", "archives", "spreadsheets", "cluster", "text"},
+    {"registry", "settings", "first_settings", "types", "archives", "spreadsheets", "cluster", "text"},
     {"errors"},
 )
 

@@ -20,7 +20,7 @@ from ranking import home, jobs, run_store, store
 from ranking.home import HomeError
 from ranking.row_files import ROW
 from ranking.run import CALLED, Run
-from ranking.run_settings import LookSettings
+from ranking.run_settings import LookSettings, TrainSettings
 from ranking.run_store import DELETED_DAYS, LONGEST_NAME
 from ranking.store import Store
 
@@ -75,6 +75,27 @@ def test_a_new_run_is_queued_and_has_an_empty_folder(here):
     seen = []
     rest = here.create_run("train", {}, prepare=lambda folder: seen.append((folder, Store(here.home).runs())))
     assert seen == [(rest.folder, [run])], "it is prepared before anyone sees it"
+
+
+def test_a_run_of_before_C_had_a_unit_keeps_what_its_settings_meant(here):
+    """Its row does not say the unit; a new one always does."""
+    old = {
+        "set": "0123456789",
+        "features": [["HOG", {}]],
+        "query": "cat",
+        "method": "SVM",
+        "method_settings": {},
+    }
+    first = {"C": 0.01, "unit": "paper"}
+    assert here.create_run("train", old).settings["method_settings"] == first
+    ranked = here.create_run("train", old | {"method": "AP-SVM"})
+    assert ranked.settings["method_settings"] == {}, "its C has no unit"
+    settings = TrainSettings.from_json(old)
+    assert settings.method_settings == first
+    new = TrainSettings("0123456789", settings.features, "cat", "SVM", {"C": 3.0})
+    run = here.create_run("train", new.to_json())
+    assert run.settings["method_settings"] == {"unit": "ranking", "C": 3.0}
+    assert TrainSettings.from_json(run.settings).method_settings == run.settings["method_settings"]
 
 
 def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here):

@@ -14,6 +14,7 @@ from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.material import Bench
 from ranking.experiments.protocol import uses_graph
 from ranking.methods.linear import LinearMethod, Start
+from ranking.methods.training_set import TrainingSet
 from ranking.metrics import evaluate_or_count
 from ranking.optimise import Cut, Solution, WorkingSet
 from ranking.types import Certificate, Floats, OnProgress, StopTraining
@@ -44,7 +45,7 @@ def train_cell(
     method: Any = make_method(cell.method, **cell.settings)
     if not isinstance(method, LinearMethod):
         raise InputError("method", "a linear method, such as those of the SVM family", cell.method)
-    method.fit_samples(samples, on_progress, _start(cell, states))
+    method.fit_samples(samples, on_progress, _start(cell, method, samples, states))
     assert method.solution is not None
     if method.solution.stopped:
         raise StopTraining
@@ -55,14 +56,15 @@ def train_cell(
     return Trained(Outcome(measures, certificate.seconds, certificate), scores, packed(method.solution))
 
 
-def _start(cell: Cell, states: Mapping[str, bytes]) -> Start:
+def _start(cell: Cell, method: LinearMethod, samples: TrainingSet, states: Mapping[str, bytes]) -> Start:
     """Where a cell begins: at the weights of its beginning, else of the previous cell, with the planes of that."""
     if cell.previous is None:
         weights = None if cell.beginning is None else unpacked(states[cell.beginning.key]).weights
         return Start(weights)
     solution = unpacked(states[cell.previous.key])
     begun = solution if cell.beginning is None else unpacked(states[cell.beginning.key])
-    return Start(begun.weights, solution, cell.previous.settings["C"])
+    cost = method.cost(samples.by_query) * cell.previous.settings["C"] / method.C
+    return Start(begun.weights, solution, cost)
 
 
 def packed(solution: Solution) -> bytes:

@@ -84,7 +84,9 @@ def begun_by(method: str, settings: Settings, asked: Settings) -> Settings | Non
     """
     if method != BEGINS or settings["start"] != BEGUN_BY:
         return None
-    shared = {name: settings[name] for name in ("C", "eta", "potentials", "tolerance", "max_iterations")}
+    shared = {
+        name: settings[name] for name in ("C", "unit", "eta", "potentials", "tolerance", "max_iterations")
+    }
     return settings_dict(make_method(BEGUN_BY, **{**shared, "C": asked.get("start_C", shared["C"])}))
 
 

@@ -20,6 +20,19 @@ def misclassification_costs(relevant: Bools) -> Floats:
     return np.where(relevant, balance, 1.0) / (balance * positives + negatives)
 
 
+def unit_of_cost(relevant: Bools) -> float:
+    """1/(4 |P| |N|), the product of both misclassification costs: C times this does here what C does in a ranking loss.
+
+    A margin of the weighted 0-1 loss is 1/(2|P|) or 1/(2|N|), one of a ranking loss about 1. Weights are shorter by as
+    much, and C is to their square what it is to the loss.
+
+    >>> unit_of_cost(np.array([True, False, False]))
+    0.125
+    """
+    positives = int(np.count_nonzero(relevant))
+    return 1.0 / (4 * positives * (len(relevant) - positives))
+
+
 def weighted_zero_one(relevance: Ints, scores: Floats) -> float:
     """The loss, from 0 to 1, of labels by the sign of scores (n,): above 0 is relevant, any other irrelevant.
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
+from ranking.first_settings import PAPER_UNIT, RANKING_UNIT
+from ranking.losses.weighted_zero_one import unit_of_cost
 from ranking.settings import setting
+from ranking.types import Bools
 
 
 def penalty(default: float, mistake: str) -> Any:
@@ -12,12 +17,36 @@ def penalty(default: float, mistake: str) -> Any:
     return setting(
         default,
         label=f"C: how much a {mistake} costs",
-        help="Small: short weights. Large: a close fit. Equal C of two methods do not mean the same.",
+        help="Small: short weights. Large: a close fit.",
         minimum=1e-8,
         maximum=1e8,
         log=True,
         usual=(1e-4, 1e6),
     )
+
+
+COST = {
+    RANKING_UNIT: r"\tfrac{C}{4\,|\mathcal P|\,|\mathcal N|}",
+    PAPER_UNIT: "C",
+}  # in a formula, by unit of C
+
+
+def cost_unit(of: str) -> Any:
+    """The setting that says what C of a weighted 0-1 loss is counted in, `of`: whose C it is."""
+    return setting(
+        RANKING_UNIT,
+        label="Unit of C",
+        help=f"ranking: {of} is divided by 4|P||N|, so that one value suits the weighted 0-1 loss and ranking losses "
+        "alike. paper: as in the paper, where it has to be smaller the more images there are.",
+        formula=r"\frac{C}{4\,|\mathcal P|\,|\mathcal N|}\quad\text{or}\quad C",
+        choices=(RANKING_UNIT, PAPER_UNIT),
+        advanced=True,
+    )
+
+
+def cost_in(unit: str, C: float, queries: Sequence[Bools]) -> float:
+    """What `C` in that unit multiplies the weighted 0-1 loss by; of several queries the mean."""
+    return C if unit == PAPER_UNIT else C * fmean(map(unit_of_cost, queries))
 
 
 def closed_gap(

@@ -132,7 +132,7 @@ class HighOrderMethod(LinearMethod):
         """A convex risk of (v, w2) on `samples`, the mean over their queries. neighbours: those of `samples`."""
         graph, potentials = samples.graph, (neighbours or self.neighbours(samples)).potentials
         pairwise = None if graph is None else Block(potentials.features(graph.affinity), self.eta)
-        C = self.C / len(samples.parts)
+        C = self.cost(samples.by_query) / len(samples.parts)
         return LinearRisk(samples.features, C, oracle, SCALE, pairwise, potentials.highest)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 
 from ranking.inference import AttractivePairs, MaxMarginals
 from ranking.methods.ap_svm import APSVM
+from ranking.methods.common_settings import cost_unit
 from ranking.methods.high_order import SCALE, HighOrderMethod, Neighbours
 from ranking.methods.hob_svm import HOBSVM
 from ranking.methods.linear import Start
@@ -72,7 +73,7 @@ class HOAPSVM(HighOrderMethod):
         advanced=True,
     )
     start_C: float = setting(
-        1e-2,
+        1000.0,
         label="C of HOB-SVM where it begins",
         help="What a misclassified image costs in the HOB-SVM that gives the first weights.",
         formula=r"C_0",
@@ -82,6 +83,8 @@ class HOAPSVM(HighOrderMethod):
         usual=(1e-4, 1e6),
         advanced=True,
     )
+
+    unit: str = cost_unit("the C of HOB-SVM")
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
@@ -106,6 +109,7 @@ class HOAPSVM(HighOrderMethod):
         if self.start == "HOB-SVM":
             hob = HOBSVM(
                 C=self.start_C,
+                unit=self.unit,
                 eta=self.eta,
                 potentials=self.potentials,
                 tolerance=START_TOLERANCE,

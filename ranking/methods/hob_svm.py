@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ranking.errors import InputError
+from ranking.first_settings import RANKING_UNIT
 from ranking.inference import AttractivePairs
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.common_settings import penalty
+from ranking.methods.common_settings import COST, cost_in, cost_unit, penalty
 from ranking.methods.high_order import HighOrderMethod, Neighbours
 from ranking.methods.linear import Start
 from ranking.methods.registry import METHODS
@@ -19,7 +20,7 @@ from ranking.methods.training_set import TrainingSet
 from ranking.optimise import Cut, LinearRisk, Solution, block_frank_wolfe, cutting_plane
 from ranking.optimise.polish import Onward, polished
 from ranking.settings import setting
-from ranking.types import Floats, OnProgress
+from ranking.types import Bools, Floats, OnProgress
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 PATIENCE = 300  # rounds of Frank-Wolfe, which takes a few dozen where it is the right solver
@@ -28,7 +29,9 @@ PATIENCE = 300  # rounds of Frank-Wolfe, which takes a few dozen where it is the
 @METHODS.register("HOB-SVM")
 @dataclass(kw_only=True, eq=False)
 class HOBSVM(HighOrderMethod):
-    """min 1/2 ||w||^2 + C xi,  w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all Y,  w2 <= 0 (eq. 8).
+    """min 1/2 ||w||^2 + C xi / (4 |P| |N|),  w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all Y,  w2 <= 0.
+
+    That is eq. 8 with the C of `SVM`; the setting `unit` brings the paper's back.
 
     Delta is the weighted fraction of misclassified samples (eq. 7). The most violated labelling is a minimum cut,
     which falls into the connected components of similar samples. Without similar samples this is the SVM.
@@ -43,11 +46,13 @@ class HOBSVM(HighOrderMethod):
         "Counts misclassified images as the SVM does, and lets similar images share their label."
     )
     objective: ClassVar[str] = (
-        r"\tfrac12\|w\|^2 + C\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr],\quad "
-        + AttractivePairs.constraint
+        rf"\tfrac12\|w\|^2 + {COST[RANKING_UNIT]}"
+        r"\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr],\quad " + AttractivePairs.constraint
     )
 
-    C: float = penalty(1e-2, "misclassified image")
+    C: float = penalty(1000.0, "misclassified image")
+
+    unit: str = cost_unit("C")
 
     solver: str = setting(
         "auto",
@@ -69,6 +74,13 @@ class HOBSVM(HighOrderMethod):
                 self.potentials,
                 "choose the solver auto or cutting plane",
             )
+
+    def cost(self, queries: Sequence[Bools]) -> float:
+        return cost_in(self.unit, self.C, queries)
+
+    @classmethod
+    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+        return super().objective_of(settings).replace(COST[RANKING_UNIT], COST[settings["unit"]])
 
     def risk(self, samples: TrainingSet, neighbours: Neighbours | None = None) -> LinearRisk:
         """The objective on `samples`, the mean over their queries. neighbours: those of `samples`."""
@@ -93,7 +105,7 @@ class HOBSVM(HighOrderMethod):
             self.tolerance,
             rounds,
             onward,
-            start.dual_within(self.C),
+            start.dual_within(self.cost(samples.by_query)),
             start.weights,
         )
         return (

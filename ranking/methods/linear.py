@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
 from ranking.errors import InputError
+from ranking.first_settings import as_first_meant
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.oracles import by_query
@@ -21,21 +22,21 @@ from ranking.types import Bools, Certificate, Floats, OnProgress, Query
 
 
 class Start(NamedTuple):
-    """Where training begins: weights of another run, and its solution if it saw the same samples; the C it had."""
+    """Where training begins: weights of another run, and its solution if it saw the same samples; the cost it had."""
 
     weights: Floats | None = None
     solution: Solution | None = None
-    C: float = 0.0
+    cost: float = 0.0
 
     @property
     def working_set(self) -> WorkingSet | None:
         return None if self.solution is None else self.solution.working_set
 
-    def dual_within(self, C: float) -> Cut | None:
-        """The combination of cuts that proves the solution, made as small as `C` asks."""
+    def dual_within(self, cost: float) -> Cut | None:
+        """The combination of cuts that proves the solution, made as small as `cost` asks."""
         if self.solution is None:
             return None
-        share = min(1.0, C / self.C)
+        share = min(1.0, cost / self.cost)
         return Cut(share * self.solution.dual.coefficients, share * self.solution.dual.loss)
 
 
@@ -67,6 +68,10 @@ class LinearMethod(ABC):
     @property
     @abstractmethod
     def weights(self) -> Any: ...
+
+    def cost(self, queries: Sequence[Bools]) -> float:
+        """What multiplies the loss in the objective, for queries whose relevant samples these are."""
+        return self.C
 
     def fit(
         self, queries: Sequence[Query], on_progress: OnProgress | None = None, warm_start: Self | None = None
@@ -104,7 +109,7 @@ class LinearMethod(ABC):
                 "start from a run on the same features",
             )
         same = other.fingerprint == self.identify(samples)
-        return Start(other.solution.weights, other.solution if same else None, other.C)
+        return Start(other.solution.weights, other.solution if same else None, other.cost(samples.by_query))
 
     @property
     def certificate(self) -> Certificate | None:
@@ -150,7 +155,7 @@ class LinearMethod(ABC):
         """The method that `save` wrote, from its file or the bytes of one; a ValueError says why a file is not one."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **header["settings"])
+            method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))
             cuts = None
             if "cut_losses" in arrays:
                 cuts = WorkingSet(arrays["cut_coefficients"], arrays["cut_losses"], arrays["cut_normals"])
@@ -175,8 +180,8 @@ class UnaryMethod(LinearMethod):
 
     def risk(self, samples: TrainingSet) -> LinearRisk:
         """The objective on `samples`, the mean over their queries."""
-        oracle = by_query(self.cut, samples)
-        return LinearRisk(samples.features, self.C / len(samples.parts), oracle, self.scale)
+        C = self.cost(samples.by_query) / len(samples.parts)
+        return LinearRisk(samples.features, C, by_query(self.cut, samples), self.scale)
 
     def score(self, query: Query) -> Floats:
         """(n,) the score of every sample; `rank` of them is the prediction."""

@@ -40,7 +40,9 @@ def fit_on_shards(
         raise InputError(
             "relevance", "relevant and irrelevant samples", f"{relevant.sum()} of {len(relevant)} relevant"
         )
-    risk = LinearRisk(features, method.C, lambda scores: method.cut(scores, relevant), method.scale)
+    risk = LinearRisk(
+        features, method.cost([relevant]), lambda scores: method.cut(scores, relevant), method.scale
+    )
     method.solution = cutting_plane(risk, method.tolerance, method.max_iterations, on_progress)
     return method
 

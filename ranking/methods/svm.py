@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ranking.first_settings import RANKING_UNIT
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.common_settings import penalty
+from ranking.methods.common_settings import COST, cost_in, cost_unit, penalty
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
@@ -25,24 +27,29 @@ PATIENCE = 300  # rounds of coordinate descent, which either takes a few dozen o
 @METHODS.register("SVM")
 @dataclass(kw_only=True, eq=False)
 class SVM(UnaryMethod):
-    """min 1/2 ||w||^2 + C xi,  w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings Y.
+    """min 1/2 ||w||^2 + C xi / (4 |P| |N|),  w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings Y.
 
     w has a row for each class and Psi sums the features of each class (eq. 4); Delta is the weighted fraction
     of misclassified samples with J = |N|/|P| (eq. 7). At the optimum the rows are opposite, w = (v, -v)/sqrt 2,
     and the maximum over labellings decomposes:
 
-        1/2 ||v||^2 + C sum_i max(0, cost_i - y_i sqrt 2 v.x_i),   cost_i = 1/(2|P|) or 1/(2|N|).
+        1/2 ||v||^2 + C / (4 |P| |N|) sum_i max(0, cost_i - y_i sqrt 2 v.x_i),   cost_i = 1/(2|P|) or 1/(2|N|).
+
+    The paper has C alone. Divided by 4 |P| |N| it suits the same values as the C of a ranking loss, for any number of
+    samples; the setting `unit` brings the paper's back.
     """
 
     order = 0
     summary: ClassVar[str] = "Counts misclassified images, weighted so that both kinds matter alike."
     objective: ClassVar[str] = (
-        r"\tfrac12\|w\|^2 + C\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr]"
+        rf"\tfrac12\|w\|^2 + {COST[RANKING_UNIT]}"
+        r"\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr]"
     )
     scale: ClassVar[float] = math.sqrt(2.0)
 
-    # Its margins are 1/(2|P|) and 1/(2|N|), thousands of times shorter than those of rankings.
-    C: float = penalty(1e-2, "misclassified image")
+    C: float = penalty(1000.0, "misclassified image")
+
+    unit: str = cost_unit("C")
 
     solver: str = setting(
         "auto",
@@ -54,6 +61,14 @@ class SVM(UnaryMethod):
         choices=SOLVERS,
         advanced=True,
     )
+
+    def cost(self, queries: Sequence[Bools]) -> float:
+        return cost_in(self.unit, self.C, queries)
+
+    @classmethod
+    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+        """What is minimised with these settings, as LaTeX."""
+        return cls.objective.replace(COST[RANKING_UNIT], COST[settings["unit"]])
 
     @property
     def weights(self) -> Floats:

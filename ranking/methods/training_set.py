@@ -26,6 +26,11 @@ class TrainingSet:
     fingerprint: int
     graph: SimilarityGraph | None = None  # None where no query has one
 
+    @property
+    def by_query(self) -> list[Bools]:
+        """Which samples of each query are relevant."""
+        return [self.relevant[part] for part in self.parts]
+
     @classmethod
     def of(cls, queries: Sequence[Query]) -> TrainingSet:
         """The training set of `queries`; ValueError unless each has both kinds of samples and as many features."""

@@ -349,11 +349,13 @@ def test_a_file_brings_everything_back(case: Any, tmp_path: Path) -> None:
             np.testing.assert_array_equal(case.weights(later[0]), case.weights(later[1]))
 
 
-def test_the_first_files_which_did_not_tell_pairs_are_read(tmp_path: Path) -> None:
+def test_the_first_files_which_did_not_tell_pairs_nor_the_unit_of_C_are_read(tmp_path: Path) -> None:
     case, path = RanksSamples("SVM"), tmp_path / "model.npz"
     header, arrays = saved(trained(case), path)
+    header["settings"] = without(header["settings"], "unit")
     np.savez(path, **whole(without(header, "pairs"), arrays))
     old = method_class("SVM").load(path)
+    assert (old.C, old.unit) == (trained(case).C, "paper")
     np.testing.assert_array_equal(
         case.scores(old, case.problem()), case.scores(trained(case), case.problem())
     )

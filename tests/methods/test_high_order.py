@@ -22,7 +22,8 @@ BEYOND = pytest.mark.parametrize("potentials", [EITHER, CLIQUES])
 
 
 def fitted(name: str, query: Query, **settings: Any) -> Any:
-    return make_method(name, **{"C": 10.0, **settings}).fit([query])
+    paper = {"unit": "paper"} if name == "HOB-SVM" else {"unit": "paper", "start_C": 0.01}
+    return make_method(name, **{"C": 10.0, **paper, **settings}).fit([query])
 
 
 def unlike_problem(seed: int, n: int = 12) -> Query:
@@ -111,7 +112,7 @@ def test_cliques_reach_the_optimum(C: float) -> None:
 def test_without_similar_samples_they_are_the_svm_and_the_ap_svm(C: float, potentials: str) -> None:
     alone = problem(6)
     given = {"C": C, "potentials": potentials, "tolerance": 1e-6}
-    svm = make_method("SVM", C=C, solver="cutting plane", tolerance=1e-6).fit([alone])
+    svm = make_method("SVM", C=C, unit="paper", solver="cutting plane", tolerance=1e-6).fit([alone])
     ap = make_method("AP-SVM", C=2 * C, tolerance=1e-6).fit([alone])
     for empty in (None, SimilarityGraph(np.empty((0, 2), int), np.empty((0, 3)))):
         query = dataclasses.replace(alone, graph=empty)
@@ -148,7 +149,7 @@ def test_the_hoap_svm_descends_from_where_the_hob_svm_is(potentials: str) -> Non
     """Its objective is that of eq. 14 with these max-marginals, and never rises."""
     query = unlike_problem(3) if potentials == EITHER else similar_problem(3, n=20, d=4, positives=6)
     heights: list[float] = []
-    method = make_method("HOAP-SVM", C=10.0, potentials=potentials)
+    method = make_method("HOAP-SVM", C=10.0, unit="paper", potentials=potentials)
     method.fit([query], on_progress=lambda event: heights.append(event.primal) if event.round else None)
     assert method.certificate.converged
     assert (np.diff(heights) <= 0).all()
@@ -188,10 +189,10 @@ def test_bounds_take_part_in_training_and_are_reported() -> None:
 @BOTH
 def test_a_graph_of_one_query_alone_is_enough(name: str) -> None:
     queries = [problem(7), similar_problem(8), problem(9)]
-    method = make_method(name, C=5.0).fit(queries)
+    method = make_method(name, C=5.0, unit="paper").fit(queries)
     assert method.certificate.converged
     assert method.weights.pairwise.shape == (7,)
-    moved = make_method(name, C=5.0).fit([queries[1], queries[0], queries[2]])
+    moved = make_method(name, C=5.0, unit="paper").fit([queries[1], queries[0], queries[2]])
     assert moved.certificate.primal == pytest.approx(method.certificate.primal, rel=0.05)
 
 
@@ -206,7 +207,7 @@ def test_affinities_of_another_size_are_refused(name: str) -> None:
             trained.score(samples)
         assert str(known) in caught.value.expected
         with refused("warm_start", known) as caught:
-            make_method(name).fit([samples], warm_start=trained)
+            make_method(name, unit="paper").fit([samples], warm_start=trained)
         assert str(came) in caught.value.expected
     with refused("graphs of the queries", [3, 7]):
         make_method(name).fit([query, other])
@@ -218,7 +219,7 @@ def test_cuts_of_another_eta_or_other_potentials_prove_nothing(name: str, change
     query = similar_problem(11, n=16)
     first, cold = (fitted(name, query, tolerance=1e-5, **settings) for settings in ({}, change))
     warm, again = (
-        make_method(name, C=10.0, tolerance=1e-5, **change).fit([query], warm_start=start)
+        make_method(name, C=10.0, unit="paper", tolerance=1e-5, **change).fit([query], warm_start=start)
         for start in (first, cold)
     )
     assert first.fingerprint != warm.fingerprint == cold.fingerprint
@@ -234,7 +235,7 @@ def test_weights_of_either_sign_start_others_below_zero(name: str) -> None:
     first = fitted(name, query, potentials=EITHER)
     assert first.weights.pairwise.max() > 0
     for potentials in (ATTRACTIVE, CLIQUES):
-        method = make_method(name, C=10.0, potentials=potentials).fit([query], warm_start=first)
+        method = make_method(name, C=10.0, unit="paper", potentials=potentials).fit([query], warm_start=first)
         assert method.certificate.converged
         assert method.weights.pairwise.max() <= 0
 

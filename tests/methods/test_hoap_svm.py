@@ -188,7 +188,7 @@ def test_time_before_the_first_round_is_training_time(monkeypatch: pytest.Monkey
 def test_one_stop_ends_training_before_its_first_round(start: str, after: int) -> None:
     """The certificate is of the weights of then."""
     query, events = similar_problem(14), Heard(lambda heard: len(heard) == after)
-    method = make_method("HOAP-SVM", C=30.0, start=start, start_C=100.0).fit([query], events)
+    method = make_method("HOAP-SVM", C=30.0, start=start, start_C=100.0, unit="paper").fit([query], events)
     certificate = method.certificate
     assert (len(events), events[-1].round, certificate.iterations) == (after, 0, 0)
     assert (method.solution.stopped, certificate.converged) == (True, False)
@@ -206,9 +206,9 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
     monkeypatch.setattr(hoap_svm, "cccp", no_rounds)
     for start in STARTS:
         with pytest.raises(StopIteration):
-            make_method("HOAP-SVM", C=5.0, eta=0.7, start=start, start_C=2.0).fit([query])
+            make_method("HOAP-SVM", C=5.0, eta=0.7, start=start, start_C=2.0, unit="paper").fit([query])
     loosely = {"tolerance": hoap_svm.START_TOLERANCE}
-    hob = make_method("HOB-SVM", C=2.0, eta=0.7, **loosely).fit([query]).solution.weights
+    hob = make_method("HOB-SVM", C=2.0, eta=0.7, unit="paper", **loosely).fit([query]).solution.weights
     ap = make_method("AP-SVM", C=10.0, **loosely).fit([query]).solution.weights
     for expected, found in zip((hob, np.append(ap, np.zeros(7))), seen, strict=False):
         cosine = expected @ found / np.linalg.norm(expected) / np.linalg.norm(found)

@@ -11,7 +11,7 @@ import reference
 from contract_cases import CONVEX, EVERY_SOLVER, RanksSamples
 from problems import LOSS_OF, Heard, bound_of, flat, outputs_of, primal_of, problem, similar
 
-from ranking import Query, make_method
+from ranking import Query, make_method, method_class
 
 
 @CONVEX
@@ -100,8 +100,8 @@ def test_degenerate_samples_are_trained_on_as_exactly(case: RanksSamples) -> Non
 def test_where_coordinate_descent_is_slow_cutting_planes_go_on(C: float) -> None:
     """Classes that overlap and a large C: one training, whose counts and bounds never step back."""
     query, events = problem(4), Heard()
-    slow = make_method("SVM", C=C, solver="coordinate descent", max_iterations=400).fit([query])
-    method = make_method("SVM", C=C).fit([query], events)
+    slow = make_method("SVM", C=C, unit="paper", solver="coordinate descent", max_iterations=400).fit([query])
+    method = make_method("SVM", C=C, unit="paper").fit([query], events)
     assert method.certificate.converged
     assert method.certificate.primal <= slow.certificate.primal * (1 + 1e-3)
     assert method.certificate.primal == pytest.approx(primal_of("SVM", method.weights, query, C), rel=1e-10)
@@ -121,3 +121,30 @@ def test_equal_problems_in_other_guises_have_one_solution(case: RanksSamples) ->
     )
     np.testing.assert_array_equal(plain, of_grades)
     np.testing.assert_allclose(plain, of_strides, rtol=1e-9)
+
+
+def test_C_has_the_unit_of_ranking_losses_or_the_papers():
+    """Four times as many samples of each kind: a margin is a quarter, C of the paper a sixteenth."""
+    few, many = problem(2, n=10, positives=3), problem(3, n=40, positives=12)
+    for name in ("SVM", "HOB-SVM"):
+        for queries, shares in (([few], [4 * 3 * 7]), ([few, many], [4 * 3 * 7, 4 * 12 * 28])):
+            paper = 50.0 * float(np.mean([1 / share for share in shares]))
+            one = make_method(name, C=50.0, tolerance=1e-6).fit(queries)
+            other = make_method(name, C=paper, tolerance=1e-6, unit="paper").fit(queries)
+            assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=2e-6)
+    assert "4" in method_class("SVM").objective_of({"unit": "ranking"})
+    paper = method_class("SVM").objective_of({"unit": "paper"})
+    assert paper.startswith(r"\tfrac12\|w\|^2 + C\max_Y")
+
+
+def test_a_start_with_another_unit_proves_no_more_than_it_may():
+    query, events = problem(2), Heard()
+    first = make_method("SVM", C=1.0, unit="paper", tolerance=1e-5).fit([query])
+    again = make_method("SVM", C=4.0 * 10 * 30, tolerance=1e-5).fit([query], events, warm_start=first)
+    assert again.certificate.primal == pytest.approx(first.certificate.primal, rel=2e-5)
+    assert events[0].dual == pytest.approx(first.certificate.dual, rel=1e-9), (
+        "equal problems: the proof holds"
+    )
+    other = make_method("SVM", C=400.0, tolerance=1e-5).fit([query], warm_start=first)
+    cold = make_method("SVM", C=400.0, tolerance=1e-5).fit([query])
+    assert other.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)

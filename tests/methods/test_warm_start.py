@@ -53,8 +53,10 @@ def test_cuts_of_the_same_samples_in_other_queries_or_with_other_labels_prove_no
 def test_solvers_of_the_svm_start_from_each_other() -> None:
     query, solvers = RanksSamples("SVM").query(5), ("coordinate descent", "cutting plane")
     for before, after in (solvers, solvers[::-1]):
-        first = make_method("SVM", C=1.0, tolerance=1e-5, solver=before).fit([query])
-        second = make_method("SVM", C=1.0, tolerance=1e-5, solver=after).fit([query], warm_start=first)
+        first = make_method("SVM", C=1.0, unit="paper", tolerance=1e-5, solver=before).fit([query])
+        second = make_method("SVM", C=1.0, unit="paper", tolerance=1e-5, solver=after).fit(
+            [query], warm_start=first
+        )
         assert second.certificate.converged
         assert second.certificate.primal == pytest.approx(first.certificate.primal, rel=2e-5)
 

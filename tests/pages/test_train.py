@@ -72,7 +72,7 @@ def test_settings_that_differ_from_the_run_are_listed(laboratory, open_page):
     name = runs.short_name(laboratory.store.run(laboratory.finished))
     for change, differences in (
         ({"features": "HOG,Colour"}, ["Colour → HOG + Colour"]),
-        ({"method": "SVM"}, ["AP-SVM → SVM", "C 100 → 0.01", "0.01 → 0.001"]),
+        ({"method": "SVM"}, ["AP-SVM → SVM", "C 100 → 1000", "0.01 → 0.001"]),
         ({"query": "7", C_OF_AP_SVM: "1e6"}, ["3 → 7", "C 100 → 1e+06"]),
     ):
         [listed] = compared(turn_to(app, run=laboratory.finished, **change))

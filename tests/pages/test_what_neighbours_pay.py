@@ -44,7 +44,7 @@ def test_form_offers_them_and_begins_with_the_papers(laboratory, started, open_p
     assert box.value == HOBSVM().potentials == AttractivePairs.name
     assert box.options == [AttractivePairs.name, PairsOfEitherSign.name, PottsCliques.name]
     box.select(PottsCliques.name).run()
-    objective = method_class("HOB-SVM").objective_of({"potentials": PottsCliques.name})
+    objective = method_class("HOB-SVM").objective_of({"potentials": PottsCliques.name, "unit": "ranking"})
     assert f"${objective}$" in [element.value for element in app.markdown]
     press(app, "train")
     assert started[0].settings["method_settings"]["potentials"] == PottsCliques.name
@@ -53,7 +53,7 @@ def test_form_offers_them_and_begins_with_the_papers(laboratory, started, open_p
 def test_formula_is_the_one_that_holds():
     for method in ("HOB-SVM", "HOAP-SVM"):
         for kind in POTENTIALS.values():
-            objective = method_class(method).objective_of({"potentials": kind.name})
+            objective = method_class(method).objective_of({"potentials": kind.name, "unit": "ranking"})
             assert objective.endswith(rf",\quad {kind.constraint}")
             assert (r"w_2 \le 0" in objective) == (kind.highest == 0.0)
             assert (r"\tfrac12, 1" in objective) == kind.bounded
