@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ranking.errors import InputError
-from ranking.first_settings import read_train_settings, with_unit
+from ranking.first_settings import as_first_meant, read_train_settings, with_unit
 from ranking.text import readable
 from ranking.types import is_number
 
@@ -283,6 +283,7 @@ class TimingSettings:
 
 Grids = dict[str, tuple[float, ...]]
 PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
+SMALL_GRIDS: Grids = {"C": (10.0, 100.0, 1e3, 1e4), "eta": (0.01, 1.0, 100.0)}
 PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 1.0, 1e2, 1e4)}
 
 
@@ -294,7 +295,8 @@ class Protocol:
     stands for all of the set. grids: for each setting the values that cross-validation chooses among, for every method
     that has the setting and does not fix it. folds: of the training samples, dealt by `seed`. measure: by which it
     chooses, one of `ranking.metrics.evaluate`. graph: as in `TrainSettings`. tolerance: of every training.
-    projection: as there too, and fitted in each fold on what is learnt from.
+    projection: as there too, and fitted in each fold on what is learnt from. widen: whether a grid goes on beyond an
+    end where the best value lies (`ranking.experiments.results.Results.points`).
 
     >>> Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0)}).to_json()["grids"]
     {'C': [1.0, 10.0]}
@@ -311,10 +313,12 @@ class Protocol:
     graph: str | None = None
     tolerance: float = 1e-3
     projection: Settings | None = None
+    widen: bool = True
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_json` gave; a ValueError says what else it is."""
+        """What `to_json` gave; a ValueError says what else it is. One that does not say `widen` is from before C had
+        a unit, and keeps its meaning."""
         _check(cls, "an experiment", values)
         read = {**values, "features": _named(values, "features", "HOG")}
         if "methods" in values:
@@ -323,11 +327,22 @@ class Protocol:
             read["queries"] = _names(values, "queries", "jumping")
         if "grids" in values:
             read["grids"] = _grids(values["grids"])
+        if "widen" not in values:
+            first = tuple(
+                (name, _first_fixed(name, given)) for name, given in read.get("methods", PAPER_METHODS)
+            )
+            read |= {"methods": first, "widen": False}
         return cls(**read)
 
     def to_json(self) -> dict[str, Any]:
         grids = {name: list(values) for name, values in self.grids.items()}
         return {**_told(self), "queries": list(self.queries), "grids": grids}
+
+
+def _first_fixed(method: str, fixed: Settings) -> Settings:
+    """What a protocol of before C had a unit fixes of a method: the unit too."""
+    first = as_first_meant(method, fixed)
+    return {**fixed, "unit": first["unit"]} if "unit" in first else fixed
 
 
 @dataclass(frozen=True)

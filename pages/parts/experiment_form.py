@@ -17,12 +17,11 @@ from ranking import jobs, method_names
 from ranking.experiments.plan import Plan, paths_of, plan_of
 from ranking.experiments.protocol import MEASURES, uses_graph
 from ranking.run import Run
-from ranking.run_settings import PAPER_GRIDS, PAPER_METHODS, ExperimentSettings
+from ranking.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
 from ranking.store import ImageSetRow
 
 LIKE, SMALL, PAPER = "The one above", "A minute or two", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000
-SMALL_GRIDS = {"C": (1.0, 10.0, 100.0), "eta": (0.01, 1.0, 100.0)}
 OFFERED = tuple(10.0**power for power in range(-5, 7))
 MOST_MEGABYTES = 1  # of a protocol: those of the paper have some hundred bytes
 METHODS = [name for name, _ in PAPER_METHODS]
@@ -41,6 +40,7 @@ def given(run: Run) -> dict[str, str]:
         keys.FOLDS: str(asked.folds),
         keys.SEED: str(asked.seed),
         keys.CHOSEN_BY: asked.measure,
+        keys.WIDEN: str(asked.widen),
         **projections.given(asked.projection),
     }
     told |= {f"grid.{name}": _values_shown(list(values)) for name, values in asked.grids.items()}
@@ -73,9 +73,10 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         leaning = [name for name in names if uses_graph(name)]
         graph = graph_choice.choose(cache.image_set(row.key), leaning[0]) if leaning else None
     with right:
-        grids = {"C": choose_values("C: how much a wrong ranking costs", keys.GRID_C, "C", scale)}
+        grids = {"C": choose_values("C: how much an error costs", keys.GRID_C, "C", scale)}
         if leaning:
             grids["eta"] = choose_values("η: how strong neighbours are", keys.GRID_ETA, "eta", scale)
+        widen = choose_widen()
         folds = choose_number("Folds", keys.FOLDS, 2, MOST_FOLDS, FOLDS)
         seed = choose_number("Seed of the folds", keys.SEED, 0, MOST_SEED, 0)
         by = address.bound(keys.CHOSEN_BY, address.one_of(MEASURES), "AP")
@@ -94,6 +95,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         measure,
         graph,
         projection=projection,
+        widen=widen,
     )
     offer(row, settings)
 
@@ -108,7 +110,8 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
             begin(settings)
         st.caption(
             f"**{count:,} trainings**, and as many tests as queries times methods: roughly "
-            f"{in_minutes(seconds)} on this computer while it does nothing else. Trainings that are there already, "
+            f"{in_minutes(seconds)} on this computer while it does nothing else"
+            f"{', and more where a grid is widened' if settings.widen else ''}. Trainings that are there already, "
             "also of another experiment, are taken over. It goes on while you look at other pages, and keeps all that "
             "it has when it is stopped."
         )
@@ -174,6 +177,13 @@ def choose_values(label: str, name: str, setting: str, scale: str) -> list[float
     bound = address.bound(name, _parse_values, usual, _values_shown)
     offered = sorted({*OFFERED, *st.session_state[bound["key"]]})
     return sorted(st.multiselect(label, offered, format_func=lambda value: f"{value:g}", **bound))
+
+
+def choose_widen() -> bool:
+    """Whether a grid goes on beyond an end where the best value lies."""
+    bound = address.bound(keys.WIDEN, address.one_of((True, False)), True)
+    words = "Try the next values, twice at most, where a method is best at an end of its grid."
+    return bool(st.toggle("Widen a grid at its end", help=words, **bound))
 
 
 def _parse_values(text: str) -> list[float]:

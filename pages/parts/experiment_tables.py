@@ -27,18 +27,19 @@ def progress_table(results: Results) -> Table:
     """How many trainings of the folds are there, a row a method and a column a query."""
     rows = []
     for one in results.contenders:
-        every = len(one.points) * len(results.folds)
-        done = [
-            sum(
-                (query, one.name, point, fold) in results.outcomes
-                for point in one.points
-                for fold in results.folds
-            )
-            for query in results.queries
-        ]
-        told = tuple(f"✓ {count}" if count == every else f"{count} of {every}" for count in done)
+        told = tuple(_told(results, query, one.name) for query in results.queries)
         rows.append(Row(one.name, told, (False,) * len(told)))
     return Table("Trainings of the folds", results.queries, tuple(rows))
+
+
+def _told(results: Results, query: str, contender: str) -> str:
+    """How many trainings of a method for a query are there, of those of its grid as far as it was widened by now."""
+    points = results.points(query, contender)
+    done = sum(
+        (query, contender, point, fold) in results.outcomes for point in points for fold in results.folds
+    )
+    every = len(points) * len(results.folds)
+    return f"✓ {done}" if done == every else f"{done} of {every}"
 
 
 def all_of_them(results: Results) -> Table:

@@ -128,8 +128,11 @@ def show_differences(run: Run, findings: Findings) -> None:
 def show_settings(findings: Findings, query: str) -> None:
     """What was chosen, what it took, and how the measure depends on it for one query."""
     st.markdown("### Settings and time")
-    st.markdown(as_markdown(chosen_table(findings.results)))
-    st.caption("Chosen by the mean over the folds; of equal ones the smallest C, then the smallest η.")
+    table = chosen_table(findings.results)
+    st.markdown(as_markdown(table))
+    st.caption(
+        f"Chosen by the mean over the folds; of equal ones the smallest C, then the smallest η. {table.note}"
+    )
     curves, measure = findings.curves(query), findings.results.protocol.measure
     figure = experiment_charts.grid_lines(curves, looks_of(findings.results.contenders), measure)
     if figure is not None:
@@ -137,8 +140,7 @@ def show_settings(findings: Findings, query: str) -> None:
         charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
         st.caption(
             f"On “{escaped(query)}”, mean over the folds; a thick line goes through the chosen setting, thin ones have "
-            "other values of η. **Notice** whether the best lies at an end of the grid: then a wider grid might have a "
-            "better one."
+            "other values of η. **Notice** where each is highest, and how much is lost one step beside it."
         )
     st.markdown(as_markdown(experiment_tables.all_of_them(findings.results)))
     st.caption(

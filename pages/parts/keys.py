@@ -70,6 +70,7 @@ SCALE = "scale"  # of a new experiment: what its form begins with
 QUERIES = "queries"  # classes that an experiment ranks, each by itself, as a list in JSON
 CONTENDERS = "contenders"  # methods that it compares, joined by commas
 GRID_C, GRID_ETA = "grid.C", "grid.eta"  # values that it chooses among, joined by commas
+WIDEN = "widen"  # whether a grid goes on beyond an end where the best lies
 CHOSEN_BY = "chosen_by"  # the measure by which it chooses
 DIFFERENCE = "difference"  # of which two methods, as "one − other"
 GALLERY = "gallery"  # query whose curves and first ranked samples are shown
@@ -145,6 +146,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         QUERIES,
         CONTENDERS,
         "grid.",
+        WIDEN,
         FOLDS,
         SEED,
         CHOSEN_BY,

@@ -38,7 +38,7 @@ def grid_curves(results: Results, query: str) -> list[GridCurve]:
     curves = []
     for contender in results.contenders:
         along: dict[str, dict[float, Interval | None]] = {}
-        for point in contender.points:
+        for point in results.points(query, contender.name):
             values = dict(point)
             if PATH not in values:
                 continue

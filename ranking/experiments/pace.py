@@ -34,7 +34,7 @@ class Pace:
     def __init__(self, later: int) -> None:
         """later: how many cells are expected that cannot be planned yet."""
         self.later = later
-        self._planned = self._done = 0
+        self._done, self._planned = 0, set[str]()  # by key: what is planned again counts once
         self._seconds: dict[str, list[float]] = defaultdict(list)  # by method, and by method with settings
         self._left: Counter[tuple[str, str]] = Counter()
         self._trained, self._start = 0.0, time.monotonic()
@@ -42,7 +42,9 @@ class Pace:
     def plan(self, cells: Iterable[Cell], known: Mapping[str, Outcome]) -> None:
         """These are needed, and of some of them it is `known` by key what came of them."""
         for cell in cells:
-            self._planned += 1
+            if cell.key in self._planned:
+                continue
+            self._planned.add(cell.key)
             if cell.key in known:
                 self._add(cell, known[cell.key])
             else:
@@ -57,7 +59,7 @@ class Pace:
         return self.now(f"{cell.query}, {cell.method}, {fold}")
 
     def now(self, what: str) -> Progress:
-        return Progress(what, self._done, self._planned + self.later, self._seconds_left())
+        return Progress(what, self._done, len(self._planned) + self.later, self._seconds_left())
 
     def _add(self, cell: Cell, outcome: Outcome) -> None:
         self._done += 1

@@ -59,8 +59,20 @@ class Plan:
         for query in self.queries:
             for fold in range(self.protocol.folds):
                 for contender in self.contenders:
-                    for point, cell in self._chained(query, contender, fold).items():
+                    for point, cell in self._chained(query, contender, fold, contender.points).items():
                         cells[query, contender.name, point, fold] = cell
+        return cells
+
+    def wider(self, results: Results) -> dict[Place, Cell]:
+        """The cells of the folds that `results` lack where a grid goes on beyond its ends."""
+        cells: dict[Place, Cell] = {}
+        for query in self.queries:
+            for contender in self.contenders:
+                points = results.points(query, contender.name)
+                for fold in range(self.protocol.folds):
+                    for point, cell in self._chained(query, contender, fold, points).items():
+                        if (query, contender.name, point, fold) not in results.keys:
+                            cells[query, contender.name, point, fold] = cell
         return cells
 
     def tests(self, results: Results) -> dict[Place, Cell]:
@@ -89,12 +101,18 @@ class Plan:
         """Whether the set has test samples at all."""
         return bool(len(self.splits.all[None].held))
 
-    def _chained(self, query: str, contender: Contender, fold: int) -> dict[Point, Cell]:
-        """The cells of a contender on a fold; each begins from the one of the next smaller C."""
+    def _chained(
+        self, query: str, contender: Contender, fold: int, points: Iterable[Point]
+    ) -> dict[Point, Cell]:
+        """The cells of a contender on a fold; each begins from the one of the next smaller C. Those with a smaller C
+        than the protocol has begin from nothing, and the protocol's own do not begin from them."""
         last: dict[Point, Cell] = {}  # by what is left of a point without C
+        first = dict(contender.points[0]).get(PATH, 0.0)
         cells = {}
-        for point in contender.points:  # C is the first setting of a point, and rises
+        for point in points:  # C is the first setting of a point, and rises
             rest = tuple(item for item in point if item[0] != PATH)
+            if dict(point).get(PATH, 0.0) <= first:
+                last.pop(rest, None)
             cell = self._cell(
                 query,
                 contender.method,

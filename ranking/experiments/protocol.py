@@ -12,8 +12,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ranking import make_method, method_class, method_names
@@ -50,30 +49,27 @@ class Contender:
     fixed: Settings
     points: tuple[Point, ...]
     tolerance: float
+    _settings: dict[Point, Settings] = field(default_factory=dict, init=False, repr=False)
+    _beginnings: dict[Point, Settings | None] = field(default_factory=dict, init=False, repr=False)
 
     def settings(self, point: Point) -> Settings:
-        """All settings of the method at one of its points, those left at their defaults too."""
+        """All settings of the method at a point, those left at their defaults too."""
+        if point not in self._settings:
+            made = make_method(self.method, **{"tolerance": self.tolerance, **self.fixed, **dict(point)})
+            self._settings[point] = settings_dict(made)
         return self._settings[point]
-
-    @cached_property
-    def _settings(self) -> dict[Point, Settings]:
-        return {
-            point: settings_dict(
-                make_method(self.method, **{"tolerance": self.tolerance, **self.fixed, **dict(point)})
-            )
-            for point in self.points
-        }
 
     def beginning(self, point: Point) -> Settings | None:
         """The settings of the HOB-SVM whose weights a training at `point` begins with; None where there is none."""
+        if point not in self._beginnings:
+            asked = {**self.fixed, **dict(point)}
+            self._beginnings[point] = begun_by(self.method, self.settings(point), asked)
         return self._beginnings[point]
 
-    @cached_property
-    def _beginnings(self) -> dict[Point, Settings | None]:
-        return {
-            point: begun_by(self.method, settings, {**self.fixed, **dict(point)})
-            for point, settings in self._settings.items()
-        }
+    def allows(self, name: str, value: float) -> bool:
+        """Whether a grid of a setting may be widened to that value: the setting rises by factors, and has it."""
+        item = next(item for item in settings_of(method_class(self.method)) if item.name == name)
+        return item.log and (item.minimum or 0.0) <= value <= (item.maximum or math.inf)
 
 
 def begun_by(method: str, settings: Settings, asked: Settings) -> Settings | None:

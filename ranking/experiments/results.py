@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,6 +13,7 @@ from ranking.experiments.protocol import Contender, Point
 from ranking.experiments.statistics import EQUAL
 from ranking.run_settings import Protocol
 
+MOST_WIDER = 2  # times that a grid is widened where its best value lies at an end
 Place = tuple[
     str, str, Point, int | None
 ]  # query, contender, point, fold (None: trained on all, tested on test)
@@ -69,11 +70,44 @@ class Results:
         known = tuple(value for value in values if value is not None)
         return known if len(known) == len(values) else None
 
+    def points(self, query: str, contender: str) -> tuple[Point, ...]:
+        """The grid of a contender on a query, in the order in which ties are broken: that of the protocol, and where
+        the best lies at an end and the protocol widens, the next values beyond it, twice at most."""
+        found = self.contender(contender).points
+        for _ in range(MOST_WIDER if self.protocol.widen else 0):
+            more = self._beyond(query, contender, found)
+            if not more:
+                break
+            found = tuple(sorted({*found, *more}))
+        return found
+
+    def _beyond(self, query: str, contender: str, points: Sequence[Point]) -> set[Point]:
+        """The points one step beyond each end of a grid at which the best of `points` lies, if it is known."""
+        best = self._best(query, contender, points)
+        more = set()
+        for name in self._at_end(query, contender, points, best):
+            values = sorted({dict(point)[name] for point in points})
+            one, end = (values[-2:]) if dict(best or ())[name] == values[-1] else values[1::-1]
+            value = float(f"{end * end / one:.12g}")
+            if self.contender(contender).allows(name, value):
+                more |= {
+                    tuple((key, value if key == name else old) for key, old in point) for point in points
+                }
+        return more
+
     def chosen(self, query: str, contender: str) -> Point | None:
         """The point with the highest mean over the folds, of equal ones the first: the smallest C, then the smallest
         eta. Means that only rounding tells apart are equal. None until all points have all their folds."""
+        return self._best(query, contender, self.points(query, contender))
+
+    def at_end(self, query: str, contender: str) -> list[str]:
+        """The settings whose chosen value is the smallest or the largest of its grid, and better than all others of
+        it: beyond may lie a better one."""
+        return self._at_end(query, contender, self.points(query, contender), self.chosen(query, contender))
+
+    def _best(self, query: str, contender: str, points: Sequence[Point]) -> Point | None:
         best: tuple[float, Point] | None = None
-        for point in self.contender(contender).points:
+        for point in points:
             folds = self.folds_of(query, contender, point)
             if folds is None:
                 return None
@@ -81,6 +115,24 @@ class Results:
             if best is None or higher(mean, best[0]):
                 best = mean, point
         return None if best is None else best[1]
+
+    def _at_end(self, query: str, contender: str, points: Sequence[Point], best: Point | None) -> list[str]:
+        found = []
+        for name, value in best or ():
+            values = {dict(point)[name] for point in points}
+            others = [point for point in points if dict(point)[name] != value]
+            if others and value in (min(values), max(values)):
+                second = self._best(query, contender, others)
+                if (
+                    second is not None
+                    and best is not None
+                    and higher(self._mean(query, contender, best), self._mean(query, contender, second))
+                ):
+                    found.append(name)
+        return found
+
+    def _mean(self, query: str, contender: str, point: Point) -> float:
+        return statistics.fmean(self.folds_of(query, contender, point) or (math.nan,))
 
     def validation(self, query: str, contender: str) -> tuple[float, ...] | None:
         """The measure of each fold at the chosen point; None until it is chosen."""

@@ -141,7 +141,12 @@ def run_experiment(
             yield Work(bench(), unfinished, missing, store, tell, tell_waiting, check)
 
     def parts() -> Iterator[Work]:
-        yield from part(plan.validation)
+        cells: Mapping[Place, Cell] = plan.validation
+        while cells:
+            yield from part(cells)
+            known = store.outcomes()
+            found = cells_of_folds(plan, known)
+            cells = {place: cell for place, cell in found.items() if cell.key not in known}
         pace.later = 0
         yield from part(plan.tests(results_of(plan, store)))
 
@@ -152,6 +157,14 @@ def run_experiment(
 def results_of(plan: Plan, store: CellStore) -> Results:
     """What `store` has of a plan."""
     known = store.outcomes()
-    folds = Results.of(plan.protocol, plan.queries, plan.contenders, plan.validation, known)
-    cells = {**plan.validation, **plan.tests(folds)}
-    return Results.of(plan.protocol, plan.queries, plan.contenders, cells, known)
+    folds = cells_of_folds(plan, known)
+    chosen = Results.of(plan.protocol, plan.queries, plan.contenders, folds, known)
+    return Results.of(plan.protocol, plan.queries, plan.contenders, {**folds, **plan.tests(chosen)}, known)
+
+
+def cells_of_folds(plan: Plan, known: Mapping[str, Outcome]) -> dict[Place, Cell]:
+    """The cells of the folds: those of the protocol, and where grids are widened by what is `known`, theirs too."""
+    cells = dict(plan.validation)
+    while more := plan.wider(Results.of(plan.protocol, plan.queries, plan.contenders, cells, known)):
+        cells |= more
+    return cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from ranking.experiments.protocol import BEGUN_BY
@@ -12,6 +12,10 @@ from ranking.experiments.results import Results, higher
 
 Value = float | str | None  # None: not there yet
 AVERAGE = "Average"
+AT_END = " (end of grid)"
+END_NOTE = (
+    "End of grid: the best value is the smallest or the largest that was tried. A better one may lie beyond."
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,11 @@ def validation_table(results: Results) -> Table:
 
     title = f"{results.protocol.measure} over {results.protocol.folds} folds, best setting of each"
     note = "Each setting was chosen by the folds that it is shown on, so the values are somewhat high for all methods."
+    ends = sum(
+        bool(results.at_end(query, one.name)) for query in results.queries for one in results.contenders
+    )
+    if ends:
+        note += f" {ends} of the chosen settings lie at the end of their grid: those methods may be better than shown."
     if results.unproven:
         note += f" {results.unproven} of {len(results.outcomes)} trainings did not converge."
     return _by_query(results, title, mean, note)
@@ -69,19 +78,25 @@ def chosen_table(results: Results) -> Table:
     """The settings that cross-validation chose for each query and method, in words."""
     rows = []
     for contender in results.contenders:
-        points = [results.chosen(query, contender.name) for query in results.queries]
-        words = [None if point is None else point_words(point) for point in points]
+        words = [_chosen_words(results, query, contender.name) for query in results.queries]
         rows.append(Row(contender.name, tuple(words), (False,) * len(words)))
-    return Table("Settings chosen by cross-validation", results.queries, tuple(rows))
+    note = END_NOTE if any(AT_END in str(word) for row in rows for word in row.values) else ""
+    return Table("Settings chosen by cross-validation", results.queries, tuple(rows), note)
 
 
-def point_words(point: tuple[tuple[str, float], ...]) -> str:
-    """A point of a grid in words.
+def _chosen_words(results: Results, query: str, contender: str) -> str | None:
+    point = results.chosen(query, contender)
+    return None if point is None else point_words(point, results.at_end(query, contender))
 
-    >>> point_words((("C", 10.0), ("eta", 0.01)))
-    'C = 10, eta = 0.01'
+
+def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = ()) -> str:
+    """A point of a grid in words; at_end: the settings to mark.
+
+    >>> point_words((("C", 10.0), ("eta", 0.01)), ["eta"])
+    'C = 10, eta = 0.01 (end of grid)'
     """
-    return ", ".join(f"{name} = {value:g}" for name, value in point) or "as it is"
+    told = [f"{name} = {value:g}{AT_END if name in at_end else ''}" for name, value in point]
+    return ", ".join(told) or "as it is"
 
 
 def turned(table: Table) -> Table:

@@ -36,7 +36,7 @@ class Findings:
     @property
     def planned(self) -> int:
         """How many trainings the tables follow from: those of the folds, and a test for each query and method."""
-        return len(self.plan.validation) + self.plan.most_tests
+        return sum(fold is not None for *_, fold in self.results.keys) + self.plan.most_tests
 
     @property
     def done(self) -> int:

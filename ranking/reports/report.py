@@ -91,7 +91,8 @@ def _about(findings: Findings) -> Markup:
         "Chosen by": f"{protocol.measure}, mean over the folds; of equal ones the smallest C",
         "Grids": "; ".join(
             f"{name}: {', '.join(f'{one:g}' for one in sorted(v))}" for name, v in protocol.grids.items()
-        ),
+        )
+        + ("; widened where the best lies at an end" if protocol.widen else ""),
         "Neighbours": "none" if findings.plan.graph is None else graph_words(findings.plan.graph),
         "Report of": time.strftime("%d %B %Y"),
     }
@@ -154,8 +155,7 @@ def _curves(findings: Findings) -> Markup:
         return Markup("")
     note = (
         f"{results.protocol.measure}, mean over the folds. A thick line goes through the setting that was chosen; thin "
-        "ones have other values of the other settings. Notice where the best one lies at an end of the grid: a wider "
-        "grid might have a better one."
+        "ones have other values of the other settings. Notice where each is highest, and how much is lost beside it."
     )
     heading = element("h2", "What the settings are worth")
     return element(

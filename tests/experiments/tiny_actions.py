@@ -38,7 +38,8 @@ def images(count: int = 60, seed: int = 0, grouped: bool = False) -> ImageSet:
 
 
 def protocol(image_set: ImageSet, **changes: Any) -> Protocol:
-    settings = {"folds": 3, "queries": ("jump",), "grids": {"C": (1.0, 10.0), "eta": (0.1, 1.0)}}
+    grids = {"C": (1.0, 10.0), "eta": (0.1, 1.0)}
+    settings = {"folds": 3, "queries": ("jump",), "grids": grids, "widen": False}
     return Protocol(image_set.key, (("HOG", {}),), **{**settings, **changes})
 
 

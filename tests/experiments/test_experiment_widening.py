@@ -1,0 +1,130 @@
+"""Grids that go on where the best value lies at an end, and comparisons that the grid does not decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_actions import count_trainings, images, planned, protocol, run_tiny
+
+from ranking.experiments.cell import Outcome
+from ranking.experiments.cell_store import CellStore
+from ranking.experiments.comparisons import comparisons
+from ranking.experiments.material import Material, Side
+from ranking.experiments.plan import plan_of
+from ranking.experiments.protocol import contenders_of
+from ranking.experiments.results import Results
+from ranking.experiments.running import run_experiment
+from ranking.experiments.tables import chosen_table, validation_table
+from ranking.run_settings import SMALL_GRIDS, Protocol
+from ranking.types import Certificate
+
+IMAGES = images()
+PROVEN = Certificate(1.0, 1.0, 0.0, 1, 0.0, True)
+
+
+def found(
+    values: dict[float, float], grid: tuple[float, ...] = (1.0, 10.0, 100.0), **changes: Any
+) -> Results:
+    """Results of SVM on two folds whose mean at each C is the value there."""
+    asked = protocol(IMAGES, methods=(("SVM", {}),), grids={"C": grid}, folds=2, **{"widen": True, **changes})
+    outcomes = {
+        ("jump", "SVM", (("C", C),), fold): Outcome({"AP": value}, 0.0, PROVEN)
+        for C, value in values.items()
+        for fold in range(2)
+    }
+    return Results(asked, ("jump",), tuple(contenders_of(asked)), outcomes, {})
+
+
+def tried(results: Results) -> list[float]:
+    return [dict(point)["C"] for point in results.points("jump", "SVM")]
+
+
+def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
+    assert tried(found({})) == [1.0, 10.0, 100.0], "nothing is known yet"
+    assert tried(found({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})) == [1.0, 10.0, 100.0], "the best lies inside"
+    above = {1.0: 0.2, 10.0: 0.5, 100.0: 0.6}
+    assert tried(found(above)) == [1.0, 10.0, 100.0, 1e3]
+    assert found(above).chosen("jump", "SVM") is None, "until the next one is there"
+    assert tried(found(above | {1e3: 0.5})) == [1.0, 10.0, 100.0, 1e3]
+    assert tried(found(above | {1e3: 0.7})) == [1.0, 10.0, 100.0, 1e3, 1e4]
+    last = found(above | {1e3: 0.7, 1e4: 0.8})
+    assert tried(last) == [1.0, 10.0, 100.0, 1e3, 1e4]
+    assert (last.chosen("jump", "SVM"), last.at_end("jump", "SVM")) == ((("C", 1e4),), ["C"])
+    assert tried(found({1.0: 0.6, 10.0: 0.5, 100.0: 0.4})) == [0.1, 1.0, 10.0, 100.0]
+    assert tried(found(above, widen=False)) == [1.0, 10.0, 100.0]
+    assert found(above, widen=False).at_end("jump", "SVM") == ["C"], "it is marked all the same"
+
+
+def test_equal_values_at_an_end_and_limits_of_a_setting_widen_nothing():
+    equal = found({1.0: 0.6, 10.0: 0.6, 100.0: 0.4})
+    assert (tried(equal), equal.at_end("jump", "SVM")) == ([1.0, 10.0, 100.0], [])
+    alone = found({10.0: 0.6}, (10.0,))
+    assert (tried(alone), alone.at_end("jump", "SVM")) == ([10.0], []), "one value is no grid"
+    largest = found({1e7: 0.5, 1e8: 0.6}, (1e7, 1e8))
+    assert (tried(largest), largest.at_end("jump", "SVM")) == ([1e7, 1e8], ["C"])
+
+
+def test_the_end_of_a_grid_is_marked_in_the_tables():
+    ended = found({1.0: 0.2, 10.0: 0.5, 100.0: 0.6, 1e3: 0.7, 1e4: 0.8})
+    assert chosen_table(ended).rows[0].values == ("C = 10000 (end of grid)",)
+    assert "End of grid" in chosen_table(ended).note
+    assert "1 of the chosen settings" in validation_table(ended).note
+    inside = found({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})
+    assert chosen_table(inside).rows[0].values == ("C = 10",)
+    assert (chosen_table(inside).note, "end of" in validation_table(inside).note) == ("", False)
+
+
+def test_wider_cells_are_trained_once_and_change_none_of_the_protocol(tmp_path, monkeypatch):
+    plan, counts = planned(IMAGES, widen=True), count_trainings(monkeypatch)
+    store = CellStore(tmp_path)
+    results = run_tiny(plan, store)
+    assert plan.validation.keys() < results.keys.keys()
+    assert all(results.keys[place] == cell.key for place, cell in plan.validation.items())
+    assert set(counts.values()) == {1}
+    for one in results.contenders:
+        points = results.points("jump", one.name)
+        assert results.chosen("jump", one.name) in points
+        for point in set(points) - set(one.points):
+            cell = plan.wider(replace(results, keys={}))["jump", one.name, point, 0]
+            C = dict(point)["C"]
+            assert (cell.previous is None) == (C <= 1.0)
+            assert cell.previous is None or cell.previous.settings["C"] == pytest.approx(C / 10)
+    assert run_tiny(plan, store).outcomes.keys() == results.outcomes.keys()
+    assert set(counts.values()) == {1}, "what is there is not trained again"
+
+
+def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
+    told = Protocol("abc", (("HOG", {}),)).to_json()
+    assert Protocol.from_json(told) == Protocol("abc", (("HOG", {}),)), "a new one is read as it was written"
+    del told["widen"]
+    old = Protocol.from_json(told)
+    assert not old.widen
+    assert dict(old.methods) == {
+        name: ({} if name == "AP-SVM" else {"unit": "paper"})
+        for name in ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")
+    }
+    hoap = contenders_of(old)[3]
+    assert (hoap.beginning(hoap.points[0]) or {})["unit"] == "paper"
+
+
+def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
+    """Gaussians of equal shape, for which one direction is best by either loss. With the paper's unit of C and a grid
+    of 1, 10 and 100, AP-SVM is ahead by .12, on one query significantly (Holm)."""
+    drawn = images(240)
+    generator = np.random.default_rng(8)
+    features = generator.standard_normal((len(drawn), 120)) + 1.2 * drawn.labels @ np.eye(3, 120)
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    asked = Protocol(drawn.key, (("HOG", {}),), (("SVM", {}), ("AP-SVM", {})), grids=SMALL_GRIDS)
+    plan = plan_of(asked, drawn)
+    relevance = {query: drawn.relevance(query) for query in plan.queries}
+    none = np.empty((0, 2), int)
+    sides = {fold: (Side(one.learn, none), Side(one.held, none)) for fold, one in plan.splits.all.items()}
+    material = Material(features.astype(np.float32), relevance, sides, np.arange(0))
+    results = run_experiment(plan, lambda: material, CellStore(tmp_path))
+    apart = comparisons(results)
+    assert len(apart) == 3
+    assert all(row.holm_t > 0.05 and row.t > 0.05 for row in apart)
+    assert abs(np.mean([row.difference.value for row in apart])) < 0.03
