@@ -1,32 +1,33 @@
-"""The first screen of the README: its tables and its picture.
+"""Four methods on boxes whose neighbours tend to share their label: the table and the picture of the README.
 
     make figures
 
-compares SVM, AP-SVM, HOB-SVM and HOAP-SVM by the protocol of high-order (section 5) on the bundled action figures,
-1,200 scenes and ten actions, and on photographs of helmets: a PASCAL VOC folder helmets/VOCdevkit in $RANKING_REAL_DATA
-or ../shared/data, which is left out where there is none. Boxes are told by HOG and colour, and those of one image are
-neighbours. Five folds by image, the same for all; C and eta are chosen by the mean AP over them; then each method is
-trained on all training images and tested. SVM and HOB-SVM, which count mistakes, choose among other C than AP-SVM and
-HOAP-SVM, which rank: equal C do not mean the same. HOAP-SVM begins with the HOB-SVM of C = 0.001. Trainings end at a
-proven gap of 1%.
+compares SVM, AP-SVM, HOB-SVM and HOAP-SVM by the protocol of high-order (section 5): on three drawn sets of the
+bundled action figures and their ten actions, and on photographs of helmets, a PASCAL VOC folder helmets/VOCdevkit in
+$RANKING_REAL_DATA or ../shared/data, which is left out where there is none. Boxes are told by HOG and colour, and those
+of one image are neighbours. C and eta are chosen from one grid by five folds, dealt in five ways; then each method is
+trained on all training images and tested. Trainings end at a proven gap of 1%.
 
-It prints the table and writes data/first_screen.webp: for each set the query on which the folds put the best method
-farthest ahead of SVM, and what either ranks first among the test samples. The drawn figures are shown; of photographs
-of people only whether each was right.
+It prints the grids, what was chosen, test AP as mean and spread over sets and deals, and for each two methods whether
+one is better than chance explains: a t-test of the differences of sets and actions, each the mean over the deals. And
+it writes data/first_screen.webp: the query on which the folds of the first set and deal put the best method farthest
+ahead of SVM, and what either ranks first among the test samples. The drawn figures are shown; of photographs of people
+only whether each was right.
 
 With --folder, image sets and trainings are kept there, and the same command goes on where it was.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import statistics
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from ranked_rows import Part, Row, save
@@ -34,52 +35,36 @@ from timing import machine, options_of, parser, table
 
 from ranking.datasets import Thumbnails, build_image_set, load_image_set, make_source
 from ranking.experiments.cell_store import CellStore
-from ranking.experiments.exports import plain
 from ranking.experiments.material import material_of
 from ranking.experiments.pace import Progress
 from ranking.experiments.plan import plan_of
 from ranking.experiments.results import Results
 from ranking.experiments.running import run_experiment
-from ranking.experiments.tables import AVERAGE, chosen_table
-from ranking.intervals import interval, redrawn
-from ranking.reports.differences import (
-    BETTER,
-    WORSE,
-    Marks,
-    differences,
-    marks_of_folds,
-    marks_of_folds_words,
-    marks_of_test,
-    marks_of_test_words,
-)
+from ranking.experiments.statistics import difference_interval, paired_t_test
+from ranking.experiments.tables import point_words
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
-from ranking.run_settings import Protocol
+from ranking.run_settings import PAPER_METHODS, Grids, Protocol
 from ranking.types import Floats, ImageSet, Source
 
 FEATURES = (("HOG", {}), ("Colour", {}))
-ETA = (1e-4, 1e-3, 1e-2)
-Family = tuple[tuple[tuple[str, dict[str, float]], ...], tuple[float, ...]]
-FAMILIES: tuple[Family, ...] = (  # methods that share the values of C, and these
-    ((("SVM", {}), ("HOB-SVM", {})), (1e-5, 1e-4, 1e-3, 1e-2)),
-    ((("AP-SVM", {}), ("HOAP-SVM", {"start_C": 1e-3})), (10.0, 100.0, 1000.0)),
-)
-METHODS = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")
-TOLERANCE = 1e-2
+GRIDS: Grids = {"C": (100.0, 1e3, 1e4), "eta": (1e-4, 1e-3, 1e-2)}
+METHODS = [name for name, _ in PAPER_METHODS]
+TOLERANCE, SIGNIFICANT = 1e-2, 0.05
 PICTURE = Path(__file__).parents[1] / "data" / "first_screen.webp"
 FIGURES, HELMETS = "Action figures", "Helmets"
 
 
-def sources(images: int, names: Sequence[str]) -> dict[str, Source]:
-    """The sets of those names that are there; `images`: of the action figures."""
-    found = {FIGURES: make_source(FIGURES, images=images)} if FIGURES in names else {}
-    if HELMETS not in names:
-        return found
+def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Source]]:
+    """The sets of those names that are there: `drawn` ones of action figures, each of so many images."""
+    found: dict[str, list[Source]] = {}
+    if FIGURES in names:
+        found[FIGURES] = [make_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     helmets = root / "helmets" / "VOCdevkit"
-    if helmets.is_dir():
-        found[HELMETS] = make_source("PASCAL VOC", folder=str(helmets))
-    else:
+    if HELMETS in names and helmets.is_dir():
+        found[HELMETS] = [make_source("PASCAL VOC", folder=str(helmets))]
+    elif HELMETS in names:
         print(
             f"{HELMETS} are left out: no folder {helmets}. Those of the README are the photographs of "
             "github.com/TigerandRosa/paper_code (Apache-2.0), resized to 480 pixels: boxes of the classes head and "
@@ -95,34 +80,19 @@ def image_set(source: Source, folder: Path) -> ImageSet:
     return load_image_set(folder)
 
 
-def findings(images: ImageSet, folder: Path, queries: Sequence[str], quick: bool) -> Findings:
-    """Both families on a set, trained as far as they are not kept in `folder`, as one experiment.
-
-    queries: of the set's classes, all by default. quick: the last value of each grid alone.
-    """
-    cells, found = CellStore(folder / "cells"), []
-    for methods, values in FAMILIES:
-        grids = {"C": values[-1:], "eta": ETA[-1:]} if quick else {"C": values, "eta": ETA}
-        protocol = Protocol(
-            images.key, FEATURES, methods, queries=tuple(queries), grids=grids, tolerance=TOLERANCE
-        )
-        plan = plan_of(protocol, images)
-        material = lambda plan=plan: material_of(plan, images, folder / "features")  # noqa: E731
-        found.append((plan, run_experiment(plan, material, cells, say)))
-    plan, first = found[0]
-    contenders = {one.name: one for _, results in found for one in results.contenders}
-    outcomes = {place: one for _, results in found for place, one in results.outcomes.items()}
-    keys = {place: key for _, results in found for place, key in results.keys.items()}
-    ordered = tuple(contenders[name] for name in METHODS)
-    return Findings(plan, Results(first.protocol, first.queries, ordered, outcomes, keys), images, cells)
-
-
-class Line(NamedTuple):
-    """What stands beside a name in the table, by method."""
-
-    name: str
-    folds: list[str]
-    test: list[str]
+def findings(images: ImageSet, folder: Path, queries: Sequence[str], deal: int, grids: Grids) -> Findings:
+    """The protocol on a set with its folds dealt by that seed, as far as trainings are not kept in `folder`."""
+    protocol = Protocol(
+        images.key,
+        FEATURES,
+        queries=tuple(queries),
+        grids=grids,
+        seed=deal,
+        tolerance=TOLERANCE,
+    )
+    plan, cells = plan_of(protocol, images), CellStore(folder / "cells")
+    results = run_experiment(plan, lambda: material_of(plan, images, folder / "features"), cells, say)
+    return Findings(plan, results, images, cells)
 
 
 def say(progress: Progress) -> None:
@@ -131,61 +101,91 @@ def say(progress: Progress) -> None:
         print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr, flush=True)
 
 
-def lines_of(found: Findings) -> list[Line]:
-    """Of each query, and of their average where there are several that are not each other's opposite."""
-    results, apart = found.results, differences(found)
-    folds, test = marks_of_folds(apart, METHODS[0]), marks_of_test(apart, METHODS[0])
-    held, lines, again = found.plan.splits.all[None].held, [], []
-    for query in results.queries:
-        scores = [found.scores(query, name, None) for name in METHODS]
-        drawn = redrawn(found.images.relevance(query)[held], scores, found.images.image_of[held])
-        again.append((drawn.values["AP"], drawn.drawn["AP"]))
-        lines.append(line(query, fold_means(results, query), *again[-1], folds, test))
-    if len(lines) > 2:
-        means = [
-            statistics.fmean(values)
-            for values in zip(*(fold_means(results, q) for q in results.queries), strict=True)
-        ]
-        values, draws = (
-            np.mean(parts, axis=0) for parts in zip(*again, strict=True)
-        )  # equal images in each draw
-        marks = {}
-        for method, one in zip(METHODS, draws, strict=True):
-            apart_from_first = interval(0.0, one - draws[0])
-            if apart_from_first.without_zero:
-                marks[AVERAGE, method] = BETTER if apart_from_first.low > 0 else WORSE
-        lines.append(line(AVERAGE, means, values, draws, {}, marks))
-    return lines
+def measured(found: list[list[Findings]]) -> Floats:
+    """(sets, deals, queries, methods) test AP."""
+    queries = found[0][0].results.queries
+    return np.array(
+        [
+            [[[one.results.test(query, name) for name in METHODS] for query in queries] for one in deals]
+            for deals in found
+        ],
+        np.float64,
+    )
 
 
-def fold_means(results: Results, query: str) -> list[float]:
-    """The mean AP over the folds of each method at its chosen setting."""
-    return [statistics.fmean(results.validation(query, name) or (math.nan,)) for name in METHODS]
+def ap_table(queries: Sequence[str], values: Floats) -> str:
+    """A row a query and a column a method: mean test AP, and how far sets and deals spread it."""
+    of_query = [values[:, :, place] for place in range(len(queries))]
+    rows = [
+        [name, *map(spread, of.reshape(-1, len(METHODS)).T)]
+        for name, of in zip(queries, of_query, strict=True)
+    ]
+    if len(queries) > 2:
+        rows.append(["Average", *map(spread, values.mean(axis=2).reshape(-1, len(METHODS)).T)])
+    return table(["test AP", *METHODS], rows)
 
 
-def line(name: str, means: Sequence[float], values: Floats, draws: Floats, folds: Marks, test: Marks) -> Line:
-    """means, values: by method, over the folds and on the test samples; draws: (4, b) on test sets drawn again."""
-    first, second = [], []
-    for place, method in enumerate(METHODS):
-        ends = interval(float(values[place]), draws[place])
-        first.append(cell(means[place], max(means), folds.get((name, method))))
-        between = f"<br><sub>{points(ends.low)}–{points(ends.high)}</sub>"
-        second.append(cell(values[place], max(values), test.get((name, method))) + between)
-    return Line(name, first, second)
+def spread(values: Floats) -> str:
+    """Mean and standard deviation in the way of the tables of the field.
 
-
-def cell(value: float, best: float, mark: str | None) -> str:
-    told = points(value)
-    return (f"**{told}**" if value == best else told) + (f" {mark}" if mark else "")
+    >>> spread(np.array([0.5, 0.52]))
+    '.510 ± .014'
+    """
+    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return f"{points(float(np.mean(values)))} ± {points(deviation)}"
 
 
 def points(value: float) -> str:
     """An AP in the way of the tables of the field.
 
-    >>> points(0.5126), points(1.0)
-    ('.513', '1.000')
+    >>> points(0.5126), points(1.0), points(-0.02)
+    ('.513', '1.000', '-.020')
     """
-    return f"{value:.3f}".removeprefix("0")
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
+
+
+def claims_table(values: Floats) -> str:
+    """A row for each two methods: by how much the one is better, on how many actions, and whether that holds."""
+    rows = []
+    means = values.mean(axis=1)  # deals share their images: they are no observations of their own
+    for other, one in itertools.combinations(range(len(METHODS)), 2):
+        apart = (means[..., one] - means[..., other]).ravel()
+        p = paired_t_test(apart, np.zeros_like(apart))
+        ends = difference_interval(apart, np.zeros_like(apart))
+        by_query = (means[..., one] - means[..., other]).mean(axis=0)
+        holds = "holds" if p < SIGNIFICANT and apart.mean() > 0 else "does not hold"
+        if p < SIGNIFICANT and apart.mean() < 0:
+            holds = "the other way round"
+        rows.append(
+            [
+                f"{METHODS[one]} better than {METHODS[other]}",
+                f"{apart.mean():+.3f}",
+                f"{ends.low:+.3f} to {ends.high:+.3f}",
+                f"{np.count_nonzero(by_query > 0)} of {len(by_query)}",
+                f"{p:.3f}",
+                holds,
+            ]
+        )
+    return table(["claim", "difference", "95%", "queries", "p", ""], rows)
+
+
+def chosen_words(found: list[list[Findings]]) -> list[str]:
+    """For each method which settings were chosen how often, over queries, deals and sets."""
+    said = []
+    for name in METHODS:
+        counts: Counter[str] = Counter()
+        for one in itertools.chain(*found):
+            for query in one.results.queries:
+                point = one.results.chosen(query, name)
+                assert point is not None
+                counts[point_words(point, one.results.at_end(query, name))] += 1
+        said.append(f"{name}: " + "; ".join(f"{words} ({count})" for words, count in counts.most_common()))
+    return said
+
+
+def fold_means(results: Results, query: str) -> list[float]:
+    """The mean AP over the folds of each method at its chosen setting."""
+    return [statistics.fmean(results.validation(query, name) or (math.nan,)) for name in METHODS]
 
 
 def part_of(name: str, found: Findings) -> Part:
@@ -211,24 +211,44 @@ def main() -> None:
     arguments.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
     arguments.add_argument("--picture", type=Path, default=PICTURE, help="the WebP to write")
     arguments.add_argument("--sets", nargs="+", choices=(FIGURES, HELMETS), default=(FIGURES, HELMETS))
-    arguments.add_argument("--images", type=int, default=1200, help="how many action figures")
+    arguments.add_argument("--images", type=int, default=400, help="of each drawn set")
+    arguments.add_argument("--drawn", type=int, default=3, help="how many drawn sets")
+    arguments.add_argument("--deals", type=int, default=5, help="ways in which folds are dealt")
     arguments.add_argument("--queries", nargs="+", default=(), help="of the action figures' classes, not all")
-    options = options_of(arguments, sets=[FIGURES], images=60, queries=["walking", "running"], picture=None)
+    small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"], "picture": None}
+    options = options_of(arguments, sets=[FIGURES], **small)
+    grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
     print(machine() + "\n")
+    print("; ".join(f"{name} of {', '.join(f'{one:g}' for one in values)}" for name, values in grids.items()))
     with tempfile.TemporaryDirectory() as place:
-        folder, lines, parts, notes = options.folder or Path(place), [], [], []
-        for name, source in sources(options.images, options.sets).items():
-            queries = options.queries if name == FIGURES else ()
-            found = findings(image_set(source, folder / name), folder, queries, options.smoke)
-            lines += lines_of(found)
-            parts.append(part_of(name, found))
-            unproven, trainings = found.results.unproven, len(found.results.outcomes)
-            notes.append(f"{name}: {trainings:,} trainings, {unproven} of them not converged.")
-            notes.append(plain(chosen_table(found.results)))
+        folder, parts = options.folder or Path(place), []
+        for name, of_name in sources(options.images, options.drawn, options.sets).items():
+            queries, found = options.queries if name == FIGURES else (), []
+            for number, source in enumerate(of_name):
+                images = image_set(source, folder / f"{name} {number}")
+                found.append(
+                    [findings(images, folder, queries, deal, grids) for deal in range(options.deals)]
+                )
+            report(name, of_name[0], found)
+            parts.append(part_of(name, found[0][0]))
         save(parts, options.picture or folder / "picture.webp")
-    heads = [f"{part}: {method}" for part in ("folds", "test") for method in METHODS]
-    print(table(["AP", *heads], [[one.name, *one.folds, *one.test] for one in lines]) + "\n")
-    print(marks_of_folds_words(METHODS[0]), marks_of_test_words(METHODS[0]), *notes, sep="\n")
+
+
+def report(name: str, source: Source, found: list[list[Findings]]) -> None:
+    """Print the tables of a set, or of several that were drawn alike."""
+    every = [one.results for one in itertools.chain(*found)]
+    images, share = len(found[0][0].images.image_names), getattr(source, "share", None)
+    drawn = (
+        ""
+        if share is None
+        else f", {images} images each, with a chance of {share:g} that an action is shared"
+    )
+    print(f"\n{name}: {len(found)} sets{drawn}; folds dealt in {len(found[0])} ways\n")
+    values = measured(found)
+    print(ap_table(every[0].queries, values) + "\n\n" + claims_table(values) + "\n")
+    print(*chosen_words(found), sep="\n")
+    trainings, unproven = sum(len(one.outcomes) for one in every), sum(one.unproven for one in every)
+    print(f"{trainings:,} trainings, {unproven} of them not converged.")
 
 
 if __name__ == "__main__":
