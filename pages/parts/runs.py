@@ -31,7 +31,6 @@ MEASURED: dict[Kind, tuple[str, str]] = {
     "label": ("BEP", "BEP"),
     "order": ("tau", "Kendall tau"),
 }
-OWN_DEFAULTS = "each method's own default"  # where two methods differ in a setting that was given to neither
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # what a certificate says in numbers
 
 STATES = {
@@ -238,24 +237,9 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
         said.append(f"projection {one} → {other}")
     if None not in (before.graph, after.graph) and before.graph != after.graph:
         said.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
-    if before.method == after.method:
-        said += _changes(_method(after.method), before.method_settings, after.method_settings)
-    else:
-        said += _changes_with_method(before, after)
-    return said
-
-
-def _changes_with_method(before: TrainSettings, after: TrainSettings) -> list[str]:
-    """What two methods have both and were given otherwise; their own defaults may differ."""
-    defaults = _complete(_method(before.method), {}), _complete(_method(after.method), {})
-    said = []
-    for name in before.method_settings.keys() & after.method_settings.keys():
-        given = before.method_settings[name], after.method_settings[name]
-        own = given == (defaults[0].get(name), defaults[1].get(name))
-        values = ({name: value} for value in given)
-        for change in _changes(_method(after.method), *values):
-            said.append(f"{change} ({OWN_DEFAULTS})" if own else change)
-    return sorted(said)
+    both = before.method_settings.keys() & after.method_settings.keys()
+    one, other = ({name: asked.method_settings[name] for name in both} for asked in (before, after))
+    return said + sorted(_changes(_method(after.method), one, other))
 
 
 def differing(run: Run) -> list[str]:
