@@ -21,6 +21,7 @@ class ImportSettings:
     """The source of an image set, by its name, and its settings.
 
     brought: what a person calls the ZIP file that they uploaded, which is then read instead of what the settings name.
+    title: of the image set, "" for what the source calls it.
 
     >>> ImportSettings("COCO", brought="zoo.zip").to_json()
     {'source': 'COCO', 'source_settings': {}, 'brought': 'zoo.zip'}
@@ -29,6 +30,7 @@ class ImportSettings:
     source: str
     source_settings: Settings = field(default_factory=dict)
     brought: str | None = None
+    title: str = ""
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ImportSettings:
@@ -37,8 +39,9 @@ class ImportSettings:
         return cls(**values)
 
     def to_json(self) -> dict[str, Any]:
-        told = {"source": self.source, "source_settings": self.source_settings}
-        return told if self.brought is None else {**told, "brought": self.brought}
+        told: dict[str, Any] = {"source": self.source, "source_settings": self.source_settings}
+        told |= {} if self.brought is None else {"brought": self.brought}
+        return told | ({"title": self.title} if self.title else {})
 
 
 @dataclass(frozen=True)
@@ -365,7 +368,7 @@ AnySettings = (
     | Protocol
 )
 WHOLE_NUMBERS = ("min_images", "questions", "folds", "seed")
-NAMES = ("set", "look", "place", "source", "query", "method", "criterion", "study")
+NAMES = ("set", "look", "place", "source", "query", "method", "criterion", "study", "title")
 TEXTS = ("measure", "graph", "scheduler", "warm_start", "brought", "vectors", "ids")
 TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
 LEAST_SHARE = 0.05  # of the samples of a timing: some are left of each kind
@@ -433,6 +436,8 @@ def _check(cls: type[AnySettings], what: str, values: Mapping[str, Any]) -> None
             "a kind and its settings, as {'kind': 'PCA', 'components': 64}",
             f"{values['projection']!r:.80}",
         )
+    if not isinstance(values.get("widen", True), bool):
+        raise InputError("widen", "true or false", f"{values['widen']!r:.80}")
     for name in NAMES:
         if not isinstance(values.get(name, ""), str):
             raise InputError(name, "a text", f"{values[name]!r:.80}")

@@ -232,7 +232,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
         source_settings["folder"] = _uploaded(run, settings.brought)
     source = make_source(settings.source, **source_settings)
     image_set, problems = build_image_set(
-        source, run.draft, lambda done, total: progress("Importing images", done, total)
+        source, run.draft, lambda done, total: progress("Importing images", done, total), settings.title
     )
     report.flush()
     written = json.dumps([asdict(problem) for problem in problems])

@@ -19,7 +19,7 @@ LAYERS: tuple[set[str], ...] = (
     {"reports"},
     {"experiments", "worker", "jobs", "events", "training", "kernels", "run_archive", "run_json"}
     | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
-    | {"study_bench", "own_image", "own_edges"},
+    | {"study_bench", "own_image", "own_edges", "opened"},
     {"rooms", "apart"},
     {"worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers", "job_queue"}

@@ -1,29 +1,63 @@
-"""``python -m ranking experiment FILE.json``: methods compared by cross-validation, and the tables of the paper."""
+"""``python -m ranking experiment SET``: methods compared, and the tables of the paper.
+
+Methods that rank samples are compared by cross-validation, with a few queries and values of C unless a protocol as
+JSON says otherwise. Methods that rank labels ask questions of each image, in folds. Methods that put sequences in order
+train and test on the same ones.
+
+examples:
+  python -m ranking experiment Holiday -o report.html
+  python -m ranking experiment Holiday --methods "Independent p@k" "C-star p@k"
+  python -m ranking experiment Cars --criterion year --methods RankSVM MidRank
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
-from ranking import jobs
+from ranking import jobs, method_class, method_names
+from ranking.asking import STRATEGIES
 from ranking.commands.comparing import add_outputs, check_outputs, write_experiment
-from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
+from ranking.commands.naming import features_of, set_of
+from ranking.commands.train import training_of
+from ranking.commands.watching import DONE, finished, read_json
 from ranking.errors import InputError
 from ranking.experiments.comparisons import difference_table
 from ranking.experiments.exports import plain
-from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
+from ranking.experiments.tables import (
+    Row,
+    Table,
+    chosen_table,
+    seconds_table,
+    test_table,
+    validation_table,
+)
+from ranking.fold_curves import curves_of
 from ranking.reports.findings import Findings
-from ranking.run_settings import ExperimentSettings, Protocol
+from ranking.run_settings import SMALL_GRIDS, AskingSettings, ExperimentSettings, Named, Protocol
 from ranking.store import Store
 from ranking.text import readable
+from ranking.types import ImageSet
 
+FEW_QUERIES = 3  # that are compared where none are named
 SUMMARY = "compare methods by cross-validation and print the tables"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", type=Path, help="a protocol as JSON: set, features, methods, grids, folds, seed, ..."
+        "set", metavar="SET", help="title, key or path of an image set; or a protocol as JSON"
     )
+    parser.add_argument(
+        "--methods", nargs="+", choices=method_names(), default=["SVM", "AP-SVM"], metavar="METHOD"
+    )
+    parser.add_argument("--queries", nargs="+", default=[], metavar="CLASS", help="default: the first three")
+    parser.add_argument("--criterion", help="the number to order by (methods that put sequences in order)")
+    parser.add_argument("--features", help="joined by commas, as HOG,Colour (default: as in the app)")
+    parser.add_argument(
+        "--min-images", type=int, default=20, help="a class that fewer images show is no label"
+    )
+    parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--scheduler", help="the address of a Dask scheduler whose workers train")
     parser.add_argument("-o", "--output", type=Path, help="write the report there as one HTML file")
     add_outputs(parser)
@@ -32,9 +66,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train what is not there yet, and print the tables."""
     check_outputs(options)
-    settings, store = _settings(options), Store(options.home)
-    if not ended_well(watch(store, jobs.start_once(store, "experiment", settings.to_json()))):
-        return FAILED
+    store = Store(options.home)
+    if not _is_file(options):
+        images = set_of(store, options.set)
+        ranks = {method_class(name).ranks for name in options.methods}
+        if len(ranks) > 1:
+            raise InputError(
+                "--methods", "methods of one kind: of samples, labels or orders", ", ".join(options.methods)
+            )
+        if ranks != {"samples"}:
+            return (_ask if ranks == {"labels"} else _order)(store, images, options)
+    settings = _settings(options) if _is_file(options) else _small(images, options)
+    finished(store, jobs.start_once(store, "experiment", settings.to_json()))
     findings = Findings.at_home(store, settings)
     tables = [
         make(findings.results)
@@ -45,13 +88,72 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _is_file(options: argparse.Namespace) -> bool:
+    return bool(options.set.endswith(".json") and os.path.isfile(options.set))
+
+
+def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
+    """The experiment of a minute or two that the app begins with."""
+    return ExperimentSettings(
+        images.key,
+        features_of(images, options.features),
+        tuple((name, {}) for name in options.methods),
+        tuple(options.queries) or images.classes[:FEW_QUERIES],
+        SMALL_GRIDS,
+        options.folds,
+        scheduler=options.scheduler,
+    )
+
+
+def _ask(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
+    """Methods that rank labels: break-even precision after each question, a row a method and strategy."""
+    _check_no_report(options)
+    features = features_of(images, options.features)
+    methods: Named = tuple((name, {}) for name in options.methods)
+    settings = AskingSettings(
+        images.key, features, methods, tuple(STRATEGIES), folds=options.folds, min_images=options.min_images
+    )
+    ended = finished(store, jobs.start_once(store, "asking", settings.to_json()))
+    rows = [
+        Row(f"{curve.name}, {curve.strategy}", tuple(map(float, curve.mean)), (False,) * len(curve.mean))
+        for curve in curves_of(ended.result["curves"])
+    ]
+    after = tuple(str(count) for count in range(settings.questions + 1))
+    print(
+        plain(Table("Break-even precision after so many questions, mean over the folds", after, tuple(rows)))
+    )
+    return DONE
+
+
+def _order(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
+    """Methods that put sequences in order: the measures of each on the same test sequences."""
+    _check_no_report(options)
+    features, rows, names = features_of(images, options.features), [], tuple[str, ...]()
+    for name in options.methods:
+        settings = training_of(images, features, name, {}, options.criterion, options.min_images)
+        ended = finished(store, jobs.start_once(store, "order", settings.to_json()))
+        names = tuple(ended.result["test"])
+        values = tuple(float(value) for value in ended.result["test"].values())
+        rows.append(Row(name, values, (False,) * len(values)))
+    print(plain(Table("Test sequences, each method with its default settings", names, tuple(rows))))
+    return DONE
+
+
+def _check_no_report(options: argparse.Namespace) -> None:
+    outputs = [
+        name for name in ("output", "csv", "latex", "protocol") if getattr(options, name, None) is not None
+    ]
+    if outputs:
+        raise InputError(f"--{outputs[0]}", "methods that rank samples, of which there are reports", "others")
+
+
 def _settings(options: argparse.Namespace) -> ExperimentSettings:
     """Those of the file, and the scheduler of the command alone: whoever is connected to one runs what it sends."""
-    told = read_json(options.file)
+    told = read_json(Path(options.set))
     scheduler = told.pop("scheduler", None)
     if scheduler is not None:
         raise InputError(
-            f"scheduler in {readable(str(options.file), 300)}",
+            f"scheduler in {readable(options.set, 300)}",
             "none, because this computer runs what a scheduler sends",
             readable(str(scheduler)),
             "remove it, and name a scheduler that you trust with --scheduler",

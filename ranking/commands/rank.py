@@ -1,32 +1,47 @@
-"""``python -m ranking rank RUN``: the samples of an image set as a trained model ranks them, as CSV."""
+"""``python -m ranking rank RUN``: the samples of an image set as a trained model ranks them, as CSV.
+
+Of a model that ranks labels, those of each image from the top; of one that puts sequences in order, its test sequences.
+
+examples:
+  python -m ranking rank k3v9x2m1qa --top 20
+  python -m ranking rank k3v9x2m1qa --set photographs/
+"""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import sys
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from ranking import method_class
 from ranking import rank as ranked
+from ranking.commands.naming import set_of
 from ranking.commands.watching import DONE
 from ranking.errors import InputError
 from ranking.features import load_features
+from ranking.features.projection import projected
+from ranking.label_sets import label_set
+from ranking.methods.label_ranker import LabelRanker
+from ranking.methods.order_method import OrderMethod
+from ranking.order_training import Ordered, drawn_for_test, make_drawing
 from ranking.run import Run
-from ranking.run_settings import TrainSettings
+from ranking.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
 from ranking.spreadsheets import guarded
 from ranking.store import Store
 from ranking.training import projection_of, query_of
-from ranking.types import Bools, Floats, ImageSet
+from ranking.types import Bools, Floats, ImageSet, LabelSet
 
 SUMMARY = "rank the samples of an image set by a trained model, as CSV"
+Write = Callable[[Iterable[object]], object]
 PARTS = ("test", "train", "all")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="the id of a training, as the app and `train` tell it")
-    parser.add_argument("--set", help="the key of another image set; its own where this is left out")
+    parser.add_argument("--set", help="title, key or path of another image set (default: its own)")
     parser.add_argument(
         "--part", choices=PARTS, default="test", help="which of its samples (default: %(default)s)"
     )
@@ -37,22 +52,70 @@ def run(options: argparse.Namespace) -> int:
     """Print a line a sample, from the top."""
     store = Store(options.home)
     model = store.run(options.model)
-    if model.kind != "train" or not model.has_model:
+    if not model.learns or not model.has_model:
         came = f"{model.called} ({model.state})"
         raise InputError(f"run {model.id}", "a training run with a model", came, "choose another run")
+    images = set_of(store, options.set or model.settings["set"])
+    table = csv.writer(sys.stdout)
+    rank_by = {"train": _rank_samples, "label": _rank_labels, "order": _rank_sequences}[model.kind]
+    rank_by(store, model, images, options, table.writerow)
+    return DONE
+
+
+def _rank_samples(
+    store: Store, model: Run, images: ImageSet, options: argparse.Namespace, write: Write
+) -> None:
     settings = TrainSettings.from_json(model.settings)
-    images = store.image_set(options.set or settings.set)
     rows = np.flatnonzero(_chosen(images, options.part))
     scores = _scores(store, model, settings, images)[rows]
     known = settings.query in images.classes
-    table = csv.writer(sys.stdout)
-    table.writerow(["rank", "score", "relevant", "sample", "image"])
+    write(["rank", "score", "relevant", "sample", "image"])
     for place, number in enumerate(ranked(scores)[: options.top], start=1):
         row = rows[number]
         relevant = int(images.relevance(settings.query)[row]) if known else ""
         names = guarded(str(images.ids[row])), guarded(str(images.image_names[images.image_of[row]]))
-        table.writerow([place, float(scores[number]), relevant, *names])
-    return DONE
+        write([place, float(scores[number]), relevant, *names])
+
+
+def _rank_labels(
+    store: Store, model: Run, images: ImageSet, options: argparse.Namespace, write: Write
+) -> None:
+    """Labels from the top, image after image."""
+    settings = LabelTrainSettings.from_json(model.settings)
+    method: LabelRanker = method_class(settings.method).load(model.model_file)
+    features = projected(projection_of(model), load_features(images, settings.features, store.features))
+    every = label_set(images, features)
+    labels = np.zeros((len(every), len(method.names)), np.bool_)
+    for column, name in enumerate(method.names):
+        if name in every.names:
+            labels[:, column] = every.labels[:, every.names.index(name)]
+    known = LabelSet(every.features, labels, method.names, every.test, images.image_names)
+    chosen = known.part(
+        {"test": every.test, "train": ~every.test, "all": np.ones(len(every), np.bool_)}[options.part]
+    )
+    write(["image", "rank", "label", "score", "relevant"])
+    for image, scores in enumerate(method.scores(chosen)):
+        for place, label in enumerate(ranked(scores)[: options.top], start=1):
+            relevant = int(chosen.labels[image, label])
+            name = guarded(str(chosen.ids[image]))
+            write([name, place, guarded(method.names[label]), float(scores[label]), relevant])
+
+
+def _rank_sequences(
+    store: Store, model: Run, images: ImageSet, options: argparse.Namespace, write: Write
+) -> None:
+    """Test sequences from their first place on; `options.part` and `options.top` do not matter."""
+    settings = OrderTrainSettings.from_json(model.settings)
+    method: OrderMethod = method_class(settings.method).load(model.model_file)
+    features = projected(projection_of(model), load_features(images, settings.features, store.features))
+    drawn = drawn_for_test(images, settings, features)
+    found = Ordered.of(drawn, method.score_sequences(drawn.sequences), make_drawing(settings.drawing))
+    numbers = images.numbers_of(settings.criterion)
+    write(["sequence", "rank", settings.criterion, "sample", "image"])
+    for number in range(len(found)):
+        for place, row in enumerate(found.samples(number)[found.order(number)], start=1):
+            name = guarded(str(images.image_names[images.image_of[row]]))
+            write([number + 1, place, float(numbers[row]), guarded(str(images.ids[row])), name])
 
 
 def _places(text: str) -> int:

@@ -1,32 +1,87 @@
-"""``python -m ranking train FILE.json``: one training, kept in the home like those of the app."""
+"""``python -m ranking train SET``: one training, kept in the home like those of the app.
+
+examples:
+  python -m ranking train Holiday --query beach --method AP-SVM --setting C=100
+  python -m ranking train Holiday --method "C-star p@k"
+  python -m ranking train Cars --criterion year --method MidRank
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
+from typing import Any
 
-from ranking import jobs
-from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
-from ranking.run_settings import TrainSettings
+from ranking import jobs, method_class, method_names
+from ranking.commands.naming import features_of, set_of, settings_from
+from ranking.commands.watching import DONE, finished, read_json
+from ranking.errors import InputError
+from ranking.run import Kind
+from ranking.run_settings import LabelTrainSettings, Named, OrderTrainSettings, TrainSettings
 from ranking.store import Store
+from ranking.types import ImageSet
 
 SUMMARY = "train one method and print its measures"
+Training = TrainSettings | LabelTrainSettings | OrderTrainSettings
+KIND: dict[type[Training], Kind] = {
+    TrainSettings: "train",
+    LabelTrainSettings: "label",
+    OrderTrainSettings: "order",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("set", metavar="SET", help="title, key or path of an image set; or settings as JSON")
+    parser.add_argument("--query", help="the class that is ranked first (methods that rank samples)")
+    parser.add_argument("--criterion", help="the number to order by (methods that put sequences in order)")
+    parser.add_argument("--method", choices=method_names(), default="AP-SVM", help="default: %(default)s")
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="of the method")
+    parser.add_argument("--features", help="joined by commas, as HOG,Colour (default: as in the app)")
     parser.add_argument(
-        "file", type=Path, help="settings of a training as JSON: set, features, query, method, ..."
+        "--min-images", type=int, default=20, help="a class that fewer images show is no label"
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print the run with its measures."""
-    settings = TrainSettings.from_json(read_json(options.file))
     store = Store(options.home)
-    trained = watch(store, jobs.start(store, "train", settings.to_json()))
-    if not ended_well(trained):
-        return FAILED
+    settings = _settings(store, options)
+    trained = finished(store, jobs.start(store, KIND[type(settings)], settings.to_json()))
     print(f"run {trained.id}")
     for part in ("train", "test"):
         print(part, *(f"{name} {value:.4g}" for name, value in trained.result[part].items()), sep="  ")
     return DONE
+
+
+def _settings(store: Store, options: argparse.Namespace) -> Training:
+    if options.set.endswith(".json") and os.path.isfile(options.set):
+        return TrainSettings.from_json(read_json(Path(options.set)))
+    images = set_of(store, options.set)
+    given = settings_from(method_class(options.method), options.setting)
+    named = options.criterion if method_class(options.method).ranks == "orders" else options.query
+    features = features_of(images, options.features)
+    return training_of(images, features, options.method, given, named, options.min_images)
+
+
+def training_of(
+    images: ImageSet, features: Named, method: str, given: dict[str, Any], named: str | None, min_images: int
+) -> Training:
+    """Settings of the training that `method` makes on a set: of samples, of labels or of orders.
+
+    named: the class that is ranked first, or the number to order by; where there is one alone it may be None.
+    min_images: as in `LabelTrainSettings`.
+    """
+    ranks = method_class(method).ranks
+    if ranks == "labels":
+        return LabelTrainSettings(images.key, features, method, given, min_images)
+    option, there = (
+        ("--criterion", tuple(images.criteria)) if ranks == "orders" else ("--query", images.classes)
+    )
+    name = there[0] if named is None and len(there) == 1 else named
+    if name is None or name not in there:
+        known = ", ".join(there) or f"none, because {images.title} has none"
+        raise InputError(option, f"one of: {known}", name or "nothing", f"{method} needs it")
+    if ranks == "orders":
+        return OrderTrainSettings(images.key, features, name, method, given)
+    return TrainSettings(images.key, features, name, method, given)

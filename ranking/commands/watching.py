@@ -83,6 +83,18 @@ def _iteration(event: dict[str, Any]) -> str:
     return f"iteration {event['iteration']}, gap {'not known yet' if gap is None else format(gap, '.2%')}"
 
 
+class NotFinished(Exception):
+    """A run has failed or was cancelled; stderr has said why."""
+
+
+def finished(store: Store, run: Run) -> Run:
+    """Watch a run to its end; NotFinished where it ends in another way than finished."""
+    ended = watch(store, run)
+    if not ended_well(ended):
+        raise NotFinished
+    return ended
+
+
 def ended_well(run: Run) -> bool:
     """Whether a run has finished; where it has not, stderr says why."""
     if run.state == "finished":

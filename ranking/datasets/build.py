@@ -52,10 +52,11 @@ class Outcome:
 
 
 def build_image_set(
-    source: Source, folder: Path, on_progress: OnCount | None = None
+    source: Source, folder: Path, on_progress: OnCount | None = None, title: str = ""
 ) -> tuple[ImageSet, list[Problem]]:
     """Read all of `source` into the new or empty `folder`; the set, and what was wrong on the way.
 
+    title: of the set, "" for what the source calls it.
     ValueError where nothing usable is left (it counts the reasons), where no box has a class or a number, or where
     the source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
     """
@@ -85,7 +86,7 @@ def build_image_set(
         came = f"none in {listed(empty)}"
         problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, LEFT_OUT)])
     told = problems.all()
-    image_set = _finish(writer, source.title(), told)
+    image_set = _finish(writer, title or source.title(), told)
     if on_progress is not None:
         on_progress(total, total)
     return image_set, told

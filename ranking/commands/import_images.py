@@ -1,0 +1,37 @@
+"""``python -m ranking import PATH``: an image set from a folder or a ZIP file.
+
+example:
+  python -m ranking import photographs/ --name Holiday
+  python -m ranking experiment Holiday -o report.html
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ranking.commands.naming import file_sources, import_path, line_of
+from ranking.commands.watching import DONE
+from ranking.datasets.detection import tree_sources
+from ranking.store import Store
+
+SUMMARY = "import a folder or a ZIP file of images as an image set"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="a folder or a ZIP file of images with their labels")
+    parser.add_argument(
+        "--format",
+        choices=[*tree_sources(), *file_sources()],
+        help="how it is read (default: as it is recognised)",
+    )
+    parser.add_argument(
+        "--name", default="", help="what to call it (default: the name of the folder or file)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import and keep it, and print its key."""
+    store = Store(options.home)
+    key = import_path(store, options.path, options.format, options.name)
+    print(next(line_of(row) for row in store.image_sets() if row.key == key))
+    return DONE

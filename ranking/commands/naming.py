@@ -1,0 +1,113 @@
+"""Image sets by what people call them: a key, a title, or the path of what is not imported yet."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ranking import jobs
+from ranking.commands.watching import finished
+from ranking.datasets import source_class, source_names
+from ranking.datasets.detection import tree_sources
+from ranking.datasets.looking import Look
+from ranking.errors import InputError
+from ranking.features import default_names
+from ranking.run_settings import ImportSettings, LookSettings, Named
+from ranking.settings import settings_of
+from ranking.store import ImageSetRow, Store
+from ranking.text import listed, readable
+from ranking.types import ImageSet
+
+
+def set_of(store: Store, text: str) -> ImageSet:
+    """The image set of that key or title, else what is imported from that path."""
+    rows = store.image_sets()
+    named = [row for row in rows if row.key == text] or [row for row in rows if row.title == text]
+    if len(named) > 1:
+        keys = ", ".join(row.key for row in named)
+        raise InputError(
+            "SET", "the title of one image set", f"that of {len(named)}: {text}", f"use a key: {keys}"
+        )
+    if named:
+        return store.image_set(named[0].key)
+    if not os.path.exists(text):
+        titles = listed([row.title for row in rows]) if rows else "none yet"
+        raise InputError(
+            "SET",
+            f"the title or key of an image set ({titles}), or a folder or ZIP file of images",
+            readable(text, 300),
+            "`python -m ranking sets` lists them, `python -m ranking import PATH` adds one",
+        )
+    return store.image_set(import_path(store, text))
+
+
+def import_path(store: Store, path: str, source: str | None = None, title: str = "") -> str:
+    """Import what lies at `path`, and return the key of the image set.
+
+    source: as what it is read, the one that knows it best by default. title: what it is called, the name of the folder
+    by default. ValueError where it cannot be read; NotFinished where a run did not finish.
+    """
+    place = str(Path(path).expanduser().resolve())
+    if source in file_sources():
+        return _kept(store, ImportSettings(source, {"file": place}, title=title))
+    look = _look_at(store, place, source)
+    if look.source is None or look.seen is None:
+        formats = ", ".join([*tree_sources(), *file_sources()])
+        raise InputError(
+            readable(path, 300), "images with labels", look.refused, f"name one with --format: {formats}"
+        )
+    return _kept(store, ImportSettings(look.source, {**look.source_settings, "folder": place}, title=title))
+
+
+def file_sources() -> list[str]:
+    """The sources that read one file of numbers instead of images; which one, no file tells."""
+    return [
+        name
+        for name in source_names()
+        if any(item.name == "file" for item in settings_of(source_class(name)))
+    ]
+
+
+def _kept(store: Store, settings: ImportSettings) -> str:
+    run = finished(store, jobs.start_once(store, "import", settings.to_json()))
+    return store.keep(run.id)
+
+
+def _look_at(store: Store, place: str, source: str | None) -> Look:
+    settings = LookSettings(place, source)
+    run = finished(store, jobs.start_once(store, "import", settings.to_json()))
+    try:
+        return Look.from_json(json.loads(run.look_file.read_text()))
+    finally:
+        store.discard(run.id)
+
+
+def features_of(images: ImageSet, text: str | None) -> Named:
+    """The features named in `text`, joined by commas; those that the app begins with by default."""
+    names = default_names(images) if text is None else [name.strip() for name in text.split(",")]
+    return tuple((name, {}) for name in names)
+
+
+def settings_from(plugin: type, texts: list[str]) -> dict[str, Any]:
+    """Settings of a method from NAME=VALUE."""
+    known = {item.name for item in settings_of(plugin)}
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in known:
+            raise InputError(
+                "--setting", f"NAME=VALUE, with a name of {', '.join(sorted(known))}", readable(text)
+            )
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def line_of(row: ImageSetRow) -> str:
+    """One line about an image set: its key, its title, and what is in it."""
+    classes = listed(list(row.classes)) if row.classes else "no classes"
+    return f"{row.key}  {row.title}: {row.images:,} images, {row.samples:,} samples; {classes}"

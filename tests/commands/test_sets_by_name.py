@@ -1,0 +1,139 @@
+"""From a folder of pictures to a report on the command line, and the same for labels, sequences and scripts."""
+
+from __future__ import annotations
+
+import csv
+import io
+from functools import partial
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ranking import make_method
+from ranking.metrics import average_precision
+from ranking.opened import open_image_set
+from ranking.store import Store
+
+CLASSES, FEW = ("beach", "forest", "town"), ("--min-images", "5")
+
+
+@pytest.fixture(scope="module")
+def photographs(tmp_path_factory):
+    """A folder for each class, 12 pictures in each."""
+    folder, random = tmp_path_factory.mktemp("photographs") / "Pictures", np.random.default_rng(0)
+    for number, name in enumerate(CLASSES):
+        (folder / name).mkdir(parents=True)
+        for picture in range(12):
+            pixels = random.normal(110, 50, (32, 32, 3)) + 25 * np.eye(3)[number]
+            Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).save(folder / name / f"{picture}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def command(command, home):
+    return partial(command, home=home)
+
+
+@pytest.fixture
+def graded(tmp_path_factory):
+    """Ten queries of ten samples each, in four grades."""
+    file, random = tmp_path_factory.mktemp("graded") / "cars.train", np.random.default_rng(1)
+    rows = []
+    for sample in range(100):
+        values = random.normal(sample % 4, 0.5, 3)
+        features = " ".join(f"{column}:{value:.4f}" for column, value in enumerate(values, 1))
+        rows.append(f"{sample % 4} qid:{sample // 10} {features}")
+    file.write_text("\n".join(rows))
+    return file
+
+
+def test_two_commands_lead_from_a_folder_to_a_report(photographs, home, tmp_path, command):
+    out, _ = command("import", photographs, "--name", "Holiday")
+    [row] = Store(home).image_sets()
+    assert (row.title, row.images, row.classes) == ("Holiday", 36, CLASSES)
+    assert row.key in out
+    assert out == command("sets")[0]
+    assert all(run.result.get("decision") == "kept" for run in Store(home).runs("import") if not run.looks)
+    report = tmp_path / "report.html"
+    tables, _ = command("experiment", "Holiday", "--queries", "beach", "--folds", "2", "-o", report)
+    assert "AP-SVM − SVM" in tables
+    assert "Holiday" in report.read_text()
+
+
+def test_samples_labels_and_sequences_are_trained_and_ranked_by_name_or_path(
+    photographs, graded, home, command
+):
+    run = command("train", photographs, "--query", "town", "--setting", "C=10")[0].split()[1]
+    assert Store(home).run(run).settings["method_settings"]["C"] == 10
+    top = list(csv.DictReader(io.StringIO(command("rank", run, "--set", photographs, "--top", "5")[0])))
+    assert [int(row["rank"]) for row in top] == [1, 2, 3, 4, 5]
+
+    run = command("train", "Pictures", "--method", "C-star p@k", "--setting", "core_size=1", *FEW)[0].split()[
+        1
+    ]
+    rows = list(csv.DictReader(io.StringIO(command("rank", run, "--top", "1")[0])))
+    images = Store(home).image_set(Store(home).run(run).settings["set"])
+    assert len(rows) == images.image_test.sum()
+    assert {row["label"] for row in rows} <= set(CLASSES)
+    right = sum(int(row["relevant"]) for row in rows) / len(rows)
+    assert right == pytest.approx(Store(home).run(run).result["test"]["BEP"]), "one label an image"
+
+    command("import", graded, "--format", "SVMlight", "--name", "Cars")
+    run = command("train", "Cars", "--method", "RankSVM")[0].split()[1]
+    rows = list(csv.DictReader(io.StringIO(command("rank", run)[0])))
+    assert len(rows) == 8 * Store(home).run(run).result["test"]["sequences"]
+    assert {row["rank"] for row in rows} == {str(place) for place in range(1, 9)}
+    table = command("experiment", "Cars", "--methods", "RankSVM", "SVR")[0]
+    assert ("RankSVM" in table, "Kendall tau" in table) == (True, True)
+
+
+def test_labels_are_asked_for_in_an_experiment(photographs, command):
+    table = command("experiment", photographs, "--methods", "Independent p@k", "--folds", "2", *FEW)[0]
+    assert "Independent p@k, entropy" in table
+
+
+def test_what_is_not_there_or_not_clear_is_refused_with_what_there_is(
+    photographs, graded, home, tmp_path, command
+):
+    fails = lambda *arguments: command(*arguments, code=1)[1]  # noqa: E731
+    command("import", photographs)
+    assert "Pictures" in fails("train", "Picture", "--query", "town")
+    assert "beach, forest, town" in fails("train", "Pictures")
+    assert "none, because Pictures has none" in fails("train", "Pictures", "--method", "RankSVM")
+    assert "core_size" in fails("train", "Pictures", "--method", "C-star p@k", "--setting", "size=3")
+    assert "PASCAL VOC" in fails("import", tmp_path)
+    assert "of one kind" in fails("experiment", "Pictures", "--methods", "SVM", "MidRank")
+    assert "--output" in fails("experiment", "Pictures", "--methods", "C-star p@k", "-o", tmp_path / "a.html")
+    changed = photographs.parent / "other" / "Pictures"
+    changed.parent.mkdir()
+    for name in CLASSES[:2]:
+        (changed / name).mkdir(parents=True)
+        (changed / name / "0.png").write_bytes((photographs / name / "0.png").read_bytes())
+        (changed / name / "1.png").write_bytes((photographs / name / "1.png").read_bytes())
+    command("import", changed)
+    keys = [row.key for row in Store(home).image_sets() if row.title == "Pictures"]
+    said = fails("train", "Pictures", "--query", "town")
+    assert all(key in said for key in keys)
+    assert command("train", keys[-1], "--query", "town")
+
+
+def test_a_script_opens_images_by_their_path(photographs, tmp_path):
+    images = open_image_set(photographs)
+    learn, test = images.query("beach", features=("Colour",)), images.query("beach", "test", ("Colour",))
+    assert len(learn) + len(test) == len(images.query("beach", "all", ("Colour",))) == 36
+    assert learn.graph is not None
+    method = make_method("HOB-SVM").fit([learn])
+    assert average_precision(test.relevance, method.score(test)) > 0.5
+    again = open_image_set(images.folder / "set", folder=tmp_path)
+    assert again.images.key == images.images.key
+    np.testing.assert_array_equal(again.query("beach", features=("Colour",)).features, learn.features)
+    with pytest.raises(ValueError, match="split"):
+        images.query("beach", "validation")
+    with pytest.raises(ValueError, match="images with their labels"):
+        open_image_set(tmp_path)
