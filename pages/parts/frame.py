@@ -43,6 +43,7 @@ SECTIONS = {
     },
     "Inference": {
         "most_violated": "Most violated ranking",
+        "assignment": "Ranking as assignment",
         "speed_lab": "Speed lab",
     },
     "Orders": {

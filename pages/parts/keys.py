@@ -90,6 +90,13 @@ LOSS = "loss"  # by which a ranking is violated
 TIMES = "scores.times"  # what all scores are multiplied by
 ALGORITHM = "algorithm"  # that looks for the most violated ranking
 LOOK = "look"  # how many of its steps are done
+ASSIGNMENT = "assignment"  # which assignment problem is shown
+ASSIGNMENT_AIM = "assignment.aim"  # the prediction, or the most violated ranking
+ASSIGNED = "assignment.samples"  # how many samples it has
+ASSIGNED_RELEVANT = "assignment.relevant"  # those that are relevant, letters joined by commas
+ASSIGNED_K = "assignment.k"  # of its precision at k
+ASSIGNMENT_SEED = "assignment.seed"  # of its scores and interactions
+SOLVER = "assignment.solver"  # whose ranking is shown
 VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking, from 1
 LABELS_STEP = "labels_step"  # of the lesson about labels, from 1
 SCENE = "label_scene"  # of that lesson, a letter
@@ -103,6 +110,8 @@ SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 # What a change of a name makes meaningless. A run stands for the set and the settings that it was trained with.
 DEPENDENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((SCORES, LOSS, TIMES, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
+    **dict.fromkeys((ASSIGNMENT, ASSIGNMENT_AIM), (SOLVER,)),
+    ASSIGNED: (ASSIGNED_RELEVANT, ASSIGNED_K),
     IMPORT: (EXAMPLE,),
     SCENE: (TOLD_LABEL, TOLD, ASKED),
     TOLD_LABEL: (TOLD,),

@@ -1,0 +1,171 @@
+"""Rankings as assignment problems, for teaching: precision at k, a c-star and AP (c-star, sections 2 and 3).
+
+All three maximise, over places pi and with Pi_ij = 1 where sample i is at place j,
+
+    g(pi) = constant + sum_i L_{i, pi_i} + sum_ij F_ij D_{pi_i, pi_j} = constant + <L, Pi> + Tr{F Pi D' Pi'}
+
+Section 2 writes A Pi z, with positions as the rows of Pi; eq. 5 has samples there, and so has this module: AP is
+<Pi'z, A Pi'z> / 1'z. For a prediction g is the score of eq. 4, for the most violated ranking that plus the loss, eq. 3.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from ranking.errors import InputError
+from ranking.inference.best_order import (
+    APPROXIMATIONS,
+    OrderModel,
+    approximate_order,
+    best_order,
+    precision_at_k,
+)
+from ranking.types import Bools, Floats, Ints
+
+MOST_ENUMERATED = 7  # samples: 5,040 rankings
+ENUMERATION, LINEAR, EXACT = "enumeration", "linear_sum_assignment", "best_order"
+HEURISTICS = {f"quadratic_assignment, {method}": method for method in APPROXIMATIONS}
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """linear, flow, design: (N, N) L, F and D above, what g adds up from.
+
+    model: the same problem as `best_order` takes it, which is g without the constant.
+    """
+
+    linear: Floats
+    flow: Floats
+    design: Floats
+    constant: float
+    model: OrderModel
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether no two samples interact."""
+        return not self.flow.any()
+
+    def values(self, orders: Ints) -> Floats:
+        """(m,) g of m rankings, given as (m, N) places of the samples, from its definition."""
+        rows = np.arange(len(self.linear))
+        pairs = self.flow * self.design[orders[:, :, None], orders[:, None, :]]
+        values: Floats = self.constant + self.linear[rows, orders].sum(axis=1) + pairs.sum(axis=(1, 2))
+        return values
+
+
+class Solution(NamedTuple):
+    """solver: its name. exact: whether it is proven to find the best. places: (N,) of the samples. value: g."""
+
+    solver: str
+    exact: bool
+    places: Ints
+    value: float
+
+
+def permutation_matrix(places: Ints) -> Floats:
+    """(N, N) Pi: 1 where sample i is at place j (eq. 5)."""
+    matrix: Floats = np.eye(len(places))[places]
+    return matrix
+
+
+def precision_rows(n: int) -> Floats:
+    """(n, n) A of section 2: 1/k on the first k entries of row k, so that A Pi'z is the precision at each k."""
+    rows: Floats = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
+    return rows
+
+
+def relevant_pairs(relevant: npt.ArrayLike) -> Floats:
+    """(n, n) B = zz' / 1'z of section 2."""
+    marks = _marks(relevant)
+    pairs: Floats = np.outer(marks, marks) / marks.sum()
+    return pairs
+
+
+def average_precision(relevant: npt.ArrayLike, places: Ints) -> float:
+    """AP as the quadratic form Tr{A Pi' B Pi} (section 2).
+
+    >>> round(average_precision([True, False, True], np.array([0, 1, 2])), 4)
+    0.8333
+    """
+    P = permutation_matrix(places)
+    return float(np.trace(precision_rows(len(places)) @ P.T @ relevant_pairs(relevant) @ P))
+
+
+def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violated: bool) -> Assignment:
+    """s' Pi c with c = 1 at the first k places, plus 1 - p@k where `violated`: linear (sections 2 and 4)."""
+    n = len(scores)
+    return c_star_assignment(scores, relevant, k, np.array([], np.int64), np.empty((0, n)), violated)
+
+
+def c_star_assignment(
+    scores: Floats, relevant: npt.ArrayLike, k: int, core: Ints, interactions: Floats, violated: bool
+) -> Assignment:
+    """The same with Tr{F Pi D Pi'}, d_kl = |k - l|: f_ij > 0 puts i and j far apart (eqs. 4 and 5).
+
+    core, interactions: as in `OrderModel`. The loss goes into the scores: s_i + (1 - z_i) / k (section 4).
+    """
+    ranks = np.arange(len(scores))
+    loss = precision_at_k(relevant, k)
+    first = (ranks < k).astype(np.float64)
+    unary = scores + (loss.of_item / k if violated else 0.0)
+    model = OrderModel(unary, first, core, interactions, np.abs(ranks[:, None] - ranks).astype(np.float64))
+    linear = np.outer(scores, first) + (loss.matrix if violated else 0.0)
+    return Assignment(linear, model.pairs, model.pair_design, 0.0, model)
+
+
+def ap_assignment(scores: Floats, relevant: npt.ArrayLike, violated: bool) -> Assignment:
+    """s' Pi c with c_k = 1/k, plus 1 - AP where `violated`: F = -B and D = A (section 2).
+
+    Pairs of relevant samples alone interact, so that all of them but one are the core of a c-star. Its D is
+    (A + A') / 2, and the diagonals of A and B are linear: as c is the diagonal of A, s_i becomes s_i - z_i / 1'z.
+    Section 2's [3] has another score, sum_ij (s_i - s_j) R_ij, which makes the most violated ranking fast to find.
+    """
+    n, marks = len(scores), _marks(relevant)
+    A, c = precision_rows(n), 1.0 / np.arange(1, n + 1)
+    linear = np.outer(scores, c)
+    if not violated:
+        nothing = np.zeros((n, n))
+        model = OrderModel(scores, c, np.array([], np.int64), np.empty((0, n)), nothing)
+        return Assignment(linear, nothing, A, 0.0, model)
+    flow = -relevant_pairs(marks)
+    core = np.flatnonzero(marks)[:-1]
+    interactions = (flow - np.diag(np.diagonal(flow)))[core]
+    model = OrderModel(scores + np.diagonal(flow), c, core, interactions, (A + A.T) / 2)
+    return Assignment(linear, flow, A, 1.0, model)
+
+
+def all_orders(n: int) -> Ints:
+    """(n!, n) the places of n samples in every ranking, at most MOST_ENUMERATED of them."""
+    if not 1 <= n <= MOST_ENUMERATED:
+        raise InputError("samples", f"1 to {MOST_ENUMERATED}, because all rankings are tried", n)
+    return np.array(list(itertools.permutations(range(n))), np.int64)
+
+
+def solutions(problem: Assignment, seed: int = 0) -> list[Solution]:
+    """What each solver finds, all n! rankings first; `linear_sum_assignment` only where the problem is linear."""
+    orders = all_orders(len(problem.linear))
+    places = {(ENUMERATION, True): orders[int(problem.values(orders).argmax())]}
+    if problem.is_linear:
+        places[LINEAR, True] = linear_sum_assignment(problem.linear, maximize=True)[1].astype(np.int64)
+    places[EXACT, True] = best_order(problem.model).places
+    for name, method in HEURISTICS.items():
+        places[name, False] = approximate_order(problem.model, method, seed).places
+    values = problem.values(np.stack(list(places.values())))
+    return [
+        Solution(name, exact, found, float(value))
+        for ((name, exact), found), value in zip(places.items(), values, strict=True)
+    ]
+
+
+def _marks(relevant: npt.ArrayLike) -> Bools:
+    """z; ValueError unless a sample is relevant, because AP divides by 1'z."""
+    marks: Bools = np.asarray(relevant, np.bool_)
+    if not marks.any():
+        raise InputError("relevant", "at least one relevant sample, because AP divides by their number", 0)
+    return marks
