@@ -75,6 +75,7 @@ def steps() -> None:
         st.markdown(f"## {order}: {measure_of(example)} {solution.value:.3f}")
     show_matrices(example, solution)
     st.markdown(value_in_numbers(example, solution))
+    st.caption(notice_matrices(example))
     show_solvers(example, found)
 
 
@@ -141,7 +142,7 @@ def show_matrices(example: Example, solution: Solution) -> None:
         flow, design = (
             ("−B: relevant pairs", "A: 1/k") if example.kind == AP else ("F: interactions", "D: |k − l|")
         )
-        shown.append((flow, by_rank, counts, in_order, ranks, ("rank and sample", "rank")))
+        shown.append((flow, by_rank, counts, in_order, ranks, ("rank", "rank")))
         shown.append((design, problem.design, counts, ranks, ranks, ("rank", "rank")))
     columns = st.columns(3, gap="small")
     for column, (title, values, counted, rows, across, titles) in zip(columns, shown, strict=False):
@@ -159,7 +160,6 @@ def show_matrices(example: Example, solution: Solution) -> None:
                 height=assignment_charts.height(n),
                 top=8,
             )
-    st.caption(notice_matrices(example))
 
 
 def measure_of(example: Example) -> str:
@@ -256,7 +256,10 @@ def notice_solvers(example: Example, found: list[Solution]) -> str:
         f"{' and '.join(missed)} missed the best" if missed else "every solver found the best value this time"
     )
     shared = "one ranking has" if ties == 1 else f"{ties} rankings share"
-    return f"Heuristics can miss it. **Notice** that {shared} the best of {len(values):,} values, and that {told}."
+    return (
+        "Gap: to the best value; heuristics are inexact. "
+        f"**Notice** that {shared} the best of {len(values):,} values, and that {told}."
+    )
 
 
 def note_of(example: Example) -> str:
