@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from working import FOREVER, SCRIPTED, cancelled, ended, heard, kill, kill_all, start, wait
+from working import FOREVER, LONGEST, SCRIPTED, cancelled, ended, heard, kill, kill_all, start, wait
 
 from ranking import jobs, method_class
 from ranking.datasets import build_image_set, make_source
@@ -208,3 +209,19 @@ def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_p
     assert settled.state == "failed"
     assert str(store.home) in settled.reason
     assert jobs.last_gap(run) in settled.reason
+
+
+def test_a_command_that_is_ended_leaves_no_worker(store):
+    command = [sys.executable, "-m", "ranking", "experiment", "Digits", "--home", str(store.home)]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE)
+    try:
+        wait(lambda: [run for run in store.runs("experiment") if run.state == "running" and run.pid])
+        [run] = store.runs("experiment")
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=LONGEST)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert b"interrupted" in said
+    assert store.run(run.id).state == "cancelled"
+    wait(lambda: not Path(f"/proc/{run.pid}").exists())
