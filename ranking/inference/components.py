@@ -81,6 +81,13 @@ class Components:
         """(c,) samples of each component, descending."""
         return np.diff(self.starts)
 
+    @property
+    def of_score(self) -> Ints:
+        """(n + m,) the number of the component of each sample, and of each edge."""
+        number = np.empty(self.samples, np.int64)
+        number[self.order] = np.repeat(np.arange(len(self)), self.sizes)
+        return np.append(number, number[self.edges[:, 0]])
+
     def larger_than(self, size: int) -> int:
         """How many components, which are the first ones, have more samples than `size`."""
         return int(np.searchsorted(-self.sizes, -size))

@@ -17,13 +17,16 @@ from ranking.methods.high_order import HighOrderMethod, Neighbours
 from ranking.methods.linear import Start
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, LinearRisk, Solution, block_frank_wolfe, cutting_plane
-from ranking.optimise.polish import Onward, polished
+from ranking.optimise import Cut, LinearRisk, Solution, block_frank_wolfe, component_planes
+from ranking.optimise.relay import Relay
 from ranking.settings import setting
 from ranking.types import Bools, Floats, OnProgress
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
-PATIENCE = 300  # rounds of Frank-Wolfe, which takes a few dozen where it is the right solver
+MANY = 2  # samples to a component: with fewer, steps of Frank-Wolfe are cheap and each does much
+GLIMPSE = 6  # iterations of one-slack cutting planes, after which their gap tells whether they get on
+PROMISING = 0.7  # of a gap: where C is small it is less by then
+PATIENCE = 100  # iterations of either first-order solver, which takes a few dozen where it is the right one
 
 
 @METHODS.register("HOB-SVM")
@@ -57,9 +60,10 @@ class HOBSVM(HighOrderMethod):
     solver: str = setting(
         "auto",
         label="Solver",
-        help="All end at the same optimum. Frank-Wolfe goes over the groups of similar images one by one; one-slack "
-        "cutting planes are what the paper uses. auto begins with the first and goes on with the second where that "
-        "takes long. Only the second knows other than attractive pairs.",
+        help="All end at the same optimum. One-slack cutting planes are what the paper uses; Frank-Wolfe goes over the "
+        "groups of similar images one by one. auto begins with the first, and where they do not get on goes over to "
+        "Frank-Wolfe if most groups are of one image, and to cutting planes for each group. One-slack cutting planes "
+        "end what the others do not, and only they know other than attractive pairs.",
         formula=r"\min_w\,\text{primal}(w) = \max_\alpha\,\text{dual}(\alpha)",
         choices=SOLVERS,
         advanced=True,
@@ -88,31 +92,42 @@ class HOBSVM(HighOrderMethod):
         return self.risk_of(samples, most_violated_labelling(known, costs_of(samples)), known)
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
-        """Frank-Wolfe works on the dual, so it can begin only where the same samples were solved before."""
+        """By the solver that suits: see `solver`. Where two take turns, the later goes on from all that is proven."""
         neighbours = self.neighbours(samples)
-        risk = self.risk(samples, neighbours)
+        risk, costs = self.risk(samples, neighbours), costs_of(samples)
+        components = neighbours.potentials.components
+        dual = start.dual_within(self.cost(samples.by_query))
+        relay = Relay(
+            risk, self.tolerance, self.max_iterations, on_progress, start.weights, dual, start.working_set
+        )
         if self.solver == "cutting plane" or self.potentials != AttractivePairs.name:
-            return cutting_plane(
-                risk, self.tolerance, self.max_iterations, on_progress, start.weights, start.working_set
+            return relay.one_slack()
+        if self.solver == "auto":
+            relay.one_slack(GLIMPSE)
+            if relay.gap < PROMISING:
+                relay.one_slack(PATIENCE)
+        if self.solver == "Frank-Wolfe" or MANY * len(components) > components.samples:
+            relay.turn(
+                lambda left: block_frank_wolfe(
+                    risk,
+                    samples.relevant,
+                    costs,
+                    components,
+                    self.tolerance,
+                    left,
+                    relay.report,
+                    relay.dual,
+                    relay.weights,
+                ),
+                PATIENCE if self.solver == "auto" else None,
             )
-        rounds = self.max_iterations if self.solver == "Frank-Wolfe" else min(PATIENCE, self.max_iterations)
-        onward = Onward(on_progress)
-        first = block_frank_wolfe(
-            risk,
-            samples.relevant,
-            costs_of(samples),
-            neighbours.potentials.components,
-            self.tolerance,
-            rounds,
-            onward,
-            start.dual_within(self.cost(samples.by_query)),
-            start.weights,
-        )
-        return (
-            first
-            if self.solver == "Frank-Wolfe"
-            else polished(risk, first, self.tolerance, self.max_iterations, onward)
-        )
+        if self.solver == "auto":
+            relay.turn(
+                lambda left: component_planes(
+                    risk, costs, components, self.tolerance, left, relay.report, relay.weights
+                )
+            )
+        return relay.one_slack()
 
 
 def costs_of(samples: TrainingSet) -> Floats:

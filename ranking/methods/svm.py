@@ -15,8 +15,8 @@ from ranking.methods.common_settings import COST, cost_in, cost_unit, penalty
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.optimise import Cut, Solution, coordinate_descent, cutting_plane
-from ranking.optimise.polish import Onward, polished
+from ranking.optimise import Cut, Solution, coordinate_descent
+from ranking.optimise.relay import Relay
 from ranking.settings import setting
 from ranking.types import Bools, Floats, OnProgress
 
@@ -84,16 +84,16 @@ class SVM(UnaryMethod):
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
         """Coordinate descent works on the dual, so it can begin only where the same samples were solved before."""
         risk = self.risk(samples)
+        relay = Relay(
+            risk, self.tolerance, self.max_iterations, on_progress, start.weights, planes=start.working_set
+        )
         if self.solver == "cutting plane":
-            return cutting_plane(
-                risk, self.tolerance, self.max_iterations, on_progress, start.weights, start.working_set
-            )
+            return relay.one_slack()
         costs = np.concatenate([misclassification_costs(samples.relevant[part]) for part in samples.parts])
         labels = np.where(samples.relevant, 1.0, -1.0)
         dual = None if start.solution is None else start.solution.dual
-        rounds = (
-            self.max_iterations if self.solver == "coordinate descent" else min(PATIENCE, self.max_iterations)
+        relay.turn(
+            lambda left: coordinate_descent(risk, labels, costs, self.tolerance, left, relay.report, dual),
+            None if self.solver == "coordinate descent" else PATIENCE,
         )
-        onward = Onward(on_progress)
-        first = coordinate_descent(risk, labels, costs, self.tolerance, rounds, onward, dual)
-        return polished(risk, first, self.tolerance, self.max_iterations, onward)
+        return relay.one_slack()

@@ -2,6 +2,7 @@
 
 from ranking.optimise.block_frank_wolfe import block_frank_wolfe
 from ranking.optimise.cccp import UpperBound, cccp
+from ranking.optimise.component_planes import component_planes
 from ranking.optimise.coordinate_descent import coordinate_descent
 from ranking.optimise.cutting_plane import cutting_plane
 from ranking.optimise.line import Point
@@ -16,6 +17,7 @@ __all__ = [
     "WorkingSet",
     "block_frank_wolfe",
     "cccp",
+    "component_planes",
     "coordinate_descent",
     "cutting_plane",
 ]

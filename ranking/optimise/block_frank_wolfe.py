@@ -42,7 +42,7 @@ TRIALS = 25  # oracle calls to find how far, at most
 CLOSE = 0.01  # of the gap: what may be missed by that
 AT_REST = 0.01  # of the gap allowed: what the components that are left out may hide
 FEASIBLE = 1e-6  # rounding allowed in the shares of a start
-STANDSTILL = 30  # measurements in which neither bound moves: what is left of the gap is rounding
+SLOW = 50  # measurements that do not halve the gap: cutting planes end such a training sooner
 SAFETY = 0.9  # as for cutting planes
 
 
@@ -63,8 +63,8 @@ def block_frank_wolfe(
     relevant: (n,) the true labels. costs: (n,) what each wrong one costs. components: of the edges that the rows of
     `risk.pairwise` belong to; without a pairwise block no edges. An iteration is one round of `SWEEPS` passes over
     the components that can move. start: the dual combination of another run on the same samples, at the same C or
-    a smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. ValueError
-    where shapes differ or `start` is of a larger C.
+    a smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. Ends early
+    where it does not get on. ValueError where shapes differ or `start` is of a larger C.
     """
     clock = Clock(on_progress)
     layout = _Layout.of(risk, relevant, costs, components)
@@ -74,11 +74,11 @@ def block_frank_wolfe(
     if weights is not None:
         best = min(best, Point.at_start(risk, weights), key=lambda point: point.objective)
     anchor, bound, proof = _Anchor.of(state), state.bound, state.dual
-    iteration = passes = still = 0
+    iteration = passes = 0
+    gaps: list[float] = []
     stopped = False
     try:
         while True:
-            before = best.objective, bound
             scores = risk.exact_scores(state.weights)
             # Near the optimum many margins are missed by a hair, which a large C makes dear: stretch the weights.
             close = CLOSE * (best.objective - bound)
@@ -90,9 +90,10 @@ def block_frank_wolfe(
                 bound, proof = settled.bound, settled.dual
             passes += 2
             clock.report(iteration, best.objective, bound, passes, int(np.sum(state.used)))
-            still = still + 1 if (best.objective, bound) == before else 0
+            gaps.append(best.objective - bound)
             closed = relative_gap(best.objective, bound) <= SAFETY * tolerance
-            if closed or iteration >= max_iterations or still >= STANDSTILL:
+            slow = iteration >= SLOW and gaps[-1] > 0.5 * gaps[-1 - SLOW]
+            if closed or slow or iteration >= max_iterations:
                 break
             for _ in range(SWEEPS):
                 state.sweep(generator.permutation(active), anchor)

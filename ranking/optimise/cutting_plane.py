@@ -46,12 +46,15 @@ def cutting_plane(
 ) -> Solution:
     """Minimise `risk` until primal - dual <= tolerance x primal, the gap recomputed in float64 at the end.
 
-    `start` (d,) gives the first weights, zero where there are none; `working_set` planes of an earlier run on
+    `start` (d,) gives the first weights, unless zero is better; `working_set` planes of an earlier run on
     the same samples, for any C. The best weights met are returned; they have not converged where the
     iterations ran out, or where rounding hides the way on.
     """
     clock = Clock(on_progress)
-    search = PlaneSearch(risk, Point.at_start(risk, start), working_set, passes=1 if start is None else 2)
+    first = Point.at_start(risk, None)
+    if start is not None:
+        first = min(first, Point.at_start(risk, start), key=lambda point: point.objective)
+    search = PlaneSearch(risk, first, working_set, passes=1 if start is None else 2)
     target, certificate = SAFETY * tolerance, None
 
     def proven() -> bool:

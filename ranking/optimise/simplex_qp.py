@@ -111,7 +111,8 @@ def solve_bound_simplex_qp(
     for _ in range(ROUNDS):
         counted = rows[:, x @ rows > 0]
         way = solve(quadratic + counted @ counted.T, linear) - x
-        x = x + best_step(quadratic, linear, rows, x, way) * way
+        pull = quadratic @ way
+        x = x + best_step(float(linear @ way - x @ pull), float(way @ pull), x @ rows, way @ rows) * way
         before, value = value, _value(quadratic, linear, rows, x)
         if value - before <= SETTLED * abs(value):
             break
@@ -123,11 +124,11 @@ def _value(quadratic: Floats, linear: Floats, rows: Floats, x: Floats) -> float:
     return float(linear @ x - 0.5 * x @ quadratic @ x - 0.5 * over @ over)
 
 
-def best_step(quadratic: Floats, linear: Floats, rows: Floats, x: Floats, way: Floats) -> float:
-    """The t in [0, 1] with the largest value at x + t way: exact, by bisection over the kinks on the way."""
-    pull = quadratic @ way
-    first, curvature = float((linear @ way) - x @ pull), float(way @ pull)
-    origin, change = x @ rows, way @ rows
+def best_step(first: float, curvature: float, origin: Floats, change: Floats) -> float:
+    """argmax of t first - 1/2 t^2 curvature - 1/2 ||max(0, origin + t change)||^2 over t in [0, 1].
+
+    Exact, by bisection over the kinks on the way.
+    """
 
     def slope(t: float) -> float:
         return first - t * curvature - float(change @ np.maximum(origin + t * change, 0.0))

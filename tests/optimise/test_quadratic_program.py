@@ -129,7 +129,8 @@ def test_no_other_step_is_better() -> None:
         n, bound = rng.integers(1, 6), rng.integers(1, 9)
         root, linear, rows = rng.normal(size=(2, n)), rng.normal(size=n), rng.normal(size=(n, bound))
         x, way = rng.dirichlet(np.ones(n)), rng.normal(size=n) * 10.0 ** rng.integers(-1, 2)
-        step = best_step(root.T @ root, linear, rows, x, way)
+        ahead = root @ way
+        step = best_step(linear @ way - (root @ x) @ ahead, ahead @ ahead, x @ rows, way @ rows)
         assert 0 <= step <= 1
         best = bound_value(x + step * way, root, linear, rows)
         others = [bound_value(x + t * way, root, linear, rows) for t in np.linspace(0, 1, 501)]

@@ -1,0 +1,102 @@
+"""Solvers that take turns at one risk, each going on from what those before it found: reported as one training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ranking.optimise.cutting_plane import cutting_plane
+from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
+from ranking.types import Floats, OnProgress, ProgressEvent, relative_gap
+
+
+class Relay:
+    """One training by several solvers: iterations count on, the bounds never step back.
+
+    weights, dual, planes: the best weights, combination of cuts and planes so far, None where there are none; those
+    of another run to begin with. found: the solution of all turns together, None before the first.
+    """
+
+    def __init__(
+        self,
+        risk: LinearRisk,
+        tolerance: float,
+        max_iterations: int,
+        on_progress: OnProgress | None,
+        weights: Floats | None = None,
+        dual: Cut | None = None,
+        planes: WorkingSet | None = None,
+    ) -> None:
+        self.risk, self.tolerance, self.max_iterations = risk, tolerance, max_iterations
+        self.weights, self.dual, self.planes = weights, dual, planes
+        self.found: Solution | None = None
+        self._on_progress = on_progress
+        self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
+
+    @property
+    def gap(self) -> float:
+        """The relative gap reported last."""
+        return relative_gap(self._last.primal, self._last.dual)
+
+    def turn(self, solve: Callable[[int], Solution], iterations: int | None = None) -> Solution:
+        """Let `solve` go on for so many iterations, the rest by default, unless the training has ended."""
+        found = self.found
+        done = 0 if found is None else found.certificate.iterations
+        left = min(self.max_iterations - done, iterations or self.max_iterations)
+        if found is None or not (found.certificate.converged or found.stopped or left <= 0):
+            self._before = self._last
+            found = self.found = self._joined(solve(left))
+            self.weights, self.dual = found.weights, found.dual
+            self.planes = found.working_set or self.planes
+        return found
+
+    def one_slack(self, iterations: int | None = None) -> Solution:
+        """A turn of one-slack cutting planes: all that was proven so far is one plane more."""
+        return self.turn(
+            lambda left: cutting_plane(
+                self.risk, self.tolerance, left, self.report, self.weights, self._known_planes()
+            ),
+            iterations,
+        )
+
+    def report(self, event: ProgressEvent) -> None:
+        """What each solver reports to."""
+        before = self._before
+        self._last = replace(
+            event,
+            iteration=before.iteration + event.iteration,
+            primal=min(before.primal, event.primal),
+            dual=max(before.dual, event.dual),
+            seconds=before.seconds + event.seconds,
+            passes=before.passes + event.passes,
+        )
+        if self._on_progress is not None:
+            self._on_progress(self._last)
+
+    def _known_planes(self) -> WorkingSet | None:
+        if self.dual is None:
+            return self.planes
+        share = 1.0 / self.risk.C
+        coefficients = share * self.dual.coefficients[None]
+        proven = WorkingSet(
+            coefficients, np.array([share * self.dual.loss]), self.risk.exact_normal(coefficients[0])[None]
+        )
+        if self.planes is None:
+            return proven
+        return WorkingSet(
+            *(np.concatenate(pair) for pair in zip(self.planes.arrays, proven.arrays, strict=True))
+        )
+
+    def _joined(self, latest: Solution) -> Solution:
+        """The latest weights with the better of both lower bounds, certified together."""
+        first = self.found
+        if first is None:
+            return latest
+        better = max(first, latest, key=lambda solution: solution.certificate.dual)
+        iterations = first.certificate.iterations + latest.certificate.iterations
+        seconds = first.certificate.seconds + latest.certificate.seconds
+        certificate = certified(self.risk, latest.weights, better.dual, self.tolerance, iterations, seconds)
+        return replace(latest, dual=better.dual, certificate=certificate)
