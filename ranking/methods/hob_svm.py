@@ -25,7 +25,7 @@ from ranking.types import Bools, Floats, OnProgress
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 MANY = 2  # samples to a component: with fewer, steps of Frank-Wolfe are cheap and each does much
 GLIMPSE = 6  # iterations of one-slack cutting planes, after which their gap tells whether they get on
-PROMISING = 0.7  # of a gap: where C is small it is less by then
+PROMISING = 0.7  # relative gap after those: below it one-slack cutting planes end soon, as where C is small
 PATIENCE = 100  # iterations of either first-order solver, which takes a few dozen where it is the right one
 
 

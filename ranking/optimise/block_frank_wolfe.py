@@ -28,7 +28,7 @@ from ranking.errors import InputError
 from ranking.inference import Components, best_labelling
 from ranking.optimise.block import Block
 from ranking.optimise.block_turns import ENUMERATED, descend, gain, score_places
-from ranking.optimise.clock import Clock
+from ranking.optimise.clock import Clock, stalled
 from ranking.optimise.line import Line, Point
 from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
 from ranking.types import Bools, Floats, Ints, OnProgress, StopTraining, relative_gap
@@ -92,8 +92,7 @@ def block_frank_wolfe(
             clock.report(iteration, best.objective, bound, passes, int(np.sum(state.used)))
             gaps.append(best.objective - bound)
             closed = relative_gap(best.objective, bound) <= SAFETY * tolerance
-            slow = iteration >= SLOW and gaps[-1] > 0.5 * gaps[-1 - SLOW]
-            if closed or slow or iteration >= max_iterations:
+            if closed or stalled(gaps, SLOW) or iteration >= max_iterations:
                 break
             for _ in range(SWEEPS):
                 state.sweep(generator.permutation(active), anchor)

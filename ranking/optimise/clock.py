@@ -1,4 +1,4 @@
-"""Time spent in training, callbacks excluded, and the calls themselves."""
+"""Time spent in training, callbacks excluded, the calls themselves, and whether training gets on."""
 
 from __future__ import annotations
 
@@ -30,3 +30,8 @@ class Clock:
                 )
             finally:
                 self._start += time.perf_counter() - before
+
+
+def stalled(gaps: list[float], iterations: int) -> bool:
+    """Whether the last so many iterations have not halved the gap. gaps: before the first iteration and after each."""
+    return len(gaps) > iterations and gaps[-1] > 0.5 * gaps[-1 - iterations]

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from ranking.inference import Components
-from ranking.optimise.clock import Clock
+from ranking.optimise.clock import Clock, stalled
 from ranking.optimise.line import Line, Point
 from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
 from ranking.optimise.simplex_qp import best_step
@@ -29,14 +29,11 @@ CLOSE = 0.1  # of the gap: as far as the program over the planes is solved
 ROUNDS = 50  # of steps in the program, before new planes are asked for all the same
 SWEEPS = 5  # over the groups, between two Newton steps; twice as many where those gain little
 MOST_SWEEPS = 100
-IDLE_ITERATIONS = 5  # a plane that carried no weight for so long is dropped
 TRIALS = 5  # oracle calls on a line at most
 SAFETY = 0.9  # as for cutting planes
 MARGIN = 1e-9  # of its loss, by which a plane must lie above those there are
-SLOW = (
-    8  # iterations that do not halve the gap: planes nearly cancel, which one-slack cutting planes get over
-)
-NEWTON = 10  # Newton steps at a time, each but the last ended by a plane that loses its weight
+SLOW = 8  # iterations that must halve the gap: where planes nearly cancel, one-slack cutting planes get on
+NEWTON = 10  # Newton steps at a time; after each but the last some planes are let go or groups spend all
 ROUNDING = 1e-9  # of C: a group with no more left spent all
 RIDGE = 1e-12  # of the curvature, which makes a Newton step definite
 
@@ -70,8 +67,7 @@ def component_planes(
             closed = gaps[-1] <= SAFETY * tolerance * best.objective and (
                 iteration > 0 or weights is not None
             )
-            slow = iteration >= SLOW and gaps[-1] > 0.5 * gaps[-1 - SLOW]
-            if closed or slow or iteration >= max_iterations:
+            if closed or stalled(gaps, SLOW) or iteration >= max_iterations:
                 break
             planes.solve(CLOSE * gaps[-1])
             scores = risk.exact_scores(planes.weights)
@@ -88,8 +84,8 @@ def component_planes(
 class _Planes:
     """The planes so far, the multipliers, and what they prove.
 
-    group: (n + m,) of each score. changes: (p, n + m) of labels, sparse. losses, owner, shares, idle: (p,) the loss,
-    the group, the multiplier of each plane, and for how long that was 0. free: (p, d) and bound: (p, d2) its normal.
+    group: (n + m,) of each score. changes: (p, n + m) of labels, sparse. losses, owner, shares: (p,) the loss, the
+    group and the multiplier of each plane. free, bound_part: (p, d) and (p, d2) its normal.
     """
 
     def __init__(self, risk: LinearRisk, costs: Floats, group: Ints) -> None:
@@ -98,7 +94,7 @@ class _Planes:
         self.costs = np.append(costs, np.zeros(samples - len(costs)))
         self.changes = sparse.csr_array((0, samples))
         self.losses, self.shares = np.empty(0), np.empty(0)
-        self.owner, self.idle = np.empty(0, np.int64), np.empty(0, np.int64)
+        self.owner = np.empty(0, np.int64)
         self.free, self.bound_part = np.empty((0, risk.free)), np.empty((0, size - risk.free))
         self.counted = np.zeros(size - risk.free, bool)  # which bound weights are below their bound
         self.gram = np.empty((0, 0))  # of the normals, of their bound parts the counted columns
@@ -150,11 +146,10 @@ class _Planes:
         self.losses = np.append(self.losses, losses[new])
         self.owner = np.append(self.owner, owners)
         self.shares = np.append(self.shares, np.zeros(len(owners)))
-        self.idle = np.append(self.idle, np.zeros(len(owners), np.int64))
         self.free, self.bound_part = np.vstack([self.free, free]), np.vstack([self.bound_part, bound])
 
     def solve(self, close: float) -> None:
-        """Raise the bound until the program can gain no more than `close`, and drop planes long without weight."""
+        """Raise the bound until the program can gain no more than `close`, and drop the planes without weight."""
         sweeps, missing = SWEEPS, np.inf
         for _ in range(ROUNDS):
             slopes = self.losses - self.gram @ self.shares
@@ -167,8 +162,7 @@ class _Planes:
             _ascend(self.gram, slopes, shares, order, starts, self.risk.C, sweeps)
             self._move(shares)
             self._move(self._newton())
-        self.idle = np.where(self.shares > 0, 0, self.idle + 1)
-        self._keep(self.idle < IDLE_ITERATIONS)
+        self._keep(self.shares > 0)
 
     def _missing(self, slopes: Floats) -> float:
         """What the model's primal objective lies above the bound."""
@@ -216,7 +210,7 @@ class _Planes:
         if not keep.all():
             self.changes, self.gram = self.changes[np.flatnonzero(keep)], self.gram[np.ix_(keep, keep)]
             self.losses, self.shares, self.owner = self.losses[keep], self.shares[keep], self.owner[keep]
-            self.idle, self.free, self.bound_part = self.idle[keep], self.free[keep], self.bound_part[keep]
+            self.free, self.bound_part = self.free[keep], self.bound_part[keep]
 
 
 def _face_optimum(
@@ -255,8 +249,10 @@ def _face_optimum(
 def _ascend(
     gram: Floats, slopes: Floats, shares: Floats, order: Ints, starts: Ints, C: float, sweeps: int
 ) -> None:
-    """Steps within each group, from the plane (or the truth) with the least slope that has weight to the one with
-    the largest. Changes shares and slopes."""
+    """Move weight within each group from its worst plane that has any to its best; changes shares and slopes.
+
+    The worst and the best have the least and the largest slope; the true labels count as a plane of slope 0.
+    """
     for _ in range(sweeps):
         for group in range(len(starts) - 1):
             begin, end = starts[group], starts[group + 1]

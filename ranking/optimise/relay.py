@@ -16,8 +16,8 @@ from ranking.types import Floats, OnProgress, ProgressEvent, relative_gap
 class Relay:
     """One training by several solvers: iterations count on, the bounds never step back.
 
-    weights, dual, planes: the best weights, combination of cuts and planes so far, None where there are none; those
-    of another run to begin with. found: the solution of all turns together, None before the first.
+    weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as much; those of
+    another run to begin with, None where there are none. found: the solution of all turns, None before the first.
     """
 
     def __init__(
@@ -31,7 +31,8 @@ class Relay:
         planes: WorkingSet | None = None,
     ) -> None:
         self.risk, self.tolerance, self.max_iterations = risk, tolerance, max_iterations
-        self.weights, self.dual, self.planes = weights, dual, planes
+        self.weights, self.dual = weights, dual
+        self.planes = _plane_of(risk, dual) if planes is None and dual is not None else planes
         self.found: Solution | None = None
         self._on_progress = on_progress
         self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
@@ -50,14 +51,14 @@ class Relay:
             self._before = self._last
             found = self.found = self._joined(solve(left))
             self.weights, self.dual = found.weights, found.dual
-            self.planes = found.working_set or self.planes
+            self.planes = found.working_set or _plane_of(self.risk, found.dual)
         return found
 
     def one_slack(self, iterations: int | None = None) -> Solution:
-        """A turn of one-slack cutting planes: all that was proven so far is one plane more."""
+        """A turn of one-slack cutting planes."""
         return self.turn(
             lambda left: cutting_plane(
-                self.risk, self.tolerance, left, self.report, self.weights, self._known_planes()
+                self.risk, self.tolerance, left, self.report, self.weights, self.planes
             ),
             iterations,
         )
@@ -76,20 +77,6 @@ class Relay:
         if self._on_progress is not None:
             self._on_progress(self._last)
 
-    def _known_planes(self) -> WorkingSet | None:
-        if self.dual is None:
-            return self.planes
-        share = 1.0 / self.risk.C
-        coefficients = share * self.dual.coefficients[None]
-        proven = WorkingSet(
-            coefficients, np.array([share * self.dual.loss]), self.risk.exact_normal(coefficients[0])[None]
-        )
-        if self.planes is None:
-            return proven
-        return WorkingSet(
-            *(np.concatenate(pair) for pair in zip(self.planes.arrays, proven.arrays, strict=True))
-        )
-
     def _joined(self, latest: Solution) -> Solution:
         """The latest weights with the better of both lower bounds, certified together."""
         first = self.found
@@ -100,3 +87,11 @@ class Relay:
         seconds = first.certificate.seconds + latest.certificate.seconds
         certificate = certified(self.risk, latest.weights, better.dual, self.tolerance, iterations, seconds)
         return replace(latest, dual=better.dual, certificate=certificate)
+
+
+def _plane_of(risk: LinearRisk, dual: Cut) -> WorkingSet:
+    """The one plane that, with multiplier C, proves what `dual` does."""
+    coefficients = dual.coefficients / risk.C
+    return WorkingSet(
+        coefficients[None], np.array([dual.loss / risk.C]), risk.exact_normal(coefficients)[None]
+    )

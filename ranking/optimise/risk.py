@@ -161,10 +161,6 @@ class WorkingSet:
     def __len__(self) -> int:
         return len(self.losses)
 
-    @property
-    def arrays(self) -> tuple[Floats, Floats, Floats]:
-        return self.coefficients, self.losses, self.normals
-
 
 @dataclass(frozen=True, eq=False)
 class Solution:
