@@ -168,8 +168,10 @@ def choose(page: Page, key: str, option: str, milliseconds: int = MILLISECONDS) 
 
 def bring_in(page: Page, folder: Path) -> None:
     page.get_by_text("Import images of your own").click()
+    settle(page)
     page.get_by_label("Folder or ZIP file").fill(str(folder))
     page.get_by_label("Folder or ZIP file").press("Tab")
+    settle(page)
     page.get_by_role("button", name="Look at it").click()
     page.get_by_text("nothing is stored yet").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()
@@ -187,7 +189,7 @@ def train(page: Page, query: str, method: str = "AP-SVM") -> None:
 
 
 def settle(page: Page) -> None:
-    """Wait until the page's script is not running: what is pressed while it runs may be pressed on what goes."""
+    """Wait until the page's script is not running: what is pressed or typed while it runs may be lost."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
