@@ -25,7 +25,8 @@ from ranking.types import Bools, Floats, OnProgress
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 MANY = 2  # samples to a component: with fewer, steps of Frank-Wolfe are cheap and each does much
 GLIMPSE = 6  # iterations of one-slack cutting planes, after which their gap tells whether they get on
-PROMISING = 0.7  # relative gap after those: below it one-slack cutting planes end soon, as where C is small
+# The relative gap after those, below which one-slack cutting planes end sooner than the solver that would follow.
+BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = 0.5, 0.9
 PATIENCE = 100  # iterations of either first-order solver, which takes a few dozen where it is the right one
 
 
@@ -102,11 +103,11 @@ class HOBSVM(HighOrderMethod):
         )
         if self.solver == "cutting plane" or self.potentials != AttractivePairs.name:
             return relay.one_slack()
+        small = MANY * len(components) > components.samples
         if self.solver == "auto":
-            relay.one_slack(GLIMPSE)
-            if relay.gap < PROMISING:
-                relay.one_slack(PATIENCE)
-        if self.solver == "Frank-Wolfe" or MANY * len(components) > components.samples:
+            near = BEFORE_FRANK_WOLFE if small else BEFORE_COMPONENT_PLANES
+            relay.one_slack(PATIENCE, lambda done, gap: done < GLIMPSE or gap < near)
+        if self.solver == "Frank-Wolfe" or small:
             relay.turn(
                 lambda left: block_frank_wolfe(
                     risk,

@@ -11,11 +11,12 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from ranking.optimise.clock import Clock
+from ranking.optimise.clock import Clock, stalled
 from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
 from ranking.types import Features, Floats, Ints, OnProgress, StopTraining, relative_gap
 
 SAFETY = 0.9  # as for cutting planes
+SLOW = 200  # iterations that must halve the gap: where C is large steps are small, and cutting planes get on
 
 
 def coordinate_descent(
@@ -31,7 +32,7 @@ def coordinate_descent(
     """Minimise `risk`, the hinge of `labels` (n,) -1 or +1 at margins `costs` (n,), to a relative gap.
 
     An iteration is one pass over the samples that are not known to be at a bound; the gap is measured when
-    the pass changed little enough, and recomputed in float64 at the end. `start`: the dual combination of
+    the pass changed little enough, and recomputed in float64 at the end. Ends early where it does not get on. `start`: the dual combination of
     another run on the same samples; multipliers beyond C are cut off.
     """
     clock = Clock(on_progress)
@@ -40,6 +41,7 @@ def coordinate_descent(
     best, best_primal = state.weights, np.inf
     iteration = passes = 0
     bound, stopped = -np.inf, False
+    gaps: list[float] = []
     try:
         while True:
             margins = labels * risk.scores(state.weights)
@@ -49,7 +51,9 @@ def coordinate_descent(
                 best, best_primal = length * state.weights, primal
             passes += 1
             clock.report(iteration, best_primal, bound, passes)
-            if relative_gap(best_primal, bound) <= SAFETY * tolerance or iteration >= max_iterations:
+            gaps.append(best_primal - bound)
+            closed = relative_gap(best_primal, bound) <= SAFETY * tolerance
+            if closed or stalled(gaps, SLOW) or iteration >= max_iterations:
                 break
             passes += state.sweep(margins, generator)
             iteration += 1

@@ -43,12 +43,14 @@ def cutting_plane(
     on_progress: OnProgress | None = None,
     start: Floats | None = None,
     working_set: WorkingSet | None = None,
+    promising: Callable[[int, float], bool] = lambda iterations, gap: True,
 ) -> Solution:
     """Minimise `risk` until primal - dual <= tolerance x primal, the gap recomputed in float64 at the end.
 
     `start` (d,) gives the first weights, unless zero is better; `working_set` planes of an earlier run on
-    the same samples, for any C. The best weights met are returned; they have not converged where the
-    iterations ran out, or where rounding hides the way on.
+    the same samples, for any C. `promising` says after so many iterations and at that relative gap whether to
+    go on. The best weights met are returned; they have not converged where the iterations ran out, where
+    rounding hides the way on, or where that was not promising.
     """
     clock = Clock(on_progress)
     first = Point.at_start(risk, None)
@@ -57,18 +59,18 @@ def cutting_plane(
     search = PlaneSearch(risk, first, working_set, passes=1 if start is None else 2)
     target, certificate = SAFETY * tolerance, None
 
-    def proven() -> bool:
+    def ended() -> bool:
         nonlocal target, certificate
         # Never end at weights 0, which rank nothing, while a step has not been tried.
         if (start is None and not search.iterations) or search.relative_gap > target:
-            return False
+            return not promising(search.iterations, search.relative_gap)
         certificate = search.certificate(tolerance, clock)
         if certificate.converged or target < SMALLEST_TARGET:
             return True
         target, certificate = 0.5 * target, None  # single precision hid a part of the gap
         return False
 
-    stopped = search.run(proven, max_iterations, clock.report)
+    stopped = search.run(ended, max_iterations, clock.report)
     if certificate is None:
         certificate = search.certificate(tolerance, clock)
     return Solution(search.best.weights, search.dual, certificate, search.active, stopped)

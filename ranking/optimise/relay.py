@@ -10,7 +10,7 @@ import numpy as np
 
 from ranking.optimise.cutting_plane import cutting_plane
 from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
-from ranking.types import Floats, OnProgress, ProgressEvent, relative_gap
+from ranking.types import Floats, OnProgress, ProgressEvent
 
 
 class Relay:
@@ -37,11 +37,6 @@ class Relay:
         self._on_progress = on_progress
         self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
 
-    @property
-    def gap(self) -> float:
-        """The relative gap reported last."""
-        return relative_gap(self._last.primal, self._last.dual)
-
     def turn(self, solve: Callable[[int], Solution], iterations: int | None = None) -> Solution:
         """Let `solve` go on for so many iterations, the rest by default, unless the training has ended."""
         found = self.found
@@ -54,11 +49,15 @@ class Relay:
             self.planes = found.working_set or _plane_of(self.risk, found.dual)
         return found
 
-    def one_slack(self, iterations: int | None = None) -> Solution:
-        """A turn of one-slack cutting planes."""
+    def one_slack(
+        self,
+        iterations: int | None = None,
+        promising: Callable[[int, float], bool] = lambda iterations, gap: True,
+    ) -> Solution:
+        """A turn of one-slack cutting planes, which ends where it is no longer promising."""
         return self.turn(
             lambda left: cutting_plane(
-                self.risk, self.tolerance, left, self.report, self.weights, self.planes
+                self.risk, self.tolerance, left, self.report, self.weights, self.planes, promising
             ),
             iterations,
         )

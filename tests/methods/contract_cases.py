@@ -73,12 +73,6 @@ class RanksSamples(Case):
         """Whether training ends at one objective, wherever it begins."""
         return self.convex or not self.graph
 
-    def closes_the_gap(self, C: float) -> bool:
-        """Whether it does so in the iterations of a test. Coordinate descent moves a variable by at most
-        cost/(2 |x|^2) at a time: where classes overlap in few dimensions and C is large, variables at the bound C are
-        reached in C times as many steps."""
-        return C <= 1.0 or self.solver != "coordinate descent"
-
     def query(self, seed: int = 0, **sizes: Any) -> Query:
         return (problems.similar_problem if self.graph else problems.problem)(seed, **sizes)
 

@@ -81,6 +81,22 @@ def test_margins_missed_by_single_precision_cost_nothing_at_a_large_C() -> None:
         assert met.min() == pytest.approx(1, abs=1e-12), seed  # it meets the last margin, and is no longer
 
 
+def test_a_small_matrix_in_single_precision_has_exact_products() -> None:
+    features = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+    block, wide = Block(features, 2.0), Block(features.astype(np.float64), 2.0)
+    for given in (np.linspace(0.1, 1, 4), np.ones(4) / 3):
+        assert block.scores(given).tolist() == wide.scores(given).tolist()
+    assert block.normal(np.ones((2, 5)) / 3).tolist() == wide.normal(np.ones((2, 5)) / 3).tolist()
+
+
+def test_coordinate_descent_ends_where_it_does_not_get_on() -> None:
+    """Steps of at most cost/(2 |x|^2) reach a bound C in C times as many of them."""
+    risk, labels, costs = hinge_risk(1, n=30, d=2, C=1e6)
+    solution = coordinate_descent(risk, labels, costs, 1e-6, max_iterations=5000)
+    assert not solution.certificate.converged
+    assert solution.certificate.iterations < 5000
+
+
 def test_planes_that_carry_no_weight_are_dropped_and_the_end_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
