@@ -32,8 +32,8 @@ def coordinate_descent(
     """Minimise `risk`, the hinge of `labels` (n,) -1 or +1 at margins `costs` (n,), to a relative gap.
 
     An iteration is one pass over the samples that are not known to be at a bound; the gap is measured when
-    the pass changed little enough, and recomputed in float64 at the end. Ends early where it does not get on. `start`: the dual combination of
-    another run on the same samples; multipliers beyond C are cut off.
+    the pass changed little enough, and recomputed in float64 at the end. Ends early where it does not get on.
+    `start`: the dual combination of another run on the same samples; multipliers beyond C are cut off.
     """
     clock = Clock(on_progress)
     state = _State(risk, labels, costs, start)
