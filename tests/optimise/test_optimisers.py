@@ -97,6 +97,21 @@ def test_coordinate_descent_ends_where_it_does_not_get_on() -> None:
     assert solution.certificate.iterations < 5000
 
 
+def test_cutting_planes_end_where_it_is_no_longer_promising() -> None:
+    risk, *_ = hinge_risk(7, d=8, C=20.0)
+    seen: list[tuple[int, float]] = []
+
+    def promising(iterations: int, gap: float) -> bool:
+        seen.append((iterations, gap))
+        return iterations < 3
+
+    solution = cutting_plane(risk, 1e-5, promising=promising)
+    assert not solution.certificate.converged
+    assert not solution.stopped
+    assert [iterations for iterations, _ in seen] == [0, 1, 2, 3]
+    assert seen[-1][1] == pytest.approx(solution.certificate.relative_gap, rel=1e-6)
+
+
 def test_planes_that_carry_no_weight_are_dropped_and_the_end_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
