@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ranking.errors import InputError
 from ranking.inference.best_permutation import WindowScores, best_permutations
-from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
+from ranking.inference.rank_fusion import REMAINING, VOTES, weighted_votes, winner_takes_all
+from ranking.methods.best_length import best_length
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
-from ranking.methods.length_rankings import Rankings, scores_of_orders, taus_of
-from ranking.methods.order_method import Arrays, Grid, OrderMethod, has_order
+from ranking.methods.length_rankings import Rankings, scores_of_orders
+from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
 from ranking.methods.round_reports import RoundReports
@@ -22,9 +23,11 @@ from ranking.settings import setting
 from ranking.subsequences import (
     DISAGREEMENTS,
     DRAWN,
+    EQUAL,
     SCRAMBLED,
+    TIES,
     deltas,
-    longest_chain,
+    longest_subsequence,
     training_subsequences,
 )
 from ranking.types import (
@@ -37,9 +40,6 @@ from ranking.types import (
 )
 
 FUSIONS = ("weighted votes", "winner takes all", "best length")
-FOLDS = 3  # of the training sequences, where one length is to be chosen
-MOST_JUDGED = 300  # held-out sequences of a fold
-AT_ONCE = 5  # of them; between those training can be stopped
 
 
 class LengthRanker(NamedTuple):
@@ -114,6 +114,14 @@ class MidRank(OrderMethod):
         "greatest value, or the one length that is best on held-out training sequences.",
         choices=FUSIONS,
     )
+    votes: str = setting(
+        REMAINING, label="Votes", choices=VOTES, advanced=True,
+        help="VOTESHELP",
+    )  # fmt: skip
+    ties: str = setting(
+        EQUAL, label="Equal grades", choices=TIES, advanced=True,
+        help="TIESHELP",
+    )  # fmt: skip
     disagreement: str = setting(
         "zero-one",
         label="Disagreement",
@@ -177,8 +185,8 @@ class MidRank(OrderMethod):
     # -----------------------------------------------------------------------------------------------------
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
-        chain = longest_chain(sequences)
-        shortest, longest = min(self.shortest, chain), min(self.longest, chain)
+        most = longest_subsequence(sequences, self.ties)
+        shortest, longest = min(self.shortest, most), min(self.longest, most)
         reports = RoundReports(on_progress)
         self.start = RankSVM(C=self.start_C).fit(sequences, reports)
         self.rankers, self.best_length = {}, 0
@@ -192,7 +200,7 @@ class MidRank(OrderMethod):
             if reports.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = self._choose_length(sequences, reports)
+            self.best_length = best_length(self, sequences, reports)
         primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
         return Certificate(
             primal,
@@ -206,7 +214,7 @@ class MidRank(OrderMethod):
     def problem(self, sequences: SequenceSet, length: int) -> PlaceHinges:
         """Eq. 4 for one length, on subsequences of `sequences` that the seed decides."""
         drawn = training_subsequences(
-            sequences, length, self.subsequences, self.drawn, self.scrambled, self.seed + length
+            sequences, length, self.subsequences, self.drawn, self.scrambled, self.seed + length, self.ties
         )
         signs = deltas(sequences.grades[drawn.rows], self.disagreement)
         features, rows = sequences.features, drawn.rows
@@ -217,38 +225,6 @@ class MidRank(OrderMethod):
             matrix = blocks(self.representation, length)
         costs = np.ones(len(signs))
         return PlaceHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
-
-    def _choose_length(self, sequences: SequenceSet, reports: RoundReports) -> int:
-        """The trained length with the greatest mean Kendall tau on held-out sequences, of equal ones the shorter.
-
-        Whole sequences are held out. Where they share samples, those of a held-out one were trained on in others.
-        A length that could order no held-out sequence is not chosen, unless none could: then it is the shortest, and
-        so it is where training is stopped, which it can be between any few sequences: these trainings report, too.
-        """
-        generator = np.random.default_rng(self.seed)
-        fold = generator.permutation(len(sequences)) % FOLDS
-        sums, counts = np.zeros(len(self.lengths)), np.zeros(len(self.lengths))
-        for number in range(FOLDS):
-            rest = sequences.part(np.flatnonzero(fold != number))
-            held = np.flatnonzero(fold == number)[:MOST_JUDGED]
-            if not has_order(rest) or not len(held):  # of one sequence nothing is left
-                continue
-            other = replace(self, fusion="weighted votes", shortest=self.lengths[0], longest=self.lengths[-1])
-            if not reports.stopped:
-                other.fit(rest, reports.again)
-            if reports.stopped:
-                return self.lengths[0]
-            for few in np.array_split(held, -(-len(held) // AT_ONCE)):
-                if reports.asked_to_stop():
-                    return self.lengths[0]
-                judged = sequences.part(few)
-                for taus in taus_of(judged, other.rankings(judged)):
-                    for length, tau in zip(other.lengths, taus.tolist(), strict=True):
-                        if length in self.lengths and not np.isnan(tau):
-                            place = self.lengths.index(length)
-                            sums[place], counts[place] = sums[place] + tau, counts[place] + 1
-        means = np.divide(sums, counts, out=np.full(len(sums), -np.inf), where=counts > 0)
-        return self.lengths[int(np.argmax(means))]
 
     # -----------------------------------------------------------------------------------------------------
     # Prediction
@@ -300,9 +276,10 @@ class MidRank(OrderMethod):
         if self.fusion == "best length":
             fused[inside] = rankings.orders[self.lengths.index(self.best_length), inside]
             return fused
-        fuse = weighted_votes if self.fusion == "weighted votes" else winner_takes_all
         ends = np.concatenate([[0], np.cumsum(sizes[judged])])
-        fused[inside] = fuse(rankings.orders[:, inside], rankings.values[:, judged], ends)
+        given = rankings.orders[:, inside], rankings.values[:, judged], ends
+        voted = self.fusion == "weighted votes"
+        fused[inside] = weighted_votes(*given, self.votes) if voted else winner_takes_all(*given)
         return fused
 
     def scores_of(self, features: Floats) -> Floats:

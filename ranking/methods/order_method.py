@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.errors import InputError
+from ranking.first_settings import as_first_meant
 from ranking.methods import saved
 from ranking.methods.registry import METHODS
 from ranking.settings import check_settings, settings_dict
@@ -126,7 +127,7 @@ class OrderMethod(ABC):
         """The method that `save` wrote; a ValueError says why a file is not one."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **header["settings"])
+            method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))
             proven = header["certificate"]
             method.certificate = None if proven is None else Certificate(**proven)
             method.columns = int(header["columns"])
