@@ -36,7 +36,7 @@ from ranking.sequences import GROUPS, Drawn, draw_sequences
 from ranking.study_curves import Curve, Outcome
 from ranking.types import Floats, ImageSet
 
-GIVEN = {"longest": 5, "subsequences": 100}
+GIVEN = {"longest": 5, "subsequences": 100, "C": 100.0}
 PARTS, DRAWING = (("Colour", {"bins": 3}),), {"length": 7, "train": 30, "test": 20}
 SETTINGS = StudySettings("key", PARTS, "year", "subsequence length", GIVEN, DRAWING)
 
