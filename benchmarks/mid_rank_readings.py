@@ -72,12 +72,14 @@ def row(name: str, chosen: list[Found], tested: list[Found]) -> list[str]:
     taus = {length: float(np.mean(values)) for length, values in alone.items()}
     best = max(taus, key=taus.__getitem__, default="")
     others = tested[CHOOSING:] or tested
+    count = len(alone.get(best, []))
+    few = f" ({count} attributes)" if count < len(tested) else ""
     return [
         name,
         f"{np.mean([found[name][1] for found in chosen]):.3f}",
         f"{np.mean([found[name][1] for found in others]):.3f}",
         *in_digits(np.mean([found[name] for found in tested], axis=0)),
-        f"{best}: {taus[best]:.3f}" if best else "",
+        f"{best}: {taus[best]:.3f}{few}" if best else "",
     ]
 
 

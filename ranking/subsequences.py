@@ -163,7 +163,8 @@ class _Levels:
         usable = np.flatnonzero(inside & (self.level != self.level[np.minimum(last, len(owner) - 1)]))
         counts = np.bincount(owner[usable], minlength=len(self.sizes))
         first = np.cumsum(counts) - counts
-        return usable[first[chosen] + _below(counts[chosen], generator)][:, None] + np.arange(length)
+        start: Ints = usable[first[chosen] + _below(counts[chosen], generator)]
+        return start[:, None] + np.arange(length)
 
 
 def _any_grades(
@@ -171,8 +172,8 @@ def _any_grades(
 ) -> Ints:
     """(m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
     if drawn == "any":
-        at = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
-        at = levels.with_two_grades(chosen, at, generator)
+        drawn_at = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
+        at = levels.with_two_grades(chosen, drawn_at, generator)
     else:
         at = levels.windows(chosen, length, generator)
     order = np.argsort(levels.level[at] + generator.random(at.shape), axis=1)
@@ -232,7 +233,7 @@ def _orders(count: int, length: int, how: str, generator: np.random.Generator) -
 
 def in_order(grades: Ints) -> Bools:
     """(m,) whether no grade rises in each of the rows (m, L)."""
-    falling: Bools = (np.diff(grades, axis=1) <= 0).all(axis=1)
+    falling: Bools = np.all(grades[:, 1:] <= grades[:, :-1], axis=1)
     return falling
 
 

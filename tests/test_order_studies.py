@@ -15,7 +15,8 @@ from refusals import refused
 from ranking import order_studies
 from ranking.features import load_features
 from ranking.methods.length_rankings import scores_of_orders
-from ranking.methods.mid_rank import FUSIONS, MidRank
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics import kendall_tau
 from ranking.order_studies import (

@@ -35,9 +35,7 @@ class OrderMethod(ABC):
     name: ClassVar[str]
     ranks: ClassVar[str] = "orders"
     grid: ClassVar[Grid]
-    enough_grades: ClassVar[int] = (
-        2  # with fewer different grades pages recommend RankSVM instead, before training
-    )
+    enough_grades: ClassVar[int] = 2  # with fewer different grades RankSVM is better, and pages say so
 
     columns: int = field(default=0, init=False, repr=False)  # features that it was trained on, 0 before
     certificate: Certificate | None = field(default=None, init=False, repr=False)

@@ -16,7 +16,8 @@ from ranking import Query, make_method
 from ranking.inference.rank_fusion import VOTES
 from ranking.methods import best_length, saved
 from ranking.methods.length_rankings import scores_of_orders
-from ranking.methods.mid_rank import FUSIONS, MidRank
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled, psi
 from ranking.metrics import kendall_tau
 from ranking.settings import settings_dict
