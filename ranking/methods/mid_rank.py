@@ -64,7 +64,7 @@ class MidRank(MidRankSettings):
     With a constant in training, equal ties and votes for the exact position, the paper's figure is reproduced. Eqs. 3
     and 4 to the letter, with ties forbidden, have .623. Ties, constant and votes were chosen on held-out training
     images of five attributes. "Stacked" has the best single lengths. With 3 or 4 different grades RankSVM is better
-    (`enough_grades`).
+    in sequences of any samples (`enough_grades`).
 
     The certificate sums primal and dual over lengths, and leaves RankSVM out. Progress comes from RankSVM as round 0,
     and from one length after the other as rounds from 1; training that is stopped keeps the lengths that it began, and
