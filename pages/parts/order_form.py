@@ -61,6 +61,7 @@ def warn_of_few_grades(row: ImageSetRow, criterion: str, method: str) -> None:
         st.warning(
             f"{method} is not recommended here. The training images have only {grades} different values of "
             f"“{escaped(criterion)}”, so that most samples of a sequence are tied. With 3 and 4 values the "
-            f"Kendall tau of {method} was .005 to .065 below that of RankSVM in sequences of any samples. Choose RankSVM.",
+            f"Kendall tau of {method} was .005 to .065 below that of RankSVM in sequences of any samples. "
+            "Choose RankSVM.",
             icon=":material/warning:",
         )
