@@ -1,6 +1,7 @@
 """How fast is RankSVM on sequences, and how good are MidRank and its nine baselines?
 
-    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures timeline-cars] [--methods ...]
+    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures readings few-grades timeline-cars
+                                                    car-features] [--methods ...]
 
 - speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, against LIBLINEAR on a sample of 5% of them
   (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective). Needs
@@ -12,15 +13,21 @@
   persons who are equal in an attribute are no pair. For each attribute one setting of each method is chosen from its
   grid, by cross-validation within the training images: folds are of images, so that no image is in two, and sequences
   of one image a person are drawn within each, so that a method is judged on sequences as long as those of the test.
-- timeline-cars: the same of drawn cars, sequences of 20, means over sets of three seeds; HOG and colour. Folds are of
-  models of cars.
+- readings: MidRank with what the paper leaves open read in several ways, on the same public figures at the default C. A
+  reading is chosen on a third of the training images of attributes 1 to 5, which it was not trained on.
+- few-grades: MidRank at its default C against RankSVM at the C of its grid that is best on the test sequences, where
+  public figures and digits have from 3 to 8 grades.
+- timeline-cars: the same as public-figures of generated cars, sequences of 20, means over sets of three seeds; HOG and
+  colour. Folds are of models of cars.
+- car-features: the cars of the first seed by HOG and colour, and by Fisher vectors of dense descriptors, as the paper
+  has them.
 
-The second and third need $RANKING_REAL_DATA or ../shared/data. Times are of the clock on the wall, medians, one thread.
+The parts lightgbm, public-figures and readings need $RANKING_REAL_DATA or ../shared/data. Times are of the clock on
+the wall, medians, one thread.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import tempfile
 import time
@@ -29,8 +36,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import mid_rank_readings
 import numpy as np
-from scipy.io import loadmat
+from fisher_vectors import fisher_vectors
+from public_figures import FOLDS, Figures, in_digits, measures, real_data
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 from timing import machine, medians, options_of, parser, table
@@ -39,9 +48,9 @@ from ranking import SequenceSet, make_method, method_class
 from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.methods.boosted import Boosted
-from ranking.metrics import kendall_tau, ndcg, pair_accuracy
+from ranking.metrics import ndcg
 from ranking.sequences import Drawing, draw_sequences
-from ranking.types import Query
+from ranking.types import ImageSet, Query
 
 METHODS = (
     "SVR",
@@ -67,16 +76,6 @@ PAPER = {  # NDCG, Kendall tau and pair accuracy of Table 1, public figures
     "ListMLE": (0.851, 0.262, 63.1),
     "MidRank": (0.954, 0.722, 84.7),
 }
-FOLDS = 3
-
-
-def real_data(name: str) -> Path | None:
-    """A folder of real data, or None where it is not there, which is said."""
-    root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared/data"))
-    if (root / name).is_dir():
-        return root / name
-    print(f"{root / name} is absent: skipped\n")
-    return None
 
 
 def restricted(sequences: SequenceSet, allowed: np.ndarray) -> SequenceSet:
@@ -90,59 +89,6 @@ def restricted(sequences: SequenceSet, allowed: np.ndarray) -> SequenceSet:
 # ---------------------------------------------------------------------------------------------------------
 # Public figures
 # ---------------------------------------------------------------------------------------------------------
-
-
-class Figures:
-    """The photographs: features of length 1, persons, and the grades that an attribute gives each person."""
-
-    def __init__(self, file: Path) -> None:
-        given = loadmat(file)
-        features = given["feat"].astype(np.float64)
-        self.features = (features / np.linalg.norm(features, axis=1, keepdims=True)).astype(np.float32)
-        self.persons = given["class_labels"].ravel().astype(int) - 1
-        self.train = given["used_for_training"].ravel().astype(bool)
-        self.orders = given["relative_ordering"].astype(int) - 1  # (11, 8)
-
-    def sequences(self, attribute: int, rows: np.ndarray, count: int, seed: int) -> SequenceSet:
-        """Sequences of one photograph of each person, out of `rows`."""
-        rng = np.random.default_rng([seed, attribute])
-        people = [rows[self.persons[rows] == person] for person in np.unique(self.persons)]
-        members = np.stack([rng.choice(own, count) for own in people], axis=1)
-        starts = np.arange(0, members.size + 1, len(people))
-        return SequenceSet(self.features, self.orders[attribute][self.persons], members.ravel(), starts)
-
-    def splits(self, attribute: int, rows: np.ndarray, count: int) -> list[tuple[SequenceSet, SequenceSet]]:
-        """Whole sequences within the images of each fold, and within all others."""
-        fold = np.random.default_rng(0).integers(0, FOLDS, len(rows))
-        parts = [(rows[fold != k], rows[fold == k]) for k in range(FOLDS)]
-        return [tuple(self.sequences(attribute, part, count, 3) for part in both) for both in parts]
-
-
-def measures(method: Any, sequences: SequenceSet) -> np.ndarray:
-    """NDCG (linear gain), Kendall's tau and pair accuracy, means over sequences of one length that hold an order.
-
-    Equal to `ranking.metrics` (checked).
-    """
-    rows = sequences.members.reshape(len(sequences), -1)
-    scores = method.score_sequences(sequences).reshape(rows.shape)
-    found = _measures_of(sequences.grades[rows], scores)
-    for number in range(3):
-        query = sequences.query(number)
-        once = [measure(query.relevance, scores[number]) for measure in (ndcg, kendall_tau, pair_accuracy)]
-        np.testing.assert_allclose(found[number], once, rtol=1e-12)
-    return found.mean(axis=0)
-
-
-def _measures_of(grades: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """(m, 3) for grades and scores (m, l)."""
-    higher = grades[:, :, None] > grades[:, None, :]
-    right = (scores[:, :, None] > scores[:, None, :]) & higher
-    accuracy = right.sum(axis=(1, 2)) / higher.sum(axis=(1, 2))
-    order = np.lexsort((grades, -scores), axis=1)
-    discounts = 1.0 / np.log2(2.0 + np.arange(grades.shape[1]))
-    reached = np.take_along_axis(grades, order, axis=1) @ discounts
-    best = -np.sort(-grades, axis=1) @ discounts
-    return np.stack([reached / best, 2.0 * accuracy - 1.0, accuracy], axis=1)
 
 
 def accuracy(method: Any, sequences: SequenceSet) -> float:
@@ -247,11 +193,6 @@ def summed_up(tried: list[Tried]) -> tuple[list[str], list[str]]:
     return in_digits(np.mean([one.measures for one in tried], axis=0)), took
 
 
-def in_digits(measured: np.ndarray) -> list[str]:
-    gain, tau, pairs = measured
-    return [f"{gain:.3f}", f"{tau:.3f}", f"{100 * pairs:.1f}"]
-
-
 # ---------------------------------------------------------------------------------------------------------
 # Timeline cars
 # ---------------------------------------------------------------------------------------------------------
@@ -273,12 +214,33 @@ def timeline_cars(seeds: Sequence[int], images: int, count: int, names: tuple[st
     print("\n" + table(["method", "NDCG", "tau", "pairs", "tau of each", "seconds", "setting"], lines) + "\n")
 
 
-def cars_of(seed: int, images: int, count: int) -> tuple[Splits, SequenceSet, SequenceSet]:
-    """Folds of the training cars, training and test sequences of one drawn set."""
+def hog_and_colour(image_set: ImageSet) -> np.ndarray:
+    with tempfile.TemporaryDirectory() as folder:
+        return np.array(load_features(image_set, [("HOG", {}), ("Colour", {})], Path(folder)))
+
+
+def car_features(seed: int, images: int, count: int) -> None:
+    """RankSVM, its C chosen by cross-validation, and MidRank at its default C, by the features of one set of cars."""
+    lines = []
+    for called, describe in (("HOG and colour", hog_and_colour), ("Fisher vectors", fisher_vectors)):
+        splits, train, test = cars_of(seed, images, count, describe)
+        rival = tried_on("RankSVM", splits, train, test)
+        own = measures(make_method("MidRank").fit(train), test)
+        for name, found in (("RankSVM", rival.measures), ("MidRank", own)):
+            lines.append([called, str(train.features.shape[1]), name, *in_digits(found)])
+            print(f"  {' '.join(lines[-1])}", flush=True)
+    print(f"\nTimeline cars of seed {seed}: {count} sequences of {LENGTH} to learn from, {count} to test\n")
+    print(table(["features", "columns", "method", "NDCG", "tau", "pairs"], lines) + "\n")
+
+
+def cars_of(
+    seed: int, images: int, count: int, describe: Callable[[ImageSet], np.ndarray] = hog_and_colour
+) -> tuple[Splits, SequenceSet, SequenceSet]:
+    """Folds of the training cars, training and test sequences of one generated set."""
     with tempfile.TemporaryDirectory() as folder:
         source = make_source("Timeline cars", seed=seed, images=images)
         image_set, _ = build_image_set(source, Path(folder) / "set")
-        features = load_features(image_set, [("HOG", {}), ("Colour", {})], Path(folder))
+        features = describe(image_set)
     drawing = Drawing(length=LENGTH, train=count, test=count)
     (train, samples), (test, _) = draw_sequences(image_set, features, "year", drawing)
     models = np.unique(image_set.groups[samples], return_inverse=True)[1]
@@ -428,7 +390,7 @@ def lightgbm_example(names: Sequence[str]) -> None:
 
 def main() -> None:
     arguments = parser(__doc__)
-    parts = ("speed", "lightgbm", "public-figures", "timeline-cars")
+    parts = ("speed", "lightgbm", "public-figures", "readings", "few-grades", "timeline-cars", "car-features")
     arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
     arguments.add_argument("--sequences", type=int, default=10_000, help="to learn from, for each attribute")
     arguments.add_argument("--tests", type=int, default=20_000, help="to test on, for each attribute")
@@ -440,14 +402,20 @@ def main() -> None:
     arguments.add_argument("--pools", nargs="+", type=int, default=[2_000, 20_000], help="speed: samples")
     arguments.add_argument("--pairs", type=int, default=10_000, help="speed: sequences of 20")
     arguments.add_argument("--attributes", type=int, default=11, help="of public figures, the first")
+    arguments.add_argument(
+        "--graded", type=int, default=1_000, help="few-grades: sequences to learn from, and to test on"
+    )
+    arguments.add_argument(
+        "--subsequences", type=int, default=10_000, help="readings, few-grades: of each length of MidRank"
+    )
     arguments.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], help="of sets of cars")
     arguments.add_argument("--images", type=int, default=800, help="in a set of cars")
     arguments.add_argument(
         "--examples", nargs="+", choices=METHODS, default=METHODS, help="on LightGBM's example"
     )
     options = options_of(
-        arguments, sequences=10, tests=20, attributes=1, cars=10, seeds=[0], images=200, rounds=1, pools=[200],
-        pairs=50, methods=["LambdaMART"], examples=["AdaRank"],
+        arguments, sequences=10, tests=20, attributes=1, graded=20, subsequences=30, cars=10, seeds=[0], images=200,
+        rounds=1, pools=[200], pairs=50, methods=["LambdaMART"], examples=["AdaRank"],
     )  # fmt: skip
     print(machine() + "\n")
     if "speed" in options.part:
@@ -456,8 +424,16 @@ def main() -> None:
         lightgbm_example(options.examples)
     if "public-figures" in options.part:
         public_figures(options.attributes, options.sequences, options.tests, tuple(options.methods))
+    if "readings" in options.part and (folder := real_data("pubfig")):
+        figures = Figures(folder / "pubfig_data.mat")
+        sizes = options.sequences, options.tests, options.subsequences
+        mid_rank_readings.show(figures, options.attributes, *sizes)
+    if "few-grades" in options.part:
+        mid_rank_readings.show_few_grades(real_data("pubfig"), options.graded, options.subsequences)
     if "timeline-cars" in options.part:
         timeline_cars(options.seeds, options.images, options.cars, tuple(options.methods))
+    if "car-features" in options.part:
+        car_features(options.seeds[0], options.images, options.cars)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""What stored settings meant before C of the weighted 0-1 loss had a unit; without importing a method."""
+"""What stored settings meant in earlier versions, whose defaults were others; without importing a method.
+
+C of the weighted 0-1 loss had no unit. MidRank trained no ties, and a sample that was passed over kept its votes.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +13,52 @@ FIRST: Mapping[str, Mapping[str, Any]] = {
     "SVM": {"C": 1e-2, "unit": PAPER_UNIT},
     "HOB-SVM": {"C": 1e-2, "unit": PAPER_UNIT},
     "HOAP-SVM": {"start_C": 1e-2, "unit": PAPER_UNIT},
+    "MidRank": {"ties": "forbidden", "votes": "kept"},
+}
+UNIT = {"unit": RANKING_UNIT}
+# The settings that came later with their defaults. Stored settings name them all; those that name none are earlier.
+LATER: Mapping[str, Mapping[str, Any]] = {
+    "SVM": UNIT,
+    "HOB-SVM": UNIT,
+    "HOAP-SVM": UNIT,
+    "MidRank": {"ties": "equal", "votes": "remaining order"},
 }
 
 
 def as_first_meant(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings of a method, completed with what they meant if they are from before there was a unit.
+    """Stored settings of a method, completed with what they meant if they are from an earlier version.
 
     >>> as_first_meant("SVM", {"C": 1.0}), as_first_meant("SVM", {"C": 1.0, "unit": "ranking"})
     ({'C': 1.0, 'unit': 'paper'}, {'C': 1.0, 'unit': 'ranking'})
+    >>> as_first_meant("MidRank", {"trees": 2})
+    {'ties': 'forbidden', 'votes': 'kept', 'trees': 2}
     """
-    return dict(settings) if "unit" in settings else {**FIRST.get(method, {}), **settings}
+    if LATER.get(method, {}).keys() & settings.keys():
+        return dict(settings)
+    return {**FIRST.get(method, {}), **settings}
 
 
-def with_unit(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a method as they are stored: those that leave the unit open say it.
+def as_stored(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a method as they are stored: with the defaults of those that came later.
 
-    >>> with_unit("SVM", {"C": 1.0}), with_unit("AP-SVM", {"C": 1.0})
+    >>> as_stored("SVM", {"C": 1.0}), as_stored("AP-SVM", {"C": 1.0})
     ({'unit': 'ranking', 'C': 1.0}, {'C': 1.0})
     """
-    return {"unit": RANKING_UNIT, **settings} if method in FIRST else dict(settings)
+    return {**LATER.get(method, {}), **settings}
 
 
 def read_train_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings of a training as they are meant today."""
-    method, given = settings.get("method"), settings.get("method_settings", {})
+    """Stored settings of a training run, of samples or of sequences, as they are meant today."""
+    return _read(settings, settings.get("method"))
+
+
+def read_study_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings of an ablation of MidRank as they are meant today."""
+    return _read(settings, "MidRank")
+
+
+def _read(settings: Mapping[str, Any], method: object) -> dict[str, Any]:
+    given = settings.get("method_settings", {})
     if not isinstance(method, str) or not isinstance(given, dict):
         return dict(settings)
     return {**settings, "method_settings": as_first_meant(method, given)}

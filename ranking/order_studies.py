@@ -25,7 +25,8 @@ from ranking.inference.best_permutation import (
     exhaustive_permutations,
 )
 from ranking.methods.length_rankings import Rankings
-from ranking.methods.mid_rank import FUSIONS, MidRank
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.order_training import features_to_order, make_drawing
 from ranking.run_settings import StudySettings

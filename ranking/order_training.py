@@ -122,6 +122,12 @@ def make_drawing(settings: Mapping[str, Any]) -> Drawing:
     return Drawing(**settings)
 
 
+def training_grades(image_set: ImageSet, criterion: str) -> int:
+    """How many different values the training images have of a criterion, those unknown omitted."""
+    numbers = image_set.numbers_of(criterion)[~image_set.test]
+    return len(np.unique(numbers[~np.isnan(numbers)]))
+
+
 def drawn_for_test(
     image_set: ImageSet, settings: OrderTrainSettings, features: Features | None = None
 ) -> Drawn:

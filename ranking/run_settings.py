@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ranking.errors import InputError
-from ranking.first_settings import as_first_meant, read_train_settings, with_unit
+from ranking.first_settings import as_first_meant, as_stored, read_study_settings, read_train_settings
 from ranking.text import readable
 from ranking.types import is_number
 
@@ -134,7 +134,7 @@ class TrainSettings:
         return cls(**read)
 
     def to_json(self) -> dict[str, Any]:
-        return {**_told(self), "method_settings": with_unit(self.method, self.method_settings)}
+        return {**_told(self), "method_settings": as_stored(self.method, self.method_settings)}
 
 
 @dataclass(frozen=True)
@@ -218,10 +218,10 @@ class OrderTrainSettings:
     def from_json(cls, values: Mapping[str, Any]) -> OrderTrainSettings:
         """What `to_json` gave; a ValueError says what else it is."""
         _check(cls, "a training of orders", values)
-        return cls(**{**values, "features": _named(values, "features", "HOG")})
+        return cls(**{**read_train_settings(values), "features": _named(values, "features", "HOG")})
 
     def to_json(self) -> dict[str, Any]:
-        return _told(self)
+        return {**_told(self), "method_settings": as_stored(self.method, self.method_settings)}
 
 
 @dataclass(frozen=True)
@@ -244,10 +244,10 @@ class StudySettings:
     def from_json(cls, values: Mapping[str, Any]) -> StudySettings:
         """What `to_json` gave; a ValueError says what else it is."""
         _check(cls, "a study", values)
-        return cls(**{**values, "features": _named(values, "features", "HOG")})
+        return cls(**{**read_study_settings(values), "features": _named(values, "features", "HOG")})
 
     def to_json(self) -> dict[str, Any]:
-        return _told(self)
+        return {**_told(self), "method_settings": as_stored("MidRank", self.method_settings)}
 
 
 @dataclass(frozen=True)

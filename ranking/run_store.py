@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.errors import InputError
-from ranking.first_settings import read_train_settings
+from ranking.first_settings import read_study_settings, read_train_settings
 from ranking.home import Home, LendingHome
 from ranking.job_queue import JobQueue
 from ranking.room_layout import home_in_words
@@ -354,8 +354,10 @@ class RunStore:
     def _as_run(self, row: sqlite3.Row) -> Run:
         columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
         columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
-        if row["kind"] == "train":
+        if row["kind"] in ("train", "order"):
             columns["settings"] = read_train_settings(columns["settings"])
+        elif row["kind"] == "study":
+            columns["settings"] = read_study_settings(columns["settings"])
         columns["star"] = bool(row["star"])
         return self._as(folder=self._home.runs / row["id"], **columns)
 

@@ -621,22 +621,29 @@ def subsequence_primal(
     return mu / 2 * (float(theta @ theta) + level**2) + float(costs @ hinges)
 
 
-def votes_of(orders: Sequence[Order], values: Sequence[float]) -> list[int]:
-    """Midrank, section 3.4: place by place the sample with the most votes for it or for a place before; ties by the
-    weighted mean place."""
+def votes_of(orders: Sequence[Order], values: Sequence[float], votes: str) -> list[int]:
+    """Midrank, section 3.4: position by position the sample with the most votes; ties by the weighted mean position."""
     weights = [max(value, 0.0) for value in values]
     if not any(weights):
         weights = [1.0] * len(values)
+    means = [
+        sum(w * order.index(i) for w, order in zip(weights, orders, strict=True))
+        for i in range(len(orders[0]))
+    ]
     fused: list[int] = []
     for place in range(len(orders[0])):
+        counts = [0.0] * len(orders[0])
+        for w, order in zip(weights, orders, strict=True):
+            if votes == "remaining order":
+                voted = [next(i for i in order if i not in fused)]
+            elif votes == "exact position":
+                voted = [order[place]]
+            else:
+                voted = list(order[: place + 1])
+            for i in voted:
+                counts[i] += w
         left = [i for i in range(len(orders[0])) if i not in fused]
-
-        def rank(i: int, place: int = place) -> tuple[float, float, int]:
-            votes = sum(w for w, order in zip(weights, orders, strict=True) if order.index(i) <= place)
-            mean = sum(w * order.index(i) for w, order in zip(weights, orders, strict=True))
-            return (-votes, mean, i)
-
-        fused.append(min(left, key=rank))
+        fused.append(min(left, key=lambda i: (-counts[i], means[i], i)))
     return fused
 
 

@@ -15,7 +15,8 @@ from refusals import refused
 from ranking import order_studies
 from ranking.features import load_features
 from ranking.methods.length_rankings import scores_of_orders
-from ranking.methods.mid_rank import FUSIONS, MidRank
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics import kendall_tau
 from ranking.order_studies import (
@@ -36,7 +37,7 @@ from ranking.sequences import GROUPS, Drawn, draw_sequences
 from ranking.study_curves import Curve, Outcome
 from ranking.types import Floats, ImageSet
 
-GIVEN = {"longest": 5, "subsequences": 100}
+GIVEN = {"longest": 5, "subsequences": 100, "C": 100.0}
 PARTS, DRAWING = (("Colour", {"bins": 3}),), {"length": 7, "train": 30, "test": 20}
 SETTINGS = StudySettings("key", PARTS, "year", "subsequence length", GIVEN, DRAWING)
 

@@ -50,8 +50,8 @@ PLAIN: list[Any] = [
     TrainSettings("key", PARTS, "red", "AP-SVM"),
     LabelTrainSettings("key", PARTS, "C-star p@k"),
     AskingSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
-    OrderTrainSettings("key", PARTS, "year", "MidRank"),
-    StudySettings("key", PARTS, "year", "number of trees"),
+    OrderTrainSettings("key", PARTS, "year", "ListNet"),
+    StudySettings("key", PARTS, "year", "number of trees", {"ties": "equal", "votes": "kept"}),
     Protocol("key", PARTS),
     ExperimentSettings("key", PARTS),
 ]

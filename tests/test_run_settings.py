@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,10 +25,13 @@ LABELS = LabelTrainSettings("key", (("GIST", {}), ("Colour", {"bins": 4})), "C-s
 ASKING = AskingSettings(
     "key", (("GIST", {}),), (("C-star p@k", {"C": 1.0}), ("Independent p@k", {})), ("entropy", "random")
 )
+LATER = {"ties": "equal", "votes": "remaining order"}
 ORDERS = OrderTrainSettings(
-    "key", (("HOG", {}),), "year", "MidRank", {"trees": 2}, {"first": "lowest number", "length": 20}
+    "key", (("HOG", {}),), "year", "MidRank", {**LATER, "trees": 2}, {"first": "lowest number", "length": 20}
 )
-STUDY = StudySettings("key", (("HOG", {}),), "year", "number of trees", {"longest": 5}, {"length": 8})
+STUDY = StudySettings(
+    "key", (("HOG", {}),), "year", "number of trees", {**LATER, "longest": 5}, {"length": 8}
+)
 LEARNING = {"training": TRAINING, "training of labels": LABELS, "training of orders": ORDERS}
 LEARNING |= {"simulation": ASKING, "study": STUDY}
 INTAKES = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", brought="x"), LookSettings("/x")]
@@ -39,6 +43,17 @@ def test_settings_survive_json():
         written = settings.to_json()
         assert json.loads(json.dumps(written)) == written
         assert type(settings).from_json(written) == settings
+
+
+@pytest.mark.parametrize("settings", [ORDERS, STUDY])
+def test_settings_of_mid_rank_keep_the_meaning_of_the_version_that_wrote_them(settings):
+    told = settings.to_json()
+    for given, meant in (
+        ({"trees": 2}, {"trees": 2, "ties": "forbidden", "votes": "kept"}),
+        ({"trees": 2, **LATER}, {"trees": 2, **LATER}),
+    ):
+        assert type(settings).from_json({**told, "method_settings": given}).method_settings == meant
+    assert replace(settings, method_settings={}).to_json()["method_settings"] == LATER
 
 
 @pytest.mark.parametrize("called", LEARNING)

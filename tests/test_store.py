@@ -98,6 +98,20 @@ def test_a_run_of_before_C_had_a_unit_keeps_what_its_settings_meant(here):
     assert TrainSettings.from_json(run.settings).method_settings == run.settings["method_settings"]
 
 
+def test_runs_of_mid_rank_of_earlier_versions_keep_what_their_settings_meant(here):
+    first = {"trees": 2, "ties": "forbidden", "votes": "kept"}
+    old = {
+        "set": "0123456789",
+        "features": [["HOG", {}]],
+        "criterion": "year",
+        "method_settings": {"trees": 2},
+    }
+    ordered = here.create_run("order", old | {"method": "MidRank"})
+    studied = here.create_run("study", old | {"study": "fusion"})
+    assert ordered.settings["method_settings"] == studied.settings["method_settings"] == first
+    assert here.create_run("order", old | {"method": "RankSVM"}).settings["method_settings"] == {"trees": 2}
+
+
 def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here):
     with refused("kind of a run", "test"):
         here.create_run("test", {})

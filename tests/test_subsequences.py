@@ -11,7 +11,7 @@ from refusals import refusal, refused
 
 from ranking.metrics import kendall_tau, ndcg
 from ranking.pair_chains import sequences_of_pairs
-from ranking.subsequences import SCRAMBLED, deltas, longest_chain, training_subsequences
+from ranking.subsequences import DRAWN, SCRAMBLED, TIES, deltas, longest_subsequence, training_subsequences
 from ranking.types import SequenceSet
 
 GRADES = np.array([3, 1, 4, 1, 5, 9, 2, 6])
@@ -26,9 +26,9 @@ MADE = sequences([[0, 1, 2, 3], [7, 6, 5, 4, 3, 1], [1, 3]])  # 3, 5 and 1 diffe
 
 
 @pytest.mark.parametrize("scrambled", SCRAMBLED)
-def test_positives_fall_strictly_and_negatives_do_not(scrambled):
-    for drawn, length in itertools.product(("any", "consecutive"), (2, 3, 5)):
-        made = training_subsequences(MADE, length, 500, drawn, scrambled, seed=2)
+def test_without_ties_positives_fall_strictly_and_negatives_do_not(scrambled):
+    for drawn, length in itertools.product(DRAWN, (2, 3, 5)):
+        made = training_subsequences(MADE, length, 500, drawn, scrambled, 2, "forbidden")
         grades = GRADES[made.rows]
         assert made.rows.shape == (1000, length)
         assert made.right.sum() == 500
@@ -46,7 +46,37 @@ def test_positives_fall_strictly_and_negatives_do_not(scrambled):
             assert any(set(rows) <= members for members in sets), (drawn, length)
 
 
-def test_any_subsequence_has_the_same_chance_and_consecutive_ones_are():
+@pytest.mark.parametrize("scrambled", SCRAMBLED)
+def test_with_ties_no_grade_rises_in_positives_and_one_does_in_negatives(scrambled):
+    tied = sequences([[1, 3, 0], [3, 0, 2, 1], [1, 3]])  # grades 1 1 3, 1 3 4 1; of the last one grade alone
+    for drawn, length in itertools.product(DRAWN, (2, 3, 4)):
+        made = training_subsequences(tied, length, 500, drawn, scrambled, 2)
+        grades = GRADES[made.rows]
+        assert (grades.max(axis=1) > grades.min(axis=1)).all(), (drawn, length)
+        assert (np.diff(grades[made.right], axis=1) <= 0).all(), (drawn, length)
+        assert (np.diff(grades[~made.right], axis=1) > 0).any(axis=1).all(), (drawn, length)
+        for rows in made.rows.tolist():
+            assert len(set(rows)) == length
+            assert set(rows) <= {0, 1, 3} or set(rows) <= {0, 1, 2, 3}, (drawn, length)
+    orders = {tuple(row) for row in training_subsequences(tied, 4, 500).rows[:500].tolist()}
+    assert orders == {(2, 0, 1, 3), (2, 0, 3, 1)}  # equal ones stand in either order
+
+
+def test_with_ties_consecutive_samples_are_windows_of_the_order_and_any_ones_have_the_same_chance():
+    single = sequences([[2, 0, 1, 3]])  # grades 4 3 1 1
+    rows = training_subsequences(single, 2, 20_000, "any").rows[:20_000]
+    chosen, counts = np.unique(rows, axis=0, return_counts=True)
+    assert {tuple(row) for row in chosen.tolist()} == {(2, 0), (2, 1), (2, 3), (0, 1), (0, 3)}
+    # One choice in six has one grade alone, and one of its two samples is replaced by 2 or 0.
+    assert counts == pytest.approx(20_000 / 6 * np.array([1.25, 1.25, 1, 1.25, 1.25]), rel=0.1)
+    found = set[tuple[int, ...]]()
+    for seed in range(8):
+        rows = training_subsequences(single, 2, 50, "consecutive", seed=seed).rows[:50]
+        found |= {tuple(row) for row in rows.tolist()}
+    assert found == {(2, 0), (0, 1), (0, 3)}
+
+
+def test_without_ties_any_subsequence_has_the_same_chance_and_consecutive_ones_are():
     single = sequences([[4, 5, 7, 2, 0, 6]])  # grades 5 9 6 4 3 2
     ordered = [5, 7, 4, 2, 0, 6]
     rows = training_subsequences(single, 3, 20_000, "any").rows[:20_000]
@@ -58,8 +88,8 @@ def test_any_subsequence_has_the_same_chance_and_consecutive_ones_are():
     assert {tuple(row) for row in rows.tolist()} == windows
 
 
-def test_of_equal_grades_either_is_sampled_but_never_both_as_the_seed_says():
-    rows = training_subsequences(sequences([[0, 1, 2, 3]]), 3, 400).rows
+def test_forbidden_ties_let_either_be_sampled_but_never_both_as_the_seed_says():
+    rows = training_subsequences(sequences([[0, 1, 2, 3]]), 3, 400, ties="forbidden").rows
     assert set(rows[:400, 2].tolist()) == {1, 3}
     assert not ((rows == 1).any(axis=1) & (rows == 3).any(axis=1)).any()
     first, again, second = (training_subsequences(MADE, 3, 50, seed=seed).rows for seed in (1, 1, 2))
@@ -68,9 +98,12 @@ def test_of_equal_grades_either_is_sampled_but_never_both_as_the_seed_says():
 
 
 def test_lengths_and_ways_that_there_are_not_are_refused():
-    assert longest_chain(MADE) == 5
+    assert [longest_subsequence(MADE, ties) for ties in TIES] == [6, 5]
+    assert [longest_subsequence(sequences([[1, 3]]), ties) for ties in TIES] == [1, 1]
     for arguments, subject, came in (
-        ((6, 10), "length", 6),
+        ((6, 10, "any", "reversed", 0, "forbidden"), "length", 6),
+        ((7, 10), "length", 7),
+        ((2, 10, "any", "reversed", 0, "some"), "ties", "'some'"),
         ((1, 10), "length", 1),
         ((2, 0), "number", 0),
         ((2, 10, "some"), "drawn", "'some'"),
@@ -95,6 +128,14 @@ def test_deltas_are_the_metrics_disagreement():
         right = (np.diff(grades, axis=1) < 0).all(axis=1)
         for name, size in sizes.items():
             assert deltas(grades, name) == pytest.approx(np.where(right, 1.0, -np.array(size))), length
+
+
+def test_deltas_of_equal_grades_count_pairs_of_different_ones():
+    grades = np.array([[5, 5, 1], [5, 1, 5], [1, 5, 5]])
+    assert deltas(grades, "zero-one").tolist() == [1, -1, -1]
+    assert deltas(grades, "Kendall tau").tolist() == [1, -0.5, -1]
+    lost = 1 / np.log2(3) - 1 / np.log2(4)  # a gain of 1 falls from the second position to the third
+    assert deltas(grades, "NDCG") == pytest.approx([1, -lost / (1 - 1 / np.log2(4)), -1])
 
 
 def random_pairs(seed: int) -> np.ndarray:

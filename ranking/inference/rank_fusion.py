@@ -6,23 +6,35 @@ import numba
 import numpy as np
 
 from ranking.errors import InputError
+from ranking.settings import check_choice
 from ranking.types import Floats, Ints
 
+REMAINING, EXACT, KEPT = "remaining order", "exact position", "kept"
+VOTES = (REMAINING, EXACT, KEPT)
 
-def weighted_votes(orders: Ints, values: Floats, starts: Ints) -> Ints:
+
+def weighted_votes(orders: Ints, values: Floats, starts: Ints, votes: str = REMAINING) -> Ints:
     """(N,) the fused orders of m sequences by weighted majority vote (midrank, section 3.4).
 
     orders: (r, N) of r rankers, each sequence from 0 to its length; values: (r, m) of them, NaN where a ranker has
-    none. From the first place on, each ranker gives the sample that it has there a vote of its value, and the sample
-    with the most votes, of those not yet placed, takes the place. A sample that was passed over keeps its votes for
-    the places that follow: the paper does not say what becomes of it, and without them it would stand behind all that
-    a ranker has at its place, up to the end. Values below 0 have no vote; where no value is above 0, all votes weigh
-    alike. Where votes are equal the sample with the least weighted mean place goes first, then that with the lower
-    number. Where no ranker has an order: ValueError.
+    none. Position by position from the first, each ranker votes with the value of its order, and the sample with the
+    most votes takes the position. `votes` says for which sample a ranker votes once others have been placed:
+
+    - "remaining order": for the first of its order that has no position yet. The paper says "we eliminate this image
+      from the subsequence comparisons and continue iteratively"; this reads it as leaving every order, so that the
+      samples behind it move up.
+    - "exact position": for the sample that its order has at this very position, also if that has been placed already.
+      Where no other sample has a vote, the ranker has no say at this position.
+    - "kept": for all samples of its order up to this position. This is not in the paper.
+
+    Values below 0 have no vote; where no value is above 0, all votes weigh the same. Where votes are equal the sample
+    with the least weighted mean position goes first, then that with the lower number. Where no ranker has an order:
+    ValueError.
 
     >>> weighted_votes(np.array([[0, 1, 2], [1, 0, 2], [1, 2, 0]]), np.array([[3.0], [2.0], [2.0]]), np.array([0, 3]))
     array([1, 0, 2])
     """
+    check_choice("votes", votes, VOTES)
     if np.isnan(values).all(axis=0).any():
         raise InputError(
             "values", "one ranker or more for every sequence", remedy="omit sequences without a ranker"
@@ -31,7 +43,9 @@ def weighted_votes(orders: Ints, values: Floats, starts: Ints) -> Ints:
     none = (weights == 0.0).all(axis=0)
     weights[:, none] = ~np.isnan(values[:, none])
     fused = np.empty(orders.shape[1], np.int64)
-    _fill_votes(np.ascontiguousarray(orders), np.ascontiguousarray(weights), starts, fused)
+    _fill_votes(
+        np.ascontiguousarray(orders), np.ascontiguousarray(weights), starts, VOTES.index(votes), fused
+    )
     return fused
 
 
@@ -44,18 +58,27 @@ def winner_takes_all(orders: Ints, values: Floats, starts: Ints) -> Ints:
 
 
 @numba.njit(cache=True, nogil=True)
-def _fill_votes(orders, weights, starts, fused):  # type: ignore[no-untyped-def]
+def _fill_votes(orders, weights, starts, way, fused):  # type: ignore[no-untyped-def]
+    """way: the number of one of VOTES."""
     for number in range(len(starts) - 1):
         begin, end = starts[number], starts[number + 1]
         n = end - begin
         places, votes, left = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
+        front = np.zeros(
+            len(orders), np.int64
+        )  # how many of each order have been placed, up to the first that has not
         for r in range(len(orders)):
             for p in range(n if weights[r, number] > 0.0 else 0):
                 places[orders[r, begin + p]] += weights[r, number] * p
         for p in range(n):
+            if way < 2:
+                votes[:] = 0.0
             for r in range(len(orders)):
                 if weights[r, number] > 0.0:
-                    votes[orders[r, begin + p]] += weights[r, number]
+                    while way == 0 and not left[orders[r, begin + front[r]]]:
+                        front[r] += 1
+                    at = front[r] if way == 0 else p
+                    votes[orders[r, begin + at]] += weights[r, number]
             best = -1
             for i in range(n):
                 if left[i] and (

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.errors import InputError
+from ranking.first_settings import as_first_meant
 from ranking.methods import saved
 from ranking.methods.registry import METHODS
 from ranking.settings import check_settings, settings_dict
@@ -34,6 +35,7 @@ class OrderMethod(ABC):
     name: ClassVar[str]
     ranks: ClassVar[str] = "orders"
     grid: ClassVar[Grid]
+    enough_grades: ClassVar[int] = 2  # with fewer different grades RankSVM is better, and pages say so
 
     columns: int = field(default=0, init=False, repr=False)  # features that it was trained on, 0 before
     certificate: Certificate | None = field(default=None, init=False, repr=False)
@@ -126,7 +128,7 @@ class OrderMethod(ABC):
         """The method that `save` wrote; a ValueError says why a file is not one."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **header["settings"])
+            method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))
             proven = header["certificate"]
             method.certificate = None if proven is None else Certificate(**proven)
             method.columns = int(header["columns"])

@@ -93,6 +93,32 @@ def test_samples_labels_and_sequences_are_trained_and_ranked_by_name_or_path(
     assert ("RankSVM" in table, "Kendall tau" in table) == (True, True)
 
 
+@pytest.fixture
+def interesting(tmp_path_factory):
+    """Scenes with the share of people who found each interesting, which its colours tell; of two it is unknown."""
+    folder, random = tmp_path_factory.mktemp("scenes"), np.random.default_rng(2)
+    lines = ["image,interestingness"]
+    for number in range(60):
+        share = random.integers(0, 13) / 12
+        pixels = random.normal([60 + 120 * share, 100, 120], 20, (16, 16, 3))
+        Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).save(folder / f"{number}.png")
+        lines.append(f"{number}.png,{share:.3f}" if number > 1 else f"{number}.png,")
+    (folder / "scenes.csv").write_text("\n".join(lines))
+    return folder / "scenes.csv"
+
+
+def test_scenes_are_put_in_order_by_how_interesting_they_are(interesting, home, command):
+    """midrank, section 5.3: any numbers per image are a criterion."""
+    command("import", interesting, "--format", "Numbers CSV", "--name", "Scenes")
+    given = ("--method", "MidRank", "--setting", "subsequences=200", "--setting", "C=100")
+    run = command("train", "Scenes", "--criterion", "interestingness", *given)[0].split()[1]
+    trained = Store(home).run(run)
+    assert trained.settings["criterion"] == "interestingness"
+    assert trained.result["test"]["Kendall tau"] > 0.6
+    ranked = list(csv.DictReader(io.StringIO(command("rank", run)[0])))
+    assert {row["rank"] for row in ranked} == {str(place) for place in range(1, 9)}
+
+
 def test_labels_are_asked_for_in_an_experiment(photographs, command):
     table = command("experiment", photographs, "--methods", "Independent p@k", "--folds", "2", *FEW)[0]
     assert "Independent p@k, entropy" in table

@@ -13,11 +13,14 @@ from problems import Heard
 from refusals import refused
 
 from ranking import Query, make_method
-from ranking.methods import mid_rank
+from ranking.inference.rank_fusion import VOTES
+from ranking.methods import best_length, saved
 from ranking.methods.length_rankings import scores_of_orders
-from ranking.methods.mid_rank import FUSIONS, MidRank
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import MAX_POOLED, REPRESENTATIONS, blocks, max_pooled, psi
 from ranking.metrics import kendall_tau
+from ranking.settings import settings_dict
 from ranking.subsequences import deltas, training_subsequences
 from ranking.types import ProgressEvent, SequenceSet
 
@@ -115,7 +118,7 @@ def test_the_best_length_is_the_best_on_held_out_sequences(monkeypatch: pytest.M
         def taus(*_: object, best: int = best) -> list[np.ndarray]:
             return [np.where(np.arange(3) == best, 0.9, 0.1), np.array([np.nan, 0.2, 0.2])]
 
-        monkeypatch.setattr(mid_rank, "taus_of", taus)
+        monkeypatch.setattr(best_length, "taus_of", taus)
         assert make_method("MidRank", fusion="best length", **FEW).fit(sequences(5)).best_length == 2 + best
 
 
@@ -125,6 +128,18 @@ def test_the_order_is_the_same_however_a_sequence_is_given() -> None:
     features, turned = made.features[:9], np.random.default_rng(0).permutation(9)
     scores = method.score(Query(features))
     assert method.score(Query(features[turned])).tolist() == scores[turned].tolist()
+
+
+def test_votes_and_ties_decide_orders() -> None:
+    made = sequences(11, levels=4)
+    train, test = made.part(range(20)), made.part(range(20, 40))
+    readings = [{"votes": votes} for votes in VOTES] + [{"ties": "forbidden"}]
+    fitted = [make_method("MidRank", **reading, **{**FEW, "longest": 6}).fit(train) for reading in readings]
+    assert len({tuple(method.score_sequences(test)) for method in fitted}) == 4
+    assert (
+        fitted[0].score_sequences(test).tolist()
+        == make_method("MidRank", **{**FEW, "longest": 6}).fit(train).score_sequences(test).tolist()
+    )
 
 
 def test_short_sequences_have_fewer_rankers_and_the_shortest_rank_svm() -> None:
@@ -140,10 +155,16 @@ def test_short_sequences_have_fewer_rankers_and_the_shortest_rank_svm() -> None:
     assert method.score(Query(np.empty((0, 5)))).shape == (0,)
 
 
-def test_lengths_without_examples_are_left_out() -> None:
+def test_with_ties_lengths_beyond_the_number_of_grades_are_trained() -> None:
     made = sequences(8, levels=3)
-    assert make_method("MidRank", **{**FEW, "longest": 8}).fit(made).lengths == (2, 3)
-    few = {**FEW, "shortest": 4, "longest": 8}
+    assert make_method("MidRank", **{**FEW, "longest": 8}).fit(made).lengths == (2, 3, 4, 5, 6)
+
+
+def test_without_ties_lengths_without_examples_are_omitted() -> None:
+    made = sequences(8, levels=3)
+    plain = {**FEW, "ties": "forbidden"}
+    assert make_method("MidRank", **{**plain, "longest": 8}).fit(made).lengths == (2, 3)
+    few = {**plain, "shortest": 4, "longest": 8}
     for fusion, best in (("weighted votes", 0), ("best length", 3)):
         method = make_method("MidRank", fusion=fusion, **few).fit(made)
         assert (method.lengths, method.best_length) == ((3,), best)
@@ -183,6 +204,17 @@ def test_the_choice_of_a_length_can_be_stopped_too() -> None:
     assert len(events) == len(plain) + 5
     assert (method.lengths, method.best_length) == ((2, 3, 4), 2)
     assert not method.certificate.converged
+
+
+def test_a_file_of_an_earlier_version_keeps_its_meaning(tmp_path: Path) -> None:
+    made = sequences(10, levels=4)
+    method = make_method("MidRank", ties="forbidden", votes="kept", **FEW).fit(made)
+    header, arrays = {"method": "MidRank", "columns": 5}, method.arrays()
+    settings = {name: value for name, value in settings_dict(method).items() if name not in ("ties", "votes")}
+    saved.write(tmp_path / "m.npz", {**header, "settings": settings, "certificate": None}, arrays)
+    read = MidRank.load(tmp_path / "m.npz")
+    assert (read.ties, read.votes) == ("forbidden", "kept")
+    assert read.score_sequences(made).tolist() == method.score_sequences(made).tolist()
 
 
 def test_torn_files_are_refused() -> None:

@@ -19,6 +19,7 @@ from ranking.run import Run
 from ranking.run_settings import StudySettings
 from ranking.study_curves import Curve, Outcome
 
+LATER = {"ties": "equal", "votes": "remaining order"}
 page = page_of("lengths")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
 
@@ -118,7 +119,7 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     [run] = kinds(started, "study")
     settings = StudySettings.from_json(run.settings)
     assert (settings.set, settings.criterion, settings.study) == (orders_here.key, "brightness", "fusion")
-    assert settings.method_settings == {"C": 10.0, "constant": 0.0, "subsequences": 50}
+    assert settings.method_settings == {"C": 10.0, "constant": 0.0, "subsequences": 50, **LATER}
     assert settings.drawing == {"first": "highest number", "of": "any samples", **drawing}
     assert app.query_params["study_run"] == run.id
     assert app.get("progress")
@@ -132,7 +133,7 @@ def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here,
     press(app, "start study")
     [run] = kinds(started, "study")
     settings = StudySettings.from_json(run.settings)
-    assert settings.method_settings == {"subsequences": 20}
+    assert settings.method_settings == {"subsequences": 20, **LATER}
     assert (settings.drawing["train"], settings.drawing["length"]) == (31, 5)
 
 

@@ -16,6 +16,7 @@ from shown import kinds, numbers_in, page_of, press
 
 from pages.parts import cache, film, order_export, order_models, run_choice
 from ranking.events import Report
+from ranking.methods.mid_rank import MidRank
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 from ranking.order_training import NAMES, Ordered, OrderMeasures
 from ranking.types import ProgressEvent
@@ -217,6 +218,20 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
     app.run()
     assert "ran out of \\*memory\\*" in app.error[0].value
     assert film_of(app)["strips"]
+
+
+def test_few_values_are_told_of_before_training(orders_here, open_page, monkeypatch):
+    images = cache.image_set(orders_here.key)
+    years = images.numbers_of("year")[~images.test]
+    found = len(set(years[~np.isnan(years)].tolist()))
+    for method, enough, warned in (
+        ("MidRank", found, []),
+        ("MidRank", found + 1, [found]),
+        ("RankSVM", found + 1, []),
+    ):
+        monkeypatch.setattr(MidRank, "enough_grades", enough)
+        app = open_page("orders", order_method=method)
+        assert [numbers_in(warning.value)[0] for warning in app.warning] == warned, method
 
 
 def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here):

@@ -1,0 +1,179 @@
+"""MidRank with what the paper leaves open read in several ways, and on few grades: parts of `ordering_baselines.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from public_figures import Figures, in_digits, measures, measures_of
+from sklearn.datasets import load_digits
+from timing import table
+
+from ranking import SequenceSet, make_method
+from ranking.methods.length_rankings import Rankings, scores_of_orders
+from ranking.methods.mid_rank import MidRank
+
+CHOOSING = 5  # the first attributes, of whose training images a fold chooses the reading
+
+
+class Reading(NamedTuple):
+    """A row of the table. trained: the settings that training needs; read: those that only the prediction needs."""
+
+    name: str
+    trained: dict[str, Any]
+    read: dict[str, str]
+
+
+EXACT, KEPT = {"votes": "exact position"}, {"votes": "kept"}
+STRICT, NONE = {"ties": "forbidden"}, {"constant": 0.0}
+READINGS = (
+    Reading("default", {}, {}),
+    Reading("votes for the exact position", {}, EXACT),
+    Reading("votes kept (not in the paper)", {}, KEPT),
+    Reading("constant counted in the search too", {}, {"constant_in_search": "counted"}),
+    Reading("no constant", NONE, {}),
+    Reading("no constant, votes for the exact position", NONE, EXACT),
+    Reading("ties forbidden", STRICT, {}),
+    Reading("ties forbidden, votes for the exact position", STRICT, EXACT),
+    Reading("ties forbidden, votes kept (earlier default)", STRICT, KEPT),
+    Reading("ties forbidden, no constant, exact position (eqs. 3, 4 to the letter)", STRICT | NONE, EXACT),
+    Reading("ties forbidden, no constant, votes kept", STRICT | NONE, KEPT),
+)
+
+Found = dict[str, np.ndarray]  # (3,) measures by what was measured
+
+
+def show(figures: Figures, attributes: int, count: int, tests: int, subsequences: int) -> None:
+    """Print the table of all readings."""
+    attributes = min(attributes, len(figures.orders))
+    rows = np.arange(len(figures.features))
+    chosen, tested = list[Found](), list[Found]()
+    for attribute in range(attributes):
+        if attribute < CHOOSING:
+            split = figures.splits(attribute, rows[figures.train], min(count, 3000))[0]
+            chosen.append(tried(*split, subsequences))
+        train = figures.sequences(attribute, rows[figures.train], count, 1)
+        tested.append(
+            tried(train, figures.sequences(attribute, rows[~figures.train], tests, 2), subsequences)
+        )
+        print(f"  attribute {attribute + 1} of {attributes}", flush=True)
+    print(f"\nReadings of MidRank on public figures, {attributes} attributes, C = {MidRank().C:g}\n")
+    header = ["reading", "tau, chosen by", "tau, others", "NDCG", "tau", "pairs", "best length"]
+    print(table(header, [row(name, chosen, tested) for name in tested[0] if " alone " not in name]) + "\n")
+
+
+def row(name: str, chosen: list[Found], tested: list[Found]) -> list[str]:
+    """tau by which a reading is chosen, of the other attributes, the measures of all, and the best length by itself."""
+    alone: dict[str, list[float]] = {}
+    for found in tested:
+        for key in (key for key in found if key.startswith(f"{name} alone ")):
+            alone.setdefault(key.split(" alone ")[1], []).append(found[key][1])
+    taus = {length: float(np.mean(values)) for length, values in alone.items()}
+    best = max(taus, key=taus.__getitem__, default="")
+    others = tested[CHOOSING:] or tested
+    count = len(alone.get(best, []))
+    few = f" ({count} attributes)" if count < len(tested) else ""
+    return [
+        name,
+        f"{np.mean([found[name][1] for found in chosen]):.3f}",
+        f"{np.mean([found[name][1] for found in others]):.3f}",
+        *in_digits(np.mean([found[name] for found in tested], axis=0)),
+        f"{best}: {taus[best]:.3f}{few}" if best else "",
+    ]
+
+
+def tried(train: SequenceSet, test: SequenceSet, subsequences: int) -> Found:
+    """The measures of all readings and of their lengths alone; each model is trained once."""
+    found: Found = {"RankSVM": measures(make_method("RankSVM").fit(train), test)}
+    methods: dict[str, MidRank] = {}
+    rankings: dict[str, Rankings] = {}
+    for name, trained, read in READINGS:
+        method = methods.setdefault(
+            str(trained), make_method("MidRank", subsequences=subsequences, **trained)
+        )
+        if not method.lengths:
+            method.fit(train)
+        method.votes = read.get("votes", MidRank.votes)
+        method.constant_in_search = read.get("constant_in_search", MidRank.constant_in_search)
+        key = f"{trained} {method.constant_in_search}"
+        if key not in rankings:
+            rankings[key] = method.rankings(test)
+        ranked = rankings[key]
+        found[name] = measured(test, method.fused(ranked, test.starts))
+        for length, orders in zip(ranked.lengths, ranked.orders, strict=True):
+            found[f"{name} alone {length}"] = measured(test, orders)
+    return found
+
+
+def measured(test: SequenceSet, orders: np.ndarray) -> np.ndarray:
+    """(3,) of orders (N,) of sequences of one length."""
+    grades = test.grades[test.members].reshape(len(test), -1)
+    return measures_of(grades, scores_of_orders(orders, test.starts).reshape(grades.shape)).mean(axis=0)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Few grades
+# ---------------------------------------------------------------------------------------------------------
+
+GRADES, SEEDS, LENGTHS = (3, 4, 6, 8), range(2), (8, 20)
+RIVAL_GRID = (100.0, 1e3, 1e4)
+
+
+def show_few_grades(folder: Path | None, count: int, subsequences: int) -> None:
+    """Print tau of both methods by the number of grades, means over two orders of the persons or digits."""
+    pools = {"digits": digits()} | ({} if folder is None else {"public figures": persons(folder)})
+    lines = []
+    for name, pool in pools.items():
+        for length in LENGTHS:
+            for grades in GRADES:
+                cases = [made(pool, grades, length, count, seed) for seed in SEEDS]
+                rival, own = (np.mean([taus(*case, subsequences) for case in cases], axis=0)).tolist()
+                lines.append(
+                    [name, str(length), str(grades), f"{rival:.3f}", f"{own:.3f}", f"{own - rival:+.3f}"]
+                )
+                print(f"  {' '.join(lines[-1])}", flush=True)
+    header = ["images", "sequences of", "grades", "RankSVM", "MidRank", "difference"]
+    print("\nKendall tau by the number of grades\n\n" + table(header, lines) + "\n")
+
+
+class Pool(NamedTuple):
+    """features: (n, d) of length 1; kinds: (n,) the person or digit; train: (n,) whether to learn from."""
+
+    features: np.ndarray
+    kinds: np.ndarray
+    train: np.ndarray
+
+
+def persons(folder: Path) -> Pool:
+    figures = Figures(folder / "pubfig_data.mat")
+    return Pool(figures.features, figures.persons, figures.train)
+
+
+def digits() -> Pool:
+    """As many to learn from as there are public figures."""
+    given = load_digits()
+    features = given.data / np.linalg.norm(given.data, axis=1, keepdims=True)
+    train = np.random.default_rng(0).permutation(len(features)) < 241
+    return Pool(features.astype(np.float32), given.target, train)
+
+
+def made(pool: Pool, grades: int, length: int, count: int, seed: int) -> tuple[SequenceSet, SequenceSet]:
+    """Training and test sequences of any images; the kinds in a random order, and those next to each other merged."""
+    random = np.random.default_rng(seed)
+    kinds = pool.kinds.max() + 1
+    graded = (random.permutation(kinds) * grades // kinds)[pool.kinds]
+    parts = []
+    for part in (pool.train, ~pool.train):
+        rows = np.flatnonzero(part)
+        members = np.stack([random.choice(rows, length, replace=False) for _ in range(count)])
+        members = members[graded[members].min(axis=1) < graded[members].max(axis=1)]
+        starts = np.arange(0, members.size + 1, length)
+        parts.append(SequenceSet(pool.features, graded, members.ravel(), starts))
+    return parts[0], parts[1]
+
+
+def taus(train: SequenceSet, test: SequenceSet, subsequences: int) -> tuple[float, float]:
+    """Of RankSVM with the best C of a grid, and of MidRank as it is."""
+    rivals = [measures(make_method("RankSVM", C=C).fit(train), test)[1] for C in RIVAL_GRID]
+    return max(rivals), measures(make_method("MidRank", subsequences=subsequences).fit(train), test)[1]
