@@ -14,6 +14,8 @@ it writes data/first_screen.webp: the query on which the folds of the first set 
 ahead of SVM, and what either ranks first among the test samples. The drawn figures are shown; of photographs of people
 only whether each was right.
 
+With --variants it prints another table, of what could make HOAP-SVM better (`hoap_variants.py`), with folds dealt once.
+
 With --folder, image sets and trainings are kept there, and the same command goes on where it was.
 """
 
@@ -29,6 +31,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import hoap_variants
 import numpy as np
 from ranked_rows import Part, Row, save
 from timing import machine, options_of, parser, table
@@ -53,6 +56,7 @@ METHODS = [name for name, _ in PAPER_METHODS]
 TOLERANCE, SIGNIFICANT = 1e-2, 0.05
 PICTURE = Path(__file__).parents[1] / "data" / "first_screen.webp"
 FIGURES, HELMETS = "Action figures", "Helmets"
+PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}  # folders in the layout of PASCAL VOC
 
 
 def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Source]]:
@@ -61,12 +65,14 @@ def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Sou
     if FIGURES in names:
         found[FIGURES] = [make_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
-    helmets = root / "helmets" / "VOCdevkit"
-    if HELMETS in names and helmets.is_dir():
-        found[HELMETS] = [make_source("PASCAL VOC", folder=str(helmets))]
-    elif HELMETS in names:
+    for name, place in PHOTOGRAPHS.items():
+        if name in names and (root / place).is_dir():
+            found[name] = [make_source("PASCAL VOC", folder=str(root / place))]
+        elif name in names:
+            print(f"{name} are ignored: no folder {root / place}.")
+    if HELMETS in names and HELMETS not in found:
         print(
-            f"{HELMETS} are left out: no folder {helmets}. Those of the README are the photographs of "
+            "Those of the README are the photographs of "
             "github.com/TigerandRosa/paper_code (Apache-2.0), resized to 480 pixels: boxes of the classes head and "
             "helmet, in the layout of PASCAL VOC 2007. RANKING_REAL_DATA names the folder that holds helmets/."
         )
@@ -210,11 +216,12 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
     arguments.add_argument("--picture", type=Path, default=PICTURE, help="the WebP to write")
-    arguments.add_argument("--sets", nargs="+", choices=(FIGURES, HELMETS), default=(FIGURES, HELMETS))
+    arguments.add_argument("--sets", nargs="+", choices=(FIGURES, *PHOTOGRAPHS), default=(FIGURES, HELMETS))
     arguments.add_argument("--images", type=int, default=400, help="of each drawn set")
     arguments.add_argument("--drawn", type=int, default=3, help="how many drawn sets")
     arguments.add_argument("--deals", type=int, default=5, help="ways in which folds are dealt")
     arguments.add_argument("--queries", nargs="+", default=(), help="of the action figures' classes, not all")
+    arguments.add_argument("--variants", action="store_true", help="of HOAP-SVM: what each is worth")
     small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"], "picture": None}
     options = options_of(arguments, sets=[FIGURES], **small)
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
@@ -224,6 +231,16 @@ def main() -> None:
         folder, parts = options.folder or Path(place), []
         for name, of_name in sources(options.images, options.drawn, options.sets).items():
             queries, found = options.queries if name == FIGURES else (), []
+            if options.variants:
+                folders = [folder / f"{name} {number}" for number in range(len(of_name))]
+                sets = [
+                    (image_set(source, place), place) for source, place in zip(of_name, folders, strict=True)
+                ]
+                print(
+                    f"\n{name}\n\n"
+                    + hoap_variants.variants_table(hoap_variants.measured(sets, tuple(queries), say))
+                )
+                continue
             for number, source in enumerate(of_name):
                 images = image_set(source, folder / f"{name} {number}")
                 found.append(
@@ -231,7 +248,8 @@ def main() -> None:
                 )
             report(name, of_name[0], found)
             parts.append(part_of(name, found[0][0]))
-        save(parts, options.picture or folder / "picture.webp")
+        if parts:
+            save(parts, options.picture or folder / "picture.webp")
 
 
 def report(name: str, source: Source, found: list[list[Findings]]) -> None:

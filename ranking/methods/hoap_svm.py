@@ -31,7 +31,8 @@ from ranking.optimise.clock import Clock
 from ranking.settings import setting
 from ranking.types import Floats, OnProgress, ProgressEvent
 
-STARTS = ("HOB-SVM", "AP-SVM", "zero")
+BOTH = "HOB-SVM and AP-SVM"
+STARTS = (BOTH, "HOB-SVM", "AP-SVM", "zero")
 START_TOLERANCE = 1e-2  # of the method that gives the first weights
 RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
 
@@ -91,38 +92,51 @@ class HOAPSVM(HighOrderMethod):
         neighbours = self.neighbours(samples)
         risk = self.risk_of(samples, ranking, neighbours)
         upper, clock = Surrogate(risk, neighbours, ranking), Clock(on_progress)
-        first, stopped = start.weights, False
-        if first is None:
-            first, stopped = self._first_weights(risk, samples, clock)
-        left = 0 if stopped else self.max_iterations
-        found = cccp(upper.touching, upper.best_length(first), self.tolerance, left, clock, start.working_set)
-        return replace(found, stopped=stopped or found.stopped)
-
-    def _first_weights(self, risk: LinearRisk, samples: TrainingSet, clock: Clock) -> tuple[Floats, bool]:
-        """Weights (d + d2,) of the method that training begins with, and whether a callback asked for the end."""
         nothing = risk.C * risk.oracle(np.zeros(len(samples.relevant))).loss  # the objective at weights 0
 
         def wait(_: ProgressEvent) -> None:
             clock.report(0, nothing, 0.0, 0)
 
-        weights = np.zeros(risk.shape[1])
-        if self.start == "HOB-SVM":
-            hob = HOBSVM(
-                C=self.start_C,
-                unit=self.unit,
-                eta=self.eta,
-                potentials=self.potentials,
-                tolerance=START_TOLERANCE,
-                max_iterations=self.max_iterations,
+        def descend(first: Floats, clock: Clock, left: int, other: Solution | None = None) -> Solution:
+            planes = start.working_set if other is None else other.working_set
+            weights = None if other is None else other.weights
+            return cccp(
+                upper.touching, upper.best_length(first), self.tolerance, left, clock, planes, weights
             )
-            found = hob.solve(samples, wait, Start())
-            return found.weights, found.stopped
+
+        first, stopped, other = start.weights, False, None
+        if first is None:
+            first, stopped = self._first_weights(samples, wait, risk.shape[1])
+        if self.start == BOTH and not stopped:
+            unary, stopped = self._ap_weights(samples, wait, risk.shape[1])
+            other = descend(unary, Clock(wait), 0 if stopped else self.max_iterations)
+            stopped = other.stopped or stopped
+        found = descend(first, clock, 0 if stopped else self.max_iterations, other)
+        return replace(found, stopped=stopped or found.stopped)
+
+    def _first_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
+        """The weights (size,) that training begins with, and whether a callback asked for the end."""
+        if self.start == "zero":
+            return np.zeros(size), False
         if self.start == "AP-SVM":
-            ap = APSVM(C=2.0 * self.C, tolerance=START_TOLERANCE, max_iterations=self.max_iterations)
-            found = ap.solve(samples, wait, Start())
-            weights[: risk.columns] = found.weights / SCALE
-            return weights, found.stopped
-        return weights, False
+            return self._ap_weights(samples, wait, size)
+        hob = HOBSVM(
+            C=self.start_C,
+            unit=self.unit,
+            eta=self.eta,
+            potentials=self.potentials,
+            tolerance=START_TOLERANCE,
+            max_iterations=self.max_iterations,
+        )
+        found = hob.solve(samples, wait, Start())
+        return found.weights, found.stopped
+
+    def _ap_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
+        """The same of AP-SVM with w2 = 0: no weights with w2 = 0 have an objective lower by more than the tolerance."""
+        ap = APSVM(C=2.0 * self.C, tolerance=self.tolerance, max_iterations=self.max_iterations)
+        found, weights = ap.solve(samples, wait, Start()), np.zeros(size)
+        weights[: len(found.weights)] = found.weights / SCALE
+        return weights, found.stopped
 
 
 @dataclass(frozen=True, eq=False)
