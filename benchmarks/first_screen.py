@@ -14,7 +14,8 @@ it writes data/first_screen.webp: the query on which the folds of the first set 
 ahead of SVM, and what either ranks first among the test samples. The drawn figures are shown; of photographs of people
 only whether each was right.
 
-With --variants it prints another table, of what could make HOAP-SVM better (`hoap_variants.py`), with folds dealt once.
+With --variants it prints other tables: what HOAP-SVM learns (`hoap_reasons.py`), and what could make it rank better
+(`hoap_variants.py`), with folds dealt once.
 
 With --folder, image sets and trainings are kept there, and the same command goes on where it was.
 """
@@ -31,8 +32,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import hoap_variants
 import numpy as np
+from hoap_reasons import reasons_table
+from hoap_variants import NAMES, measured_variants, variants_table
 from ranked_rows import Part, Row, save
 from timing import machine, options_of, parser, table
 
@@ -45,6 +47,7 @@ from ranking.experiments.results import Results
 from ranking.experiments.running import run_experiment
 from ranking.experiments.statistics import difference_interval, paired_t_test
 from ranking.experiments.tables import point_words
+from ranking.methods.hoap_svm import STARTS
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
 from ranking.run_settings import PAPER_METHODS, Grids, Protocol
@@ -220,8 +223,13 @@ def main() -> None:
     arguments.add_argument("--images", type=int, default=400, help="of each drawn set")
     arguments.add_argument("--drawn", type=int, default=3, help="how many drawn sets")
     arguments.add_argument("--deals", type=int, default=5, help="ways in which folds are dealt")
-    arguments.add_argument("--queries", nargs="+", default=(), help="of the action figures' classes, not all")
-    arguments.add_argument("--variants", action="store_true", help="of HOAP-SVM: what each is worth")
+    arguments.add_argument(
+        "--queries",
+        nargs="+",
+        default=(),
+        help="of the action figures' classes, not all; with --variants of every set's",
+    )
+    arguments.add_argument("--variants", nargs="*", choices=NAMES, help="of HOAP-SVM, beside its starts")
     small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"], "picture": None}
     options = options_of(arguments, sets=[FIGURES], **small)
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
@@ -231,15 +239,12 @@ def main() -> None:
         folder, parts = options.folder or Path(place), []
         for name, of_name in sources(options.images, options.drawn, options.sets).items():
             queries, found = options.queries if name == FIGURES else (), []
-            if options.variants:
+            if options.variants is not None:
                 folders = [folder / f"{name} {number}" for number in range(len(of_name))]
-                sets = [
-                    (image_set(source, place), place) for source, place in zip(of_name, folders, strict=True)
-                ]
-                print(
-                    f"\n{name}\n\n"
-                    + hoap_variants.variants_table(hoap_variants.measured(sets, tuple(queries), say))
-                )
+                sets = [(image_set(*pair), pair[1]) for pair in zip(of_name, folders, strict=True)]
+                print(f"\n{name}: {len(sets)} sets\n")
+                print(reasons_table(sets, options.queries, STARTS[:3]) + "\n", flush=True)
+                print(variants_table(measured_variants(sets, options.queries, options.variants, say)))
                 continue
             for number, source in enumerate(of_name):
                 images = image_set(source, folder / f"{name} {number}")

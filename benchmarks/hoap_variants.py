@@ -1,7 +1,7 @@
 """What could make HOAP-SVM rank better than HOB-SVM: `first_screen.py --variants` trains each and prints one table.
 
-C and eta, and whatever else a variant leaves open, are chosen by the AP on three folds of the training images; then each
-variant is trained on all of them and tested. Differences are those of test AP, set by set and query by query.
+C and eta, and whatever else a variant leaves open, are chosen by the AP on three folds of the training images. Then
+each variant is trained on all of them and tested. Differences are those of test AP, set by set and query by query.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TOLERANCE, FOLDS = 1e-2, 3
 Chosen = tuple[float, float]  # mean AP over the folds at the chosen point, and test AP there
 Column = list[Chosen]  # of every query of every set
 Say = Callable[[Progress], None]
-FIRST = f"starts: HOAP-SVM (start: {HOB})"  # as in the paper
+PAPER = f"starts: HOAP-SVM (start: {HOB})"
 Change = Callable[[Material, Plan, ImageSet], Material]
 
 
@@ -119,15 +119,16 @@ def hoap(start: str) -> tuple[str, dict[str, Any]]:
     return "HOAP-SVM", {"start": start}
 
 
-STUDIES = (
-    Study("starts", ((AP, {}), (HOB, {}), hoap(HOB), hoap(AP), hoap(BOTH))),
+FIRST = Study("starts", ((AP, {}), (HOB, {}), hoap(HOB), hoap(AP), hoap(BOTH)))
+FURTHER = (
     Study("start C", (hoap(HOB),), grids=START_GRID),
-    Study("whole rounds", (hoap(HOB),), still=0.01),
     Study("short rounds", (hoap(HOB),), still=10.0),
+    Study("whole rounds", (hoap(HOB),), still=0.01),
     Study("Phi of HOG", ((HOB, {}), hoap(HOB)), change=compare_hog),
     Study("Phi standardised", ((HOB, {}), hoap(HOB)), change=compare_standardised),
     Study("scene in x", ((AP, {}), (HOB, {}), hoap(HOB)), features=SCENE),
 )
+NAMES = tuple(study.name for study in FURTHER)
 
 
 def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
@@ -136,12 +137,15 @@ def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
     return f"{method} (start: {settings['start']})" if several else method
 
 
-def measured(sets: Sequence[tuple[ImageSet, Path]], queries: tuple[str, ...], say: Say) -> dict[str, Column]:
-    """For each variant the chosen values of every query of every set."""
+def measured_variants(
+    sets: Sequence[tuple[ImageSet, Path]], queries: Sequence[str], further: Sequence[str], say: Say
+) -> dict[str, Column]:
+    """For each variant the chosen values of every query of every set. further: the names of studies after the first."""
     found: dict[str, Column] = {}
     for images, folder in sets:
-        for study in STUDIES:
-            results = study.run(images, folder, queries, say)
+        some = tuple(query for query in queries if query in images.classes)
+        for study in (FIRST, *(study for study in FURTHER if study.name in further)):
+            results = study.run(images, folder, some, say)
             for method, settings in study.methods:
                 contender = name_of(study, method, settings)
                 column = found.setdefault(f"{study.name}: {contender}", [])
@@ -164,7 +168,7 @@ def variants_table(found: dict[str, Column]) -> str:
     for name, column in found.items():
         study = name.partition(":")[0]
         hob = found.get(f"{study}: {HOB}", found[f"starts: {HOB}"])
-        against = [] if name.endswith((f": {AP}", f": {HOB}")) else [found[FIRST], hob]
+        against = [] if name.endswith((f": {AP}", f": {HOB}")) else [found[PAPER], hob]
         cells = [apart(column, other) if other is not column else "" for other in against] or ["", ""]
         rows.append([name, *(points(fmean(values)) for values in zip(*column, strict=True)), *cells])
     return table(["variant", "AP, folds", "test AP", "minus HOAP-SVM from HOB-SVM", "minus HOB-SVM"], rows)

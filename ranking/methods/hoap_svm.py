@@ -32,7 +32,7 @@ from ranking.settings import setting
 from ranking.types import Floats, OnProgress, ProgressEvent
 
 BOTH = "HOB-SVM and AP-SVM"
-STARTS = (BOTH, "HOB-SVM", "AP-SVM", "zero")
+STARTS = ("HOB-SVM", "AP-SVM", BOTH, "zero")
 START_TOLERANCE = 1e-2  # of the method that gives the first weights
 RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
 

@@ -226,7 +226,7 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
     loosely = {"tolerance": hoap_svm.START_TOLERANCE}
     hob = make_method("HOB-SVM", C=2.0, eta=0.7, unit="paper", **loosely).fit([query]).solution.weights
     ap = np.append(make_method("AP-SVM", C=10.0).fit([query]).solution.weights, np.zeros(7))
-    for expected, found in zip((ap, hob, ap), seen, strict=False):  # the first choice: both, AP-SVM first
+    for expected, found in zip((hob, ap, ap), seen, strict=False):  # of both, AP-SVM first
         cosine = expected @ found / np.linalg.norm(expected) / np.linalg.norm(found)
         assert cosine == pytest.approx(1.0, abs=1e-12)
     assert not seen[3].any()
