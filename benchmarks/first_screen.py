@@ -32,9 +32,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import hoap_reasons
+import hoap_variants
 import numpy as np
-from hoap_reasons import reasons_table
-from hoap_variants import NAMES, measured_variants, variants_table
 from ranked_rows import Part, Row, save
 from timing import machine, options_of, parser, table
 
@@ -80,6 +80,10 @@ def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Sou
             "helmet, in the layout of PASCAL VOC 2007. RANKING_REAL_DATA names the folder that holds helmets/."
         )
     return found
+
+
+def grid_words(grids: Grids) -> str:
+    return "; ".join(f"{name} of {', '.join(f'{one:g}' for one in values)}" for name, values in grids.items())
 
 
 def image_set(source: Source, folder: Path) -> ImageSet:
@@ -229,22 +233,20 @@ def main() -> None:
         default=(),
         help="of the action figures' classes, not all; with --variants of every set's",
     )
-    arguments.add_argument("--variants", nargs="*", choices=NAMES, help="of HOAP-SVM, beside its starts")
+    arguments.add_argument(
+        "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, beside its starts"
+    )
     small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"], "picture": None}
     options = options_of(arguments, sets=[FIGURES], **small)
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
     print(machine() + "\n")
-    print("; ".join(f"{name} of {', '.join(f'{one:g}' for one in values)}" for name, values in grids.items()))
+    print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
     with tempfile.TemporaryDirectory() as place:
         folder, parts = options.folder or Path(place), []
         for name, of_name in sources(options.images, options.drawn, options.sets).items():
             queries, found = options.queries if name == FIGURES else (), []
             if options.variants is not None:
-                folders = [folder / f"{name} {number}" for number in range(len(of_name))]
-                sets = [(image_set(*pair), pair[1]) for pair in zip(of_name, folders, strict=True)]
-                print(f"\n{name}: {len(sets)} sets\n")
-                print(reasons_table(sets, options.queries, STARTS[:3]) + "\n", flush=True)
-                print(variants_table(measured_variants(sets, options.queries, options.variants, say)))
+                report_variants(name, of_name, folder, options.queries, options.variants)
                 continue
             for number, source in enumerate(of_name):
                 images = image_set(source, folder / f"{name} {number}")
@@ -252,9 +254,23 @@ def main() -> None:
                     [findings(images, folder, queries, deal, grids) for deal in range(options.deals)]
                 )
             report(name, of_name[0], found)
+            if options.smoke:
+                report_variants(name, of_name[:1], folder, queries[:1], hoap_variants.NAMES[-2:])
             parts.append(part_of(name, found[0][0]))
         if parts:
             save(parts, options.picture or folder / "picture.webp")
+
+
+def report_variants(
+    name: str, of_name: Sequence[Source], folder: Path, queries: Sequence[str], further: Sequence[str]
+) -> None:
+    """Print what HOAP-SVM learns on the sets of that name, and what each variant is worth."""
+    folders = [folder / f"{name} {number}" for number in range(len(of_name))]
+    sets = [(image_set(*pair), pair[1]) for pair in zip(of_name, folders, strict=True)]
+    print(f"\n{name}, {len(sets)} image set(s): C = {hoap_reasons.C:g}, eta = {hoap_reasons.ETA:g}\n")
+    print(hoap_reasons.reasons_table(sets, queries, STARTS[:3]), flush=True)
+    print(f"\n{name}: C, eta and the rest chosen on {hoap_variants.FOLDS} folds\n")
+    print(hoap_variants.variants_table(hoap_variants.measured(sets, queries, further, say)))
 
 
 def report(name: str, source: Source, found: list[list[Findings]]) -> None:

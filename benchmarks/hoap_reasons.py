@@ -18,6 +18,7 @@ from ranking.run_settings import Named
 from ranking.types import ImageSet
 
 C, ETA, TOLERANCE = 1e3, 1e-3, 1e-2
+ROUNDING = 1e-9
 HEADER = [
     "method",
     "above w2 = 0",
@@ -92,7 +93,7 @@ def row(label: str, found: list[Learned]) -> list[str]:
     ]
     return [
         label,
-        f"{sum(one.ratio > 1 for one in found)} of {len(found)}" if own else "",
+        f"{sum(one.ratio > 1 + ROUNDING for one in found)} of {len(found)}" if own else "",
         f"{sum(one.penalty == 0 for one in found)} of {len(found)}",
         *(f"{value:.3f}".replace("0.", ".", 1) for value in means),
     ]

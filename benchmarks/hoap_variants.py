@@ -137,7 +137,7 @@ def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
     return f"{method} (start: {settings['start']})" if several else method
 
 
-def measured_variants(
+def measured(
     sets: Sequence[tuple[ImageSet, Path]], queries: Sequence[str], further: Sequence[str], say: Say
 ) -> dict[str, Column]:
     """For each variant the chosen values of every query of every set. further: the names of studies after the first."""
@@ -175,10 +175,12 @@ def variants_table(found: dict[str, Column]) -> str:
 
 
 def apart(column: Column, other: Column) -> str:
-    """The mean difference of test AP with its 95% confidence interval and the p of a paired t-test."""
+    """The mean difference of test AP; of several, with its 95% confidence interval and the p of a paired t-test."""
     one, two = ([test for _, test in values] for values in (column, other))
-    ends = difference_interval(one, two)
-    mean, p = fmean(one) - fmean(two), paired_t_test(one, two)
+    mean = fmean(one) - fmean(two)
+    if len(one) == 1:
+        return signed(mean)
+    ends, p = difference_interval(one, two), paired_t_test(one, two)
     return f"{signed(mean)} ({signed(ends.low)} to {signed(ends.high)}), p = {p:.2f}"
 
 
