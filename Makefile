@@ -68,6 +68,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/max_marginals.py --rounds 3
 	$(BIN)/python benchmarks/high_order.py
+	$(BIN)/python benchmarks/first_screen.py --sets "Action figures" --variants "start C" "short rounds"
 	$(BIN)/python benchmarks/label_ranking.py --part inference exact training
 	$(BIN)/python benchmarks/label_ranking.py --part folds --unary linear
 	$(BIN)/python benchmarks/label_questions.py

@@ -34,6 +34,7 @@ BOX: Named = (("HOG", {}), ("Colour", {}))
 SCENE: Named = (*BOX, ("GIST of the image", {}))
 GRIDS: Grids = {"C": (100.0, 1e3), "eta": (1e-3, 1e-2)}
 START_GRID: Grids = {**GRIDS, "start_C": (100.0, 1e3, 1e4)}
+WEAK_GRID: Grids = {**GRIDS, "eta": (1e-5, 1e-4, 1e-3, 1e-2)}
 HOB, AP, BOTH = "HOB-SVM", "AP-SVM", "HOB-SVM and AP-SVM"
 TOLERANCE, FOLDS = 1e-2, 3
 
@@ -122,6 +123,7 @@ def hoap(start: str) -> tuple[str, dict[str, Any]]:
 FIRST = Study("starts", ((AP, {}), (HOB, {}), hoap(HOB), hoap(AP), hoap(BOTH)))
 FURTHER = (
     Study("start C", (hoap(HOB),), grids=START_GRID),
+    Study("weak edges", ((HOB, {}), hoap(HOB)), grids=WEAK_GRID),
     Study("short rounds", (hoap(HOB),), still=10.0),
     Study("whole rounds", (hoap(HOB),), still=0.01),
     Study("Phi of HOG", ((HOB, {}), hoap(HOB)), change=compare_hog),
@@ -178,7 +180,7 @@ def apart(column: Column, other: Column) -> str:
     """The mean difference of test AP; of several, with its 95% confidence interval and the p of a paired t-test."""
     one, two = ([test for _, test in values] for values in (column, other))
     mean = fmean(one) - fmean(two)
-    if len(one) == 1:
+    if one == two or len(one) == 1:
         return signed(mean)
     ends, p = difference_interval(one, two), paired_t_test(one, two)
     return f"{signed(mean)} ({signed(ends.low)} to {signed(ends.high)}), p = {p:.2f}"

@@ -20,7 +20,6 @@ from ranking.optimise.line import Point
 from ranking.optimise.risk import LinearRisk, Solution, WorkingSet, certified
 from ranking.types import Certificate, Floats, relative_gap
 
-
 STILL = 1.0  # a round ends once it can gain no more than this times what it has gained
 
 
