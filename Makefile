@@ -52,9 +52,7 @@ $(VENV)/bench.stamp: $(VENV)/demo.stamp
 figures: $(VENV)/demo.stamp
 	$(BIN)/python benchmarks/first_screen.py --folder $(VENV)/figures
 
-# The commands of benchmarks/RESULTS.md, in its order: hours. Photographs of helmets are left out where there are none.
-HELMETS := $(or $(RANKING_REAL_DATA),../shared/data)/helmets/VOCdevkit
-
+# The commands of benchmarks/RESULTS.md, in its order: hours.
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py
 	$(BIN)/python benchmarks/most_violated_ranking.py --cold
