@@ -22,6 +22,7 @@ With --folder, image sets and trainings are kept there, and the same command goe
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import math
 import os
@@ -219,7 +220,7 @@ def part_of(name: str, found: Findings) -> Part:
     return Part(f"{name}: {query}", rows)
 
 
-def main() -> None:
+def options_given() -> argparse.Namespace:
     arguments = parser(__doc__)
     arguments.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
     arguments.add_argument("--picture", type=Path, default=PICTURE, help="the WebP to write")
@@ -237,7 +238,11 @@ def main() -> None:
         "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, beside its starts"
     )
     small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"], "picture": None}
-    options = options_of(arguments, sets=[FIGURES], **small)
+    return options_of(arguments, sets=[FIGURES], **small)
+
+
+def main() -> None:
+    options = options_given()
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
     print(machine() + "\n")
     print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
