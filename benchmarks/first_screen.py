@@ -14,11 +14,15 @@ it writes data/first_screen.webp: the query on which the folds of the first set 
 ahead of SVM, and what either ranks first among the test samples. The drawn figures are shown; of photographs of people
 only whether each was right.
 
+With --variants it prints other tables: what HOAP-SVM learns (`hoap_reasons.py`), and what could make it rank better
+(`hoap_variants.py`), with folds dealt once.
+
 With --folder, image sets and trainings are kept there, and the same command goes on where it was.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import math
 import os
@@ -29,6 +33,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import hoap_reasons
+import hoap_variants
 import numpy as np
 from ranked_rows import Part, Row, save
 from timing import machine, options_of, parser, table
@@ -42,6 +48,7 @@ from ranking.experiments.results import Results
 from ranking.experiments.running import run_experiment
 from ranking.experiments.statistics import difference_interval, paired_t_test
 from ranking.experiments.tables import point_words
+from ranking.methods.hoap_svm import STARTS
 from ranking.reports.findings import Findings
 from ranking.reports.galleries import mistake_words
 from ranking.run_settings import PAPER_METHODS, Grids, Protocol
@@ -53,6 +60,7 @@ METHODS = [name for name, _ in PAPER_METHODS]
 TOLERANCE, SIGNIFICANT = 1e-2, 0.05
 PICTURE = Path(__file__).parents[1] / "data" / "first_screen.webp"
 FIGURES, HELMETS = "Action figures", "Helmets"
+PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}  # folders in the layout of PASCAL VOC
 
 
 def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Source]]:
@@ -61,16 +69,22 @@ def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Sou
     if FIGURES in names:
         found[FIGURES] = [make_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
-    helmets = root / "helmets" / "VOCdevkit"
-    if HELMETS in names and helmets.is_dir():
-        found[HELMETS] = [make_source("PASCAL VOC", folder=str(helmets))]
-    elif HELMETS in names:
+    for name, place in PHOTOGRAPHS.items():
+        if name in names and (root / place).is_dir():
+            found[name] = [make_source("PASCAL VOC", folder=str(root / place))]
+        elif name in names:
+            print(f"{name} are ignored: no folder {root / place}.")
+    if HELMETS in names and HELMETS not in found:
         print(
-            f"{HELMETS} are left out: no folder {helmets}. Those of the README are the photographs of "
+            "Those of the README are the photographs of "
             "github.com/TigerandRosa/paper_code (Apache-2.0), resized to 480 pixels: boxes of the classes head and "
             "helmet, in the layout of PASCAL VOC 2007. RANKING_REAL_DATA names the folder that holds helmets/."
         )
     return found
+
+
+def grid_words(grids: Grids) -> str:
+    return "; ".join(f"{name} of {', '.join(f'{one:g}' for one in values)}" for name, values in grids.items())
 
 
 def image_set(source: Source, folder: Path) -> ImageSet:
@@ -206,32 +220,62 @@ def part_of(name: str, found: Findings) -> Part:
     return Part(f"{name}: {query}", rows)
 
 
-def main() -> None:
+def options_given() -> argparse.Namespace:
     arguments = parser(__doc__)
     arguments.add_argument("--folder", type=Path, help="keep image sets, features and trainings there")
     arguments.add_argument("--picture", type=Path, default=PICTURE, help="the WebP to write")
-    arguments.add_argument("--sets", nargs="+", choices=(FIGURES, HELMETS), default=(FIGURES, HELMETS))
+    arguments.add_argument("--sets", nargs="+", choices=(FIGURES, *PHOTOGRAPHS), default=(FIGURES, HELMETS))
     arguments.add_argument("--images", type=int, default=400, help="of each drawn set")
     arguments.add_argument("--drawn", type=int, default=3, help="how many drawn sets")
     arguments.add_argument("--deals", type=int, default=5, help="ways in which folds are dealt")
-    arguments.add_argument("--queries", nargs="+", default=(), help="of the action figures' classes, not all")
+    arguments.add_argument(
+        "--queries",
+        nargs="+",
+        default=(),
+        help="of the action figures' classes, not all; with --variants of every set's",
+    )
+    arguments.add_argument(
+        "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, beside its starts"
+    )
     small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"], "picture": None}
-    options = options_of(arguments, sets=[FIGURES], **small)
+    return options_of(arguments, sets=[FIGURES], **small)
+
+
+def main() -> None:
+    options = options_given()
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
     print(machine() + "\n")
-    print("; ".join(f"{name} of {', '.join(f'{one:g}' for one in values)}" for name, values in grids.items()))
+    print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
     with tempfile.TemporaryDirectory() as place:
         folder, parts = options.folder or Path(place), []
         for name, of_name in sources(options.images, options.drawn, options.sets).items():
             queries, found = options.queries if name == FIGURES else (), []
+            if options.variants is not None:
+                report_variants(name, of_name, folder, options.queries, options.variants)
+                continue
             for number, source in enumerate(of_name):
                 images = image_set(source, folder / f"{name} {number}")
                 found.append(
                     [findings(images, folder, queries, deal, grids) for deal in range(options.deals)]
                 )
             report(name, of_name[0], found)
+            if options.smoke:
+                report_variants(name, of_name[:1], folder, queries[:1], hoap_variants.NAMES[-2:])
             parts.append(part_of(name, found[0][0]))
-        save(parts, options.picture or folder / "picture.webp")
+        if parts:
+            save(parts, options.picture or folder / "picture.webp")
+
+
+def report_variants(
+    name: str, of_name: Sequence[Source], folder: Path, queries: Sequence[str], further: Sequence[str]
+) -> None:
+    """Print what HOAP-SVM learns on the sets of that name, and what each variant is worth."""
+    folders = [folder / f"{name} {number}" for number in range(len(of_name))]
+    sets = [(image_set(*pair), pair[1]) for pair in zip(of_name, folders, strict=True)]
+    print(f"\n{name}, {len(sets)} image set(s): C = {hoap_reasons.C:g}, eta = {hoap_reasons.ETA:g}\n")
+    print(hoap_reasons.reasons_table(sets, queries, STARTS[:3]), flush=True)
+    print(f"\n{name}: C, eta and the rest chosen on {hoap_variants.FOLDS} folds\n")
+    print(hoap_variants.variants_table(hoap_variants.measured(sets, queries, further, say)))
 
 
 def report(name: str, source: Source, found: list[list[Findings]]) -> None:

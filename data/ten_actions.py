@@ -1,8 +1,9 @@
-"""Test AP of every action with and without neighbours: ``python data/ten_actions.py`` trains and writes
+"""Test AP of every action by the four methods: ``python data/ten_actions.py`` trains and writes
 data/ten_actions.json.
 
-The lesson about neighbours is about one action, chosen because they help there: beside it stands what they do to all.
-Each is trained as the lesson trains its own, which a test compares with this file.
+The lessons "Why optimise AP?" and "Do neighbours help?" each show one action, chosen as an example. Both pages show the
+average over all actions beside it, from this file. Every action is trained as the lessons train their own, which a test
+compares with this file.
 """
 
 from __future__ import annotations

@@ -7,7 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, charts, frame, handouts, keys, lessons, measures, rivals, sets, tiles
+from pages.parts import (
+    address,
+    all_actions,
+    cache,
+    charts,
+    frame,
+    handouts,
+    keys,
+    lessons,
+    measures,
+    rivals,
+    sets,
+    tiles,
+)
 from pages.parts.colours import BLUE, GREEN, PURPLE, VERMILLION
 from pages.parts.frame import escaped
 from pages.parts.rivals import Standing
@@ -71,7 +84,7 @@ def steps() -> None:
     elif chosen == 2:
         show_moving(images, rankings[LESSON.methods[-1]])
     else:
-        show_understood(found, standings, k)
+        show_understood(images, found, standings, k)
     handouts.offer(keys.STEP, STEPS)
     sets.prepare()  # what other pages need, once the lesson has what it needs
 
@@ -97,9 +110,18 @@ def show_rivals(
     handouts.markdown(f"### {rivals.compared(*standings)} {rivals.verdict(*standings)}", said)
     with onward:
         lessons.offer_next(1, STEPS, keys.STEP)
+    handouts.markdown(beside_average(images, standings))
     handouts.caption(
         f"{rivals.why(*standings)} These are people of the lesson's small set of {len(images.image_names)} scenes; "
         "none of them was learnt from."
+    )
+
+
+def beside_average(images: ImageSet, standings: Sequence[Standing]) -> str:
+    """The difference on this query beside the average over all actions, so that one query is not taken for the rule."""
+    shown = {stands.method: stands.average_precision for stands in standings}
+    return all_actions.beside_average(
+        all_actions.measured(images), LESSON.query, shown, [(LESSON.methods[0], LESSON.methods[1])]
     )
 
 
@@ -241,13 +263,14 @@ def say_step(by_place: Sequence[Measures], place: int) -> str:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_understood(found: dict[str, Run], standings: Sequence[Standing], k: int) -> None:
+def show_understood(images: ImageSet, found: dict[str, Run], standings: Sequence[Standing], k: int) -> None:
     by_place = moving.measures_by_place(OTHERS, k)
     ap = [measured.average_precision for measured in by_place]
     zero_one = [measured.zero_one for measured in by_place]
     charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
     handouts.caption(say_costs(ap, zero_one))
     handouts.markdown(f"## {rivals.compared(*standings)} {rivals.verdict(*standings)}")
+    handouts.markdown(beside_average(images, standings))
     handouts.caption(
         rivals.why(*standings),
         screen="Train on other queries of this or a larger set, with another C, and see.",

@@ -95,9 +95,10 @@ def show_pairs(images: ImageSet, rankings: dict[str, Ranking]) -> None:
         with column:
             for method in pair:
                 show_ranking(images, method, rankings[method])
-    handouts.markdown(
-        f"## {leanings.compared({method: ranked.average_precision for method, ranked in rankings.items()})}"
-    )
+    precisions = {method: ranked.average_precision for method, ranked in rankings.items()}
+    handouts.markdown(f"## {leanings.compared(precisions)}")
+    measured = all_actions.measured(images)
+    handouts.markdown(all_actions.beside_average(measured, LESSON.query, precisions, leanings.PAIRS))
     handouts.caption(
         "SVM and AP-SVM see each person by itself; HOB-SVM and HOAP-SVM pay a penalty wherever two people of one scene "
         "get different labels. The same letter below two pictures: people of one scene, and a bracket where they stand "

@@ -1,10 +1,11 @@
-"""What neighbours do to each action of the ready-made scenes, as data/ten_actions.py has measured it."""
+"""Test AP of each action of the bundled scenes and of their average, as data/ten_actions.py has measured it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
 from pages.parts import cache, handouts, leanings
 from pages.parts.frame import escaped
@@ -55,15 +56,49 @@ def summed_up(found: Measured) -> str:
     )
 
 
+def average(found: Measured) -> dict[str, float]:
+    """The mean AP over all actions of each method.
+
+    >>> average({"a": {"SVM": 0.25}, "b": {"SVM": 0.75}})
+    {'SVM': 0.5}
+    """
+    methods = next(iter(found.values()))
+    return {method: fmean(by[method] for by in found.values()) for method in methods}
+
+
+def beside_average(
+    found: Measured, query: str, shown: Mapping[str, float], pairs: Sequence[tuple[str, str]]
+) -> str:
+    """How much the second method of each pair gains on the query and on average over all actions, in one sentence.
+
+    shown: the AP of each method on the query, as the page shows it.
+
+    >>> measured = {"a": {"SVM": 0.1, "AP-SVM": 0.2}, "b": {"SVM": 0.3, "AP-SVM": 0.26}}
+    >>> beside_average(measured, "a", measured["a"], [("SVM", "AP-SVM")])
+    'AP-SVM minus SVM in AP: **+0.100** on “a”, **+0.030** on average over all 2 actions.'
+    """
+    mean = average(found)
+    differences = [
+        f"{second} minus {first} in AP: **{round(shown[second], 3) - round(shown[first], 3):+.3f}** on "
+        f"“{escaped(query)}”, **{mean[second] - mean[first]:+.3f}** on average over all {len(found)} actions"
+        for first, second in pairs
+    ]
+    return f"{'; '.join(differences)}."
+
+
 def table(found: Measured, query: str) -> str:
-    """The figures as markdown, `query` in bold."""
+    """The figures and their average as markdown, `query` in bold."""
     heads = [head for alone, leaning in leanings.PAIRS for head in (alone, leaning, "Change")]
     lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
     for action, by in found.items():
         name = escaped(action)
-        cells = [cell for alone, leaning in leanings.PAIRS for cell in _compared(by[alone], by[leaning])]
-        lines.append([f"**{name}**" if action == query else name, *cells])
+        lines.append([f"**{name}**" if action == query else name, *_cells(by)])
+    lines.append(["Average", *_cells(average(found))])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _cells(by: Mapping[str, float]) -> list[str]:
+    return [cell for alone, leaning in leanings.PAIRS for cell in _compared(by[alone], by[leaning])]
 
 
 def _compared(before: float, after: float) -> tuple[str, str, str]:

@@ -13,7 +13,7 @@ from ranking.run_settings import Settings
 from ranking.types import Certificate
 
 VERSION = (
-    5  # goes up whenever the same cell gives other numbers, so that none of before is taken for one of now
+    6  # goes up whenever the same cell gives other numbers, so that none of before is taken for one of now
 )
 
 

@@ -12,7 +12,7 @@ from ranking import make_method
 from ranking.errors import InputError
 from ranking.experiments.cell import Cell, Outcome
 from ranking.experiments.material import Bench
-from ranking.experiments.protocol import uses_graph
+from ranking.experiments.protocol import BEGINS, uses_graph
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
 from ranking.metrics import evaluate_or_count
@@ -57,14 +57,18 @@ def train_cell(
 
 
 def _start(cell: Cell, method: LinearMethod, samples: TrainingSet, states: Mapping[str, bytes]) -> Start:
-    """Where a cell begins: at the weights of its beginning, else of the previous cell, with the planes of that."""
+    """Where a cell begins: at the weights of its beginning, else of the previous cell, with the planes of that.
+
+    HOAP-SVM without a beginning begins as its settings say, because its start decides where it ends.
+    """
+    weights = None if cell.beginning is None else unpacked(states[cell.beginning.key]).weights
     if cell.previous is None:
-        weights = None if cell.beginning is None else unpacked(states[cell.beginning.key]).weights
         return Start(weights)
     solution = unpacked(states[cell.previous.key])
-    begun = solution if cell.beginning is None else unpacked(states[cell.beginning.key])
+    if weights is None and cell.method != BEGINS:
+        weights = solution.weights
     cost = method.cost(samples.by_query) * cell.previous.settings["C"] / method.C
-    return Start(begun.weights, solution, cost)
+    return Start(weights, solution, cost)
 
 
 def packed(solution: Solution) -> bytes:

@@ -78,7 +78,7 @@ def begun_by(method: str, settings: Settings, asked: Settings) -> Settings | Non
     Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the settings that a protocol has
     `asked` for, fixed or in its grids.
     """
-    if method != BEGINS or settings["start"] != BEGUN_BY:
+    if method != BEGINS or BEGUN_BY not in settings["start"]:
         return None
     shared = {
         name: settings[name] for name in ("C", "unit", "eta", "potentials", "tolerance", "max_iterations")

@@ -20,6 +20,8 @@ from ranking.optimise.line import Point
 from ranking.optimise.risk import LinearRisk, Solution, WorkingSet, certified
 from ranking.types import Certificate, Floats, relative_gap
 
+STILL = 1.0  # a round ends once it can gain no more than this times what it has gained
+
 
 def none_of_them(planes: WorkingSet) -> None:
     """No plane of one bound is known to be one of another."""
@@ -44,20 +46,20 @@ def cccp(
     max_iterations: int = 10_000,
     clock: Clock | None = None,
     working_set: WorkingSet | None = None,
+    other: Floats | None = None,
 ) -> Solution:
     """Minimise what `convexify` bounds, from `start` until no round can gain more than tolerance x objective.
 
     convexify: weights to the bound that touches there. An iteration is one of cutting planes within a round. clock:
     has run since training began, and tells of progress. working_set: planes of another bound of this objective, for
-    any C. The certificate's primal is the objective at the returned weights, its dual the lower bound of the risk
+    any C. other: weights from which the descent continues where they have a lower objective than its end. The
+    certificate's primal is the objective at the returned weights, its dual the lower bound of the risk
     that touches it there.
     """
     descent = _Descent(convexify, start, tolerance, clock or Clock(None), working_set)
-    stopped = False
-    while not stopped and descent.iterations < max_iterations:
-        stopped = descent.run(max_iterations)
-        if descent.certificate is not None or not descent.move():
-            break
+    stopped = descent.descend(max_iterations)
+    if other is not None and descent.jump(other) and not stopped:
+        stopped = descent.descend(max_iterations)
     return descent.solution(stopped)
 
 
@@ -83,19 +85,36 @@ class _Descent:
     def iterations(self) -> int:
         return self._iterations + self._search.iterations
 
+    def descend(self, max_iterations: int) -> bool:
+        """Rounds until one proves that no more is gained, or there is no way on; whether a callback asked for the
+        end."""
+        stopped = False
+        while not stopped and self.iterations < max_iterations:
+            stopped = self.run(max_iterations)
+            if self.certificate is not None or not self.move():
+                break
+        return stopped
+
     def run(self, max_iterations: int) -> bool:
         """Search until the round has gained enough; whether a callback asked for the end."""
         return self._search.run(self._enough, max_iterations - self._iterations, self._report)
 
     def move(self) -> bool:
         """Begin the next round where this one has led to, unless that is no better; whether there is a way on."""
-        following = self.convexify(self._search.best.weights)
-        if following.point.objective < self._bound.point.objective:
-            self._iterations, self._passes = self.iterations, self._passes + self._search.passes
-            self._begin(following, self._search.active)
+        if self.jump(self._search.best.weights):
             return True
         was, self._patient = self._patient, True  # rounding hides what was gained: prove what there is
         return not was
+
+    def jump(self, weights: Floats) -> bool:
+        """Begin the next round at `weights` if they have a lower objective; whether they have."""
+        following = self.convexify(weights)
+        if following.point.objective >= self._bound.point.objective:
+            return False
+        self._iterations, self._passes = self.iterations, self._passes + self._search.passes
+        self.certificate = None
+        self._begin(following, self._search.active)
+        return True
 
     def solution(self, stopped: bool) -> Solution:
         certificate = self.certificate or self._certified()
@@ -111,7 +130,7 @@ class _Descent:
     def _enough(self) -> bool:
         value, best, dual = self._bound.point.objective, self._search.best.objective, self._search.bound
         if relative_gap(value, dual) > self._target:
-            return not self._patient and value - best >= best - dual
+            return not self._patient and STILL * (value - best) >= best - dual
         certificate = self._certified()
         if certificate.converged or self._target < SMALLEST_TARGET:
             self.certificate = certificate

@@ -136,6 +136,17 @@ def test_hoap_begins_where_hob_ended(bench):
         assert heard[0].primal == pytest.approx(surrogate.touching(weights).point.objective), C
 
 
+def test_hoap_from_ap_begins_with_the_ap_of_its_own_C_not_with_the_cell_before(bench):
+    plan = planned(IMAGES, methods=(("HOAP-SVM", {"start": "AP-SVM"}),))
+    cell = plan.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
+    states, firsts = walked_to(bench, cell), list[float]()
+    for one in (cell, replace(cell, previous=None)):
+        heard: list[ProgressEvent] = []
+        train_cell(bench, one, states, heard.append)
+        firsts.append(next(event.primal for event in heard if event.round == 1))
+    assert firsts[0] == pytest.approx(firsts[1], rel=1e-12)
+
+
 def test_hoap_goes_on_from_a_cell_without_planes(bench):
     """Where no plane carries weight, as at weights 0, there is none to go on from."""
     cell = PLAN.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]

@@ -11,6 +11,7 @@ from tiny_actions import images, planned
 from ranking.experiments import plan as plan_module
 from ranking.experiments.protocol import contenders_of, graph_in_use, part_of_protocol
 from ranking.experiments.splits import Splits
+from ranking.methods.hoap_svm import BOTH
 from ranking.run_settings import ExperimentSettings, Protocol
 
 HOG = (("HOG", {}),)
@@ -84,12 +85,13 @@ def test_what_is_fixed_is_not_chosen_and_tells_two_contenders_of_a_method_apart(
 
 
 def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise():
-    methods = (("HOAP-SVM", {}), ("HOAP-SVM", {"start": "AP-SVM"}))
-    hob, ap = contenders_of(Protocol("abc", HOG, methods))
+    methods = (("HOAP-SVM", {}), ("HOAP-SVM", {"start": "AP-SVM"}), ("HOAP-SVM", {"start": BOTH}))
+    hob, ap, both = contenders_of(Protocol("abc", HOG, methods))
     point = hob.points[7]
     beginning = hob.beginning(point)
     assert {name: beginning[name] for name in ("C", "eta")} == dict(point)
     assert ap.beginning(point) is None
+    assert both.beginning(point) == beginning
     (chosen,) = contenders_of(
         Protocol("abc", HOG, (("HOAP-SVM", {}),), grids={"C": (5.0,), "start_C": (0.1, 2.0)})
     )

@@ -92,6 +92,29 @@ def test_training_ends_in_any_round_where_it_is_stopped_or_its_iterations_run_ou
         assert solution.certificate.dual <= solution.certificate.primal
 
 
+def test_the_descent_continues_from_other_weights_where_they_are_better_than_its_end() -> None:
+    jumps = 0
+    for seed in range(8):
+        folded = Folded(seed, True)
+        low, high = sorted(
+            (cccp(folded, start, 1e-5) for start in (START, -START)), key=lambda end: end.certificate.primal
+        )
+        unequal = low.certificate.primal < high.certificate.primal * (1 - 1e-3)
+        jumps += unequal
+        first = START if np.array_equal(high.weights, cccp(folded, START, 1e-5).weights) else -START
+        for begin, other in ((first, low.weights), (-first, high.weights)):
+            events = Heard()
+            found = cccp(folded, begin, 1e-5, clock=Clock(events), other=other)
+            assert found.certificate.converged
+            assert found.certificate.primal == pytest.approx(folded.objective(found.weights), rel=1e-12)
+            assert found.certificate.primal <= low.certificate.primal * (1 + 2e-5), seed
+            assert found.certificate.iterations == events[-1].iteration
+            assert (np.diff([event.primal for event in events]) <= 0).all()
+        at_once = cccp(folded, first, 1e-5, max_iterations=0, other=low.weights)
+        assert at_once.certificate.primal <= low.certificate.primal, "even without iterations"
+    assert jumps >= 2
+
+
 def test_planes_of_another_run_prove_what_it_proved() -> None:
     first = cccp(Folded(0, True), START, 1e-5)
     again = cccp(Folded(0, True), first.weights, 1e-5, working_set=first.working_set)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from statistics import fmean
 
 import numpy as np
 import pytest
 from shown import choose, components, kinds, numbers_in, page_of, press, texts
 
-from pages.parts import cache, lessons, rivals
+from pages.parts import all_actions, cache, lessons, rivals
 from pages.parts.rivals import Standing
 from ranking import moving, run_archive
 from ranking.ranked import Ranking
@@ -88,6 +90,14 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
     assert rivals.compared(*standings) in text
     assert rivals.verdict(*standings) in text
     assert rivals.why(*standings) in text
+    stored = json.loads(all_actions.MEASURED.read_text())["average_precision"]
+    svm_mean, ap_mean = (fmean(by[method] for by in stored.values()) for method in LESSON.methods)
+    gained = round(ap_svm.average_precision, 3) - round(svm.average_precision, 3)
+    sentence = (
+        f"**{gained:+.3f}** on “{LESSON.query}”, **{ap_mean - svm_mean:+.3f}** on average over all 10 actions"
+    )
+    assert sentence in text
+    assert sentence in texts(open_page("lesson", step="3"))
     assert 180 in numbers_in(app.caption[-1].value), "scenes of the lesson's small set"
     assert ap_svm.average_precision > svm.average_precision + 0.02
     assert svm.zero_one < ap_svm.zero_one - 0.1

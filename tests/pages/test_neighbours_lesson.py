@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -60,6 +61,13 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, ima
     measured = all_actions.measured(images)
     assert all_actions.table(measured, LESSON.query) in text
     assert all_actions.summed_up(measured) in text
+    for alone, leaning in leanings.PAIRS:
+        gained = round(precisions[leaning], 3) - round(precisions[alone], 3)
+        mean = fmean(by[leaning] - by[alone] for by in measured.values())
+        assert (
+            f"{leaning} minus {alone} in AP: **{gained:+.3f}** on “{LESSON.query}”, **{mean:+.3f}** on"
+            in text
+        )
 
 
 def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, rankings, open_page):
@@ -138,7 +146,9 @@ def test_the_stored_figures_are_of_these_images_and_methods(images, rankings, mo
 
 def test_the_table_marks_the_query():
     measured = json.loads(MEASURED.read_text())["average_precision"]
-    rows = all_actions.table(measured, LESSON.query).splitlines()[2:]
+    *rows, last = all_actions.table(measured, LESSON.query).splitlines()[2:]
+    assert last.startswith("| Average |")
+    assert all(f" {fmean(by[method] for by in measured.values()):.3f} |" in last for method in LESSON.methods)
     for row, (action, by) in zip(rows, measured.items(), strict=True):
         assert row.startswith(f"| **{action}** |" if action == LESSON.query else f"| {action} |")
         assert all(f" {value:.3f} |" in row for value in by.values())

@@ -1,0 +1,199 @@
+"""What could make HOAP-SVM rank better than HOB-SVM: `first_screen.py --variants` trains each and prints one table.
+
+C and eta, and whatever else a variant leaves open, are chosen by the AP on three folds of the training images. Then
+each variant is trained on all of them and tested. Differences are those of test AP, set by set and query by query.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from timing import table
+
+from ranking.experiments.cell_store import CellStore
+from ranking.experiments.material import Material, material_of
+from ranking.experiments.pace import Progress
+from ranking.experiments.plan import Plan, plan_of
+from ranking.experiments.results import Results
+from ranking.experiments.running import run_experiment
+from ranking.experiments.statistics import difference_interval, paired_t_test
+from ranking.features import feature_columns
+from ranking.run_settings import Grids, Named, Protocol
+from ranking.types import Features, ImageSet
+
+CCCP = importlib.import_module("ranking.optimise.cccp")
+
+BOX: Named = (("HOG", {}), ("Colour", {}))
+SCENE: Named = (*BOX, ("GIST of the image", {}))
+GRIDS: Grids = {"C": (100.0, 1e3), "eta": (1e-3, 1e-2)}
+START_GRID: Grids = {**GRIDS, "start_C": (100.0, 1e3, 1e4)}
+WEAK_GRID: Grids = {**GRIDS, "eta": (1e-5, 1e-4, 1e-3, 1e-2)}
+HOB, AP, BOTH = "HOB-SVM", "AP-SVM", "HOB-SVM and AP-SVM"
+TOLERANCE, FOLDS = 1e-2, 3
+
+Chosen = tuple[float, float]  # mean AP over the folds at the chosen point, and test AP there
+Column = list[Chosen]  # of every query of every set
+Say = Callable[[Progress], None]
+PAPER = f"starts: HOAP-SVM (start: {HOB})"
+Change = Callable[[Material, Plan, ImageSet], Material]
+
+
+def unchanged(material: Material, plan: Plan, images: ImageSet) -> Material:
+    return material
+
+
+def compare_hog(material: Material, plan: Plan, images: ImageSet) -> Material:
+    """Phi compares HOG alone."""
+    (columns,) = (place for part, place in feature_columns(BOX, images) if part.name == "HOG")
+    return replace(material, compared=np.arange(columns.start, columns.stop))
+
+
+@dataclass(frozen=True)
+class FirstColumns:
+    """In the place of a projection: methods see the first columns alone."""
+
+    kept: int
+
+    def __call__(self, features: Features) -> Features:
+        return features[:, : self.kept]
+
+
+def compare_standardised(material: Material, plan: Plan, images: ImageSet) -> Material:
+    """Phi compares features in units of their standard deviation over the training samples."""
+    features, kept = material.features, material.features.shape[1]
+    deviation = features[~images.test].std(axis=0)
+    scaled = features / np.where(deviation > 0, deviation, 1.0)
+    projections: Any = dict.fromkeys(material.sides, FirstColumns(kept))
+    both = np.hstack([features, scaled]).astype(np.float32)
+    return replace(material, features=both, compared=kept + material.compared, projections=projections)
+
+
+@dataclass(frozen=True)
+class Study:
+    """Methods on one choice of features and grids. still: of `ranking.optimise.cccp`."""
+
+    name: str
+    methods: Named
+    features: Named = BOX
+    grids: Grids = field(default_factory=lambda: GRIDS)
+    still: float = 1.0
+    change: Change = unchanged
+
+    def run(self, images: ImageSet, folder: Path, queries: tuple[str, ...], say: Say) -> Results:
+        """Its results on a set, as far as they are not kept in `folder`."""
+        protocol = Protocol(
+            images.key,
+            self.features,
+            self.methods,
+            queries,
+            self.grids,
+            FOLDS,
+            tolerance=TOLERANCE,
+            widen=False,
+        )
+        plan = plan_of(protocol, images)
+
+        def material() -> Material:
+            return self.change(material_of(plan, images, folder / "features"), plan, images)
+
+        with rounds_end_at(self.still):
+            return run_experiment(plan, material, CellStore(folder / "variants" / self.name), say)
+
+
+@contextmanager
+def rounds_end_at(still: float) -> Iterator[None]:
+    before, CCCP.STILL = CCCP.STILL, still
+    try:
+        yield
+    finally:
+        CCCP.STILL = before
+
+
+def hoap(start: str) -> tuple[str, dict[str, Any]]:
+    return "HOAP-SVM", {"start": start}
+
+
+FIRST = Study("starts", ((AP, {}), (HOB, {}), hoap(HOB), hoap(AP), hoap(BOTH)))
+FURTHER = (
+    Study("start C", (hoap(HOB),), grids=START_GRID),
+    Study("weak edges", ((HOB, {}), hoap(HOB)), grids=WEAK_GRID),
+    Study("short rounds", (hoap(HOB),), still=10.0),
+    Study("whole rounds", (hoap(HOB),), still=0.01),
+    Study("Phi of HOG", ((HOB, {}), hoap(HOB)), change=compare_hog),
+    Study("Phi standardised", ((HOB, {}), hoap(HOB)), change=compare_standardised),
+    Study("scene in x", ((AP, {}), (HOB, {}), hoap(HOB)), features=SCENE),
+)
+NAMES = tuple(study.name for study in FURTHER)
+
+
+def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
+    """What an experiment calls a method of a study: with its settings where it is there more than once."""
+    several = [name for name, _ in study.methods].count(method) > 1
+    return f"{method} (start: {settings['start']})" if several else method
+
+
+def measured(
+    sets: Sequence[tuple[ImageSet, Path]], queries: Sequence[str], further: Sequence[str], say: Say
+) -> dict[str, Column]:
+    """For each variant the chosen values of every query of every set. further: the names of studies after the first."""
+    found: dict[str, Column] = {}
+    for images, folder in sets:
+        some = tuple(query for query in queries if query in images.classes)
+        for study in (FIRST, *(study for study in FURTHER if study.name in further)):
+            results = study.run(images, folder, some, say)
+            for method, settings in study.methods:
+                contender = name_of(study, method, settings)
+                column = found.setdefault(f"{study.name}: {contender}", [])
+                column += [value_of(results, query, contender) for query in results.queries]
+    hob, ap = (found[f"starts: HOAP-SVM (start: {start})"] for start in (HOB, AP))
+    found["starts: HOAP-SVM (start chosen on folds)"] = [max(pair) for pair in zip(hob, ap, strict=True)]
+    return found
+
+
+def value_of(results: Results, query: str, contender: str) -> Chosen:
+    test = results.test(query, contender)
+    assert test is not None
+    return fmean(results.validation(query, contender) or ()), test
+
+
+def variants_table(found: dict[str, Column]) -> str:
+    """A row for each variant: AP on folds and test, and the difference of test AP from HOAP-SVM as in the paper and
+    from HOB-SVM on the same features."""
+    rows = []
+    for name, column in found.items():
+        study = name.partition(":")[0]
+        hob = found.get(f"{study}: {HOB}", found[f"starts: {HOB}"])
+        against = [] if name.endswith((f": {AP}", f": {HOB}")) else [found[PAPER], hob]
+        cells = [apart(column, other) if other is not column else "" for other in against] or ["", ""]
+        rows.append([name, *(points(fmean(values)) for values in zip(*column, strict=True)), *cells])
+    return table(["variant", "AP, folds", "test AP", "minus HOAP-SVM from HOB-SVM", "minus HOB-SVM"], rows)
+
+
+def apart(column: Column, other: Column) -> str:
+    """The mean difference of test AP; of several, with its 95% confidence interval and the p of a paired t-test."""
+    one, two = ([test for _, test in values] for values in (column, other))
+    mean = fmean(one) - fmean(two)
+    if one == two or len(one) == 1:
+        return signed(mean)
+    ends, p = difference_interval(one, two), paired_t_test(one, two)
+    return f"{signed(mean)} ({signed(ends.low)} to {signed(ends.high)}), p = {p:.2f}"
+
+
+def signed(value: float) -> str:
+    return ("+" if value >= 0 else "") + points(value)
+
+
+def points(value: float) -> str:
+    """An AP as the tables of the field print it.
+
+    >>> points(0.5126), points(-0.02)
+    ('.513', '-.020')
+    """
+    return f"{value:.3f}".replace("0.", ".", 1)
