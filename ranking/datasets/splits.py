@@ -9,7 +9,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ranking.types import Bools
+from ranking.types import Bools, ImageSet, Ints
+
+MOST_LEFT = 0.1  # of the test images, that leave the test side because training images are in their groups
 
 
 def drawn(count: int, share: float, seed: int) -> Bools:
@@ -31,13 +33,73 @@ def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Boo
     >>> drawn_whole([["a"], ["a", "b"], ["b"], []], 0.5, seed=0).tolist()
     [True, True, True, False]
     """
+    units = units_of(groups)
+    chosen: Bools = drawn(int(units.max(initial=-1)) + 1, share, seed)[units]
+    return chosen
+
+
+def units_of(groups: Sequence[Sequence[str]]) -> Ints:
+    """(n,) the number of each image's unit: images that share a group, however far around, are one unit.
+
+    >>> units_of([["a"], ["a", "b"], ["b"], []]).tolist()
+    [0, 0, 0, 1]
+    """
     first: dict[str, int] = {}
     pairs = [(image, first.setdefault(group, image)) for image, told in enumerate(groups) for group in told]
-    here, there = zip(*pairs, strict=True) if pairs else ((), ())
-    links = coo_array((np.ones(len(pairs)), (here, there)), shape=(len(groups), len(groups)))
-    count, unit = connected_components(links, directed=False)
-    chosen: Bools = drawn(count, share, seed)[unit]
+    return joined(len(groups), np.array(pairs, np.int64).reshape(-1, 2))
+
+
+def joined(count: int, pairs: Ints) -> Ints:
+    """(count,) the number of what each of `count` things hangs together with by pairs (p, 2), in the order in which
+    they are met.
+
+    >>> joined(4, np.array([[1, 3]])).tolist()
+    [0, 1, 2, 1]
+    """
+    links = coo_array((np.ones(len(pairs), np.int8), pairs.T), shape=(count, count))
+    found = connected_components(links, directed=False)[1]
+    _, first, number = np.unique(found, return_index=True, return_inverse=True)
+    units: Ints = np.argsort(np.argsort(first))[number]
+    return units
+
+
+def on_one_side(test: Bools, units: Ints) -> Bools:
+    """(n,) which images test, so that no unit is on both sides. test: (n,) as the set says it. units: (n,).
+
+    Units on both sides go to training, unless the test would lose more than MOST_LEFT of its images. Then, the largest
+    first, each goes to the side that lacks most images of the number that it had.
+
+    >>> on_one_side(np.array([True, False, True, True, True]), np.array([0, 1, 2, 1, 3])).tolist()
+    [True, False, True, False, True]
+    """
+    sizes, tested = np.bincount(units), np.bincount(units, weights=test)
+    mixed = (tested > 0) & (tested < sizes)
+    if tested[mixed].sum() <= MOST_LEFT * test.sum():
+        kept: Bools = test & ~mixed[units]
+        return kept
+    to_test = tested == sizes
+    lack = {
+        side: int((test == side).sum() - sizes[~mixed & (to_test == side)].sum()) for side in (False, True)
+    }
+    for unit in sorted(np.flatnonzero(mixed), key=lambda unit: -sizes[unit]):
+        side = lack[True] > lack[False]
+        to_test[unit] = side
+        lack[side] -= int(sizes[unit])
+    chosen: Bools = to_test[units]
     return chosen
+
+
+def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:
+    """(r,) the number of the block of each sample of `rows`: what shares an image, a group of samples or a group of
+    images, however far around, is on one side of every split and is resampled together."""
+    columns = (image_set.image_of, image_set.groups, image_set.image_groups[image_set.image_of])
+    numbers = [np.unique(column[rows], return_inverse=True)[1] for column in columns]
+    starts = np.cumsum([len(rows), *(int(number.max(initial=-1)) + 1 for number in numbers)])
+    samples = np.arange(len(rows))
+    pairs = [
+        np.stack([samples, start + number], axis=1) for start, number in zip(starts, numbers, strict=False)
+    ]
+    return joined(int(starts[-1]), np.concatenate(pairs))[: len(rows)]
 
 
 def evenly(number: int, share: float, start: float) -> bool:

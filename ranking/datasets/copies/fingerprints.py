@@ -1,0 +1,102 @@
+"""What an image is compared by: a perceptual hash of ImageHash, and a small grey image for the stricter comparison.
+
+Histograms are equalised, so that a darkened or faded copy has nearly the same fingerprint. An image that was rotated by
+any angle lies in a black frame afterwards: it has a second fingerprint of what the frame holds, set upright.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageOps
+
+from ranking.types import Floats
+
+SIDE = 48  # pixels of the grey image
+HASH_SIDE = 8  # 64 bits
+SMALLEST = 64  # pixels of a side: smaller images of unlike things are too similar to be told apart
+SCALED_DOWN = 192  # pixels of the longer side in which a black frame is looked for
+BLACK, BLACK_SHARE = 6, 0.06  # grey levels, and the share of the brightest one, up to which a pixel is black
+ANGLES = np.radians(
+    np.arange(90.0)
+)  # of the rectangle in a black frame, in steps finer than the comparison needs
+MOST_OF_FRAME = 0.92  # a rectangle that covers more is not in a frame
+LEAST_FILLED = 0.6  # of the rectangle's area: a dark photograph is not a rectangle in a frame
+
+Grey = npt.NDArray[np.uint8]
+
+
+class Fingerprint(NamedTuple):
+    """hash: (HASH_SIDE, HASH_SIDE) bits of ImageHash's average hash. grey: (SIDE, SIDE). framed: whether that is an
+    image with its black frame; two frames of one shape are similar, whatever they hold."""
+
+    hash: npt.NDArray[np.bool_]
+    grey: Grey
+    framed: bool = False
+
+
+def fingerprints(picture: Image.Image) -> list[Fingerprint]:
+    """One of the image, and one of what its black frame holds, where it has one. None of an image that is too small or
+    of a single grey."""
+    if min(picture.size) < SMALLEST:
+        return []
+    grey = picture.convert("L")
+    grey.thumbnail((SCALED_DOWN, SCALED_DOWN), Image.Resampling.BOX)
+    size = (2 * SIDE, 2 * SIDE)
+    corners = rectangle_in_frame(np.asarray(grey))
+    found = [(grey.resize(size, Image.Resampling.BOX), corners is not None)]
+    if corners is not None:
+        held = grey.transform(size, Image.Transform.QUAD, corners, Image.Resampling.BILINEAR)
+        found.append((held, False))
+    return [_fingerprint(each, framed) for each, framed in found if len(each.getcolors() or ()) != 1]
+
+
+def _fingerprint(grey: Image.Image, framed: bool) -> Fingerprint:
+    import imagehash  # when an import begins, not when a page loads
+
+    equal = ImageOps.equalize(grey)
+    bits = imagehash.average_hash(equal, HASH_SIDE).hash
+    return Fingerprint(bits, np.asarray(equal.resize((SIDE, SIDE), Image.Resampling.BOX)), framed)
+
+
+def rectangle_in_frame(grey: Grey) -> tuple[float, ...] | None:
+    """The corners, x and y in pixels, of the smallest rectangle around all that is not black: upper left, lower left,
+    lower right and upper right. None where this is about the whole image, or not a rectangle.
+
+    >>> frame = np.zeros((100, 100), np.uint8)
+    >>> frame[20:80, 10:90] = 200
+    >>> rectangle_in_frame(frame)
+    (10.0, 20.0, 10.0, 80.0, 90.0, 80.0, 90.0, 20.0)
+    """
+    black = max(BLACK, BLACK_SHARE * int(grey.max()))
+    if max(grey[0, 0], grey[0, -1], grey[-1, 0], grey[-1, -1]) > black:
+        return None
+    outline, filled = _outline(grey > black)
+    if not filled:
+        return None
+    along = outline @ np.stack([np.cos(ANGLES), np.sin(ANGLES)])
+    across = outline @ np.stack([-np.sin(ANGLES), np.cos(ANGLES)])
+    areas = np.ptp(along, axis=0) * np.ptp(across, axis=0)
+    best = int(areas.argmin())
+    if areas[best] > MOST_OF_FRAME * grey.size or filled < LEAST_FILLED * areas[best]:
+        return None
+    cos, sin = math.cos(ANGLES[best]), math.sin(ANGLES[best])
+    (left, right), (top, bottom) = _ends(along[:, best]), _ends(across[:, best])
+    turned = ((left, top), (left, bottom), (right, bottom), (right, top))
+    return tuple(edge for u, v in turned for edge in (u * cos - v * sin, u * sin + v * cos))
+
+
+def _outline(shown: npt.NDArray[np.bool_]) -> tuple[Floats, int]:
+    """(n, 2) the corners of the first and last pixels of each row, and how many pixels lie between these."""
+    rows = np.flatnonzero(shown.any(axis=1))
+    first = shown[rows].argmax(axis=1)
+    end = shown.shape[1] - shown[rows, ::-1].argmax(axis=1)
+    x, y = np.concatenate([first, end, first, end]), np.concatenate([rows, rows, rows + 1, rows + 1])
+    return np.stack([x, y], axis=1).astype(np.float64), int((end - first).sum())
+
+
+def _ends(values: Floats) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
