@@ -14,7 +14,7 @@ import numpy as np
 
 from ranking.datasets.copies import Copies
 from ranking.datasets.folder import load_image_set, set_split
-from ranking.datasets.splits import joined, on_one_side
+from ranking.datasets.splits import joined, moved_words, on_one_side
 from ranking.text import counted
 from ranking.types import Bools, Floats, ImageSet, Ints, Problem
 
@@ -67,9 +67,13 @@ def keep_together(folder: Path, together: bool) -> ImageSet:
         return images
     if not together:
         return set_split(folder, found.test, None)
-    groups = joined(len(found.test), found.pairs)
+    return set_split(folder, split_together(images, found), joined(len(found.test), found.pairs))
+
+
+def split_together(images: ImageSet, found: FoundCopies) -> Bools:
+    """(m,) which images test where near copies are on one side."""
     links = np.concatenate([found.pairs, _whole_groups(images, found.test)])
-    return set_split(folder, on_one_side(found.test, joined(len(found.test), links)), groups)
+    return on_one_side(found.test, joined(len(found.test), links))
 
 
 def are_together(images: ImageSet) -> bool:
@@ -92,20 +96,6 @@ def what_was_done(images: ImageSet, found: FoundCopies) -> Problem:
     return Problem(
         "near copies", "near copies on one side of the split", came, moved_words(found.test, moved)
     )
-
-
-def moved_words(test: Bools, moved: Bools) -> str:
-    """Which images changed sides. test: (m,) the split before. moved: (m,).
-
-    >>> moved_words(np.array([True, True, False]), np.array([True, False, False]))
-    'kept on one side: 1 test image went to training'
-    """
-    parts = [
-        f"{counted(int((moved & side).sum()), name)} went to {to}"
-        for side, name, to in ((test, "test image", "training"), (~test, "training image", "the test"))
-        if (moved & side).any()
-    ]
-    return "kept on one side" + (f": {' and '.join(parts)}" if parts else "")
 
 
 def _whole_groups(images: ImageSet, test: Bools) -> Ints:

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ranking.types import Bools, ImageSet, Ints
+from ranking.text import counted, listed
+from ranking.types import Bools, ImageSet, Ints, Problem
 
 MOST_LEFT = 0.1  # of the test images, that leave the test side because training images are in their groups
 
@@ -36,6 +37,34 @@ def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Boo
     units = units_of(groups)
     chosen: Bools = drawn(int(units.max(initial=-1)) + 1, share, seed)[units]
     return chosen
+
+
+def drawn_with_report(
+    groups: Sequence[Sequence[str]], share: float, seed: int
+) -> tuple[list[bool], list[Problem]]:
+    """The same, and where there are too few groups, `drawn` and a row of the report."""
+    tested = drawn_whole(groups, share, seed)
+    if len(set(tested.tolist())) == 2:
+        return tested.tolist(), []
+    alone = drawn(len(groups), share, seed).tolist()
+    done = "images of one group are drawn for training and for the test"
+    few = Problem("groups", "groups enough to draw some for the test", "too few", done)
+    return alone, [few] if any(groups) else []
+
+
+def moved_whole(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> tuple[list[bool], list[Problem]]:
+    """`on_one_side` of images whose split is named, and a row of the report where that changes it."""
+    before = np.array(tested, np.bool_)
+    after = on_one_side(before, units_of(groups))
+    moved = after != before
+    if not moved.any():
+        return list(tested), []
+    expected = "a group on one side of the split"
+    if len(set(after.tolist())) < 2:
+        return list(tested), [Problem("groups", expected, "too few groups", "kept as named")]
+    shared = {group for of_image, changed in zip(groups, moved, strict=True) if changed for group in of_image}
+    came = f"{counted(len(shared), 'group')} on both: {listed(sorted(shared))}"
+    return after.tolist(), [Problem("groups", expected, came, moved_words(before, moved))]
 
 
 def units_of(groups: Sequence[Sequence[str]]) -> Ints:
@@ -87,6 +116,20 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
         lack[side] -= int(sizes[unit])
     chosen: Bools = to_test[units]
     return chosen
+
+
+def moved_words(test: Bools, moved: Bools) -> str:
+    """Which images changed sides. test: (m,) the split before. moved: (m,).
+
+    >>> moved_words(np.array([True, True, False]), np.array([True, False, False]))
+    'kept on one side: 1 test image went to training'
+    """
+    parts = [
+        f"{counted(int((moved & side).sum()), name)} went to {to}"
+        for side, name, to in ((test, "test image", "training"), (~test, "training image", "the test"))
+        if (moved & side).any()
+    ]
+    return "kept on one side" + (f": {' and '.join(parts)}" if parts else "")
 
 
 def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:

@@ -8,13 +8,14 @@ length, so that it does not depend on brightness or contrast.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Stack = npt.NDArray[np.float32]  # (n, side, side) images
-Rows = npt.NDArray[np.float32]  # (n, side * side) the same, an image a row
-Warps = npt.NDArray[np.float32]  # (n, 2, 3)
+Stack = npt.NDArray[np.floating[Any]]  # (n, side, side) images
+Rows = npt.NDArray[np.floating[Any]]  # (n, side * side) the same, an image a row
+Warps = npt.NDArray[np.floating[Any]]  # (n, 2, 3)
 
 CROP = (0, 2, 4, 5)  # the free entries of a warp that keeps directions: the size and the place of a crop
 ANY = range(6)
@@ -62,11 +63,12 @@ def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
 
 def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:
     """Rows of zero mean and length 1, where there are weights among those pixels alone."""
-    if weights is None:
-        weights = np.ones_like(rows, np.bool_)
-    count = weights.sum(axis=1, keepdims=True, dtype=np.float32) + np.float32(1e-6)
-    centred: Rows = (rows - (rows * weights).sum(axis=1, keepdims=True) / count) * weights
-    scaled: Rows = centred / (np.linalg.norm(centred, axis=1, keepdims=True) + np.float32(1e-6))
+    mask: Rows = np.ones_like(rows) if weights is None else weights.astype(np.float32)
+    total: Rows = (rows * mask).sum(axis=1, keepdims=True)
+    count: Rows = mask.sum(axis=1, keepdims=True)
+    centred: Rows = (rows - total / np.maximum(count, 1)) * mask
+    length: Rows = np.linalg.norm(centred, axis=1, keepdims=True) + 1e-6
+    scaled: Rows = centred / length
     return scaled
 
 
@@ -85,14 +87,14 @@ def reduced(images: Stack, side: int) -> Stack:
     return result
 
 
-def _grid(side: int) -> npt.NDArray[np.float32]:
+def _grid(side: int) -> Rows:
     """(3, side * side) x, y and 1 of each pixel."""
     edge = (np.arange(side, dtype=np.float32) + 0.5) / side * 2 - 1
     y, x = np.meshgrid(edge, edge, indexing="ij")
     return np.stack([x.ravel(), y.ravel(), np.ones(side * side, np.float32)])
 
 
-def _slopes(images: Stack, target: Rows) -> npt.NDArray[np.float32]:
+def _slopes(images: Stack, target: Rows) -> Rows:
     """(n, 6, side * side) how each pixel of the unit image changes with each entry of a warp."""
     count, side, _ = images.shape
     grid = _grid(side)
@@ -102,7 +104,7 @@ def _slopes(images: Stack, target: Rows) -> npt.NDArray[np.float32]:
     of_pixels = np.stack([right.reshape(count, -1), down.reshape(count, -1)], axis=1) * scale[:, None, None]
     slopes = (of_pixels[:, :, None] * grid[None, None]).reshape(count, 6, -1)
     slopes -= slopes.mean(axis=2, keepdims=True)
-    across: npt.NDArray[np.float32] = slopes - target[:, None] * (slopes @ target[:, :, None])
+    across: Rows = slopes - target[:, None] * (slopes @ target[:, :, None])
     return across
 
 
