@@ -97,9 +97,9 @@ def cropped(picture: Image.Image, chance: random.Random) -> Image.Image:
 
 
 def a_frame_later(picture: Image.Image, chance: random.Random) -> Image.Image:
-    """The camera has moved by up to 2%, and a thing of a tenth of the area by up to 5%."""
+    """The camera has moved by up to 1%, and a thing of a tenth of the area by up to 3%."""
     width, height = picture.size
-    shift = [int(chance.uniform(-0.02, 0.02) * side) for side in picture.size]
+    shift = [int(chance.uniform(-0.01, 0.01) * side) for side in picture.size]
     later = Image.new("RGB", picture.size)
     later.paste(
         picture.resize((width + 2 * abs(shift[0]), height + 2 * abs(shift[1]))),
@@ -108,7 +108,7 @@ def a_frame_later(picture: Image.Image, chance: random.Random) -> Image.Image:
     later.paste(picture, (shift[0], shift[1]))
     thing = round(0.3 * width), round(0.33 * height)
     left, top = chance.randrange(width - thing[0]), chance.randrange(height - thing[1])
-    moved = [int(chance.uniform(-0.05, 0.05) * side) for side in picture.size]
+    moved = [int(chance.uniform(-0.03, 0.03) * side) for side in picture.size]
     later.paste(picture.crop((left, top, left + thing[0], top + thing[1])), (left + moved[0], top + moved[1]))
     noise = np.random.default_rng(chance.randrange(2**32)).normal(0, 3, (height, width, 3))
     return Image.fromarray(np.clip(np.asarray(later) + noise, 0, 255).astype(np.uint8))

@@ -18,7 +18,7 @@ from ranking.text import counted, readable
 from ranking.types import ImageSet
 
 PAIRS = 6  # that are shown
-SIDE = 120  # pixels of each of the two images
+SIDE = 112  # pixels of each of the two images
 GAP = 4
 
 
@@ -32,7 +32,11 @@ def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
     with_copies = counted(found.test_images, "test image")
     st.markdown(
         f"**{counted(len(found.pairs), 'pair')}** of near copies, **{across:,}** of them across the split"
-        + (f": {with_copies} of {int(found.test.sum()):,} would have a copy to train on." if across else ".")
+        + (
+            f": {with_copies} of {int(found.test.sum()):,} would have a copy among the training images."
+            if across
+            else "."
+        )
     )
     key = keys.widget(f"copies together {run.id}")
     st.session_state.setdefault(key, are_together(draft))
@@ -73,8 +77,8 @@ def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, found: FoundCopies) -> 
             both = side_by_side([thumbnails.image(image) for image in pair])
             st.image(both, caption=escaped(caption), width=both.width, alt=f"Two near copies: {caption}")
     st.caption(
-        "The best matches, with the split of the source. **Notice** whether you would call the two images of a pair the "
-        "same; if not, switch this off."
+        "The best matches, with the split of the source. **Notice** whether you would call the two images of a pair "
+        "the same; if not, switch this off."
     )
 
 

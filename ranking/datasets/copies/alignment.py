@@ -19,6 +19,7 @@ Warps = npt.NDArray[np.floating[Any]]  # (n, 2, 3)
 
 CROP = (0, 2, 4, 5)  # the free entries of a warp that keeps directions: the size and the place of a crop
 ANY = range(6)
+MARGIN = 0.86  # what lies farther out is not compared: borders of paper, what a crop has cut off
 LONGEST_STEP = 0.1  # of a warp's entries
 DAMPING = 1e-3  # of the normal equations, of their mean diagonal
 
@@ -46,10 +47,11 @@ def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequenc
 
 
 def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """What each of `images` shows where its warp leads, and whether that is inside of it."""
+    """What each of `images` shows where its warp leads, and whether that is inside of it, and inside of the other."""
     count, side, _ = images.shape
-    x, y = ((warps @ _grid(side) + 1) * (side / 2) - 0.5).transpose(1, 0, 2)
-    inside = (x > -0.75) & (x < side - 0.25) & (y > -0.75) & (y < side - 0.25)
+    places = warps @ _grid(side)
+    inside = (np.abs(places) < MARGIN).all(axis=1) & (np.abs(_grid(side)) < MARGIN)[:2].all(axis=0)
+    x, y = ((places + 1) * (side / 2) - 0.5).transpose(1, 0, 2)
     x, y = np.clip(x, 0, side - 1.001), np.clip(y, 0, side - 1.001)
     left, top = x.astype(np.int32), y.astype(np.int32)
     right, down = x - left, y - top
@@ -58,7 +60,7 @@ def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
     upper = flat[at] * (1 - right) + flat[at + 1] * right
     lower = flat[at + side] * (1 - right) + flat[at + side + 1] * right
     values: Rows = upper * (1 - down) + lower * down
-    return values, inside
+    return values, np.asarray(inside, np.bool_)
 
 
 def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:

@@ -69,28 +69,27 @@ def candidates(
     crops = Crops.of(greys)
     rows = max(1, BLOCK // max(1, len(hashes)))
     for start in range(0, len(hashes), rows):
-        near, position = _nearest_position(words, slice(start, start + rows), start)
         later = np.arange(start, len(hashes))
-        near &= image_of[start : start + rows, None] < image_of[None, later]
-        near &= ~(framed[start : start + rows, None] & framed[None, later])
-        row, column = np.nonzero(near)
-        first, second, position = row + start, column + start, position[row, column]
+        apart = image_of[start : start + rows, None] < image_of[None, later]
+        apart &= ~(framed[start : start + rows, None] & framed[None, later])
+        first, second, position = _near(words, slice(start, start + rows), start, apart)
         similar = _similar(coarse, first, second, position)
         kept = most_similar(first, similar, LEAST_COARSE, MOST_COARSE)
         yield crops.like(first[kept], second[kept], position[kept])
 
 
-def _nearest_position(
-    words: list[npt.NDArray[np.uint64]], rows: slice, start: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the hashes of a block and of all from `start` on are near in some position, and in which most."""
-    bits = np.bitwise_count(words[0][rows, None] ^ words[0][None, start:])
-    best = np.zeros(bits.shape, np.uint8)
-    for position in POSITIONS[1:]:
-        other = np.bitwise_count(words[0][rows, None] ^ words[position][None, start:])
-        best[other < bits] = position
-        np.minimum(bits, other, out=bits)
-    return bits <= MOST_BITS, best
+def _near(
+    words: list[npt.NDArray[np.uint64]], rows: slice, start: int, apart: Bools
+) -> tuple[Ints, Ints, Ints]:
+    """The pairs of a block and of all from `start` on whose hashes are near in a position, and in which; a pair may
+    come in several positions."""
+    found = []
+    for position in POSITIONS:
+        bits = np.bitwise_count(words[0][rows, None] ^ words[position][None, start:])
+        row, column = np.nonzero((bits <= MOST_BITS) & apart)
+        found.append((row + start, column + start, np.full(len(row), position)))
+    first, second, positions = (np.concatenate(column) for column in zip(*found, strict=True))
+    return first, second, positions
 
 
 def _similar(coarse: list[Rows], first: Ints, second: Ints, position: Ints) -> Rows:

@@ -21,9 +21,10 @@ SMALLEST = 64  # pixels of a side: smaller images of unlike things are too simil
 SCALED_DOWN = 192  # pixels of the longer side in which a black frame is looked for
 BLACK, BLACK_SHARE = 6, 0.06  # grey levels, and the share of the brightest one, up to which a pixel is black
 ANGLES = np.radians(
-    np.arange(90.0)
+    np.arange(0, 90, 0.5)
 )  # of the rectangle in a black frame, in steps finer than the comparison needs
 MOST_OF_FRAME = 0.92  # a rectangle that covers more is not in a frame
+INSET = 1  # pixels of the rectangle that are left out at each side, for they are half black
 LEAST_FILLED = 0.6  # of the rectangle's area: a dark photograph is not a rectangle in a frame
 
 Grey = npt.NDArray[np.uint8]
@@ -69,7 +70,7 @@ def rectangle_in_frame(grey: Grey) -> tuple[float, ...] | None:
     >>> frame = np.zeros((100, 100), np.uint8)
     >>> frame[20:80, 10:90] = 200
     >>> rectangle_in_frame(frame)
-    (10.0, 20.0, 10.0, 80.0, 90.0, 80.0, 90.0, 20.0)
+    (11.0, 21.0, 11.0, 79.0, 89.0, 79.0, 89.0, 21.0)
     """
     black = max(BLACK, BLACK_SHARE * int(grey.max()))
     if max(grey[0, 0], grey[0, -1], grey[-1, 0], grey[-1, -1]) > black:
@@ -85,6 +86,7 @@ def rectangle_in_frame(grey: Grey) -> tuple[float, ...] | None:
         return None
     cos, sin = math.cos(ANGLES[best]), math.sin(ANGLES[best])
     (left, right), (top, bottom) = _ends(along[:, best]), _ends(across[:, best])
+    left, right, top, bottom = left + INSET, right - INSET, top + INSET, bottom - INSET
     turned = ((left, top), (left, bottom), (right, bottom), (right, top))
     return tuple(edge for u, v in turned for edge in (u * cos - v * sin, u * sin + v * cos))
 
