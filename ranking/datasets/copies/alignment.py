@@ -19,7 +19,7 @@ Warps = npt.NDArray[np.floating[Any]]  # (n, 2, 3)
 
 CROP = (0, 2, 4, 5)  # the free entries of a warp that keeps directions: the size and the place of a crop
 ANY = range(6)
-MARGIN = 0.86  # what lies farther out is not compared: borders of paper, what a crop has cut off
+MARGIN = 0.8  # what lies farther out is not compared: borders of paper, what a crop has cut off
 LONGEST_STEP = 0.1  # of a warp's entries
 DAMPING = 1e-3  # of the normal equations, of their mean diagonal
 

@@ -124,7 +124,7 @@ class Crops(NamedTuple):
     def of(cls, greys: npt.NDArray[np.uint8]) -> Crops:
         small = smoothed(_small(greys, SMALL))
         warps = np.stack([np.eye(3, dtype=np.float32), *(_crop(*shift) for shift in SHIFTS)])
-        rows = [unit(sampled(small, np.broadcast_to(warp[:2], (len(small), 2, 3)))[0]) for warp in warps]
+        rows = [unit(*sampled(small, np.broadcast_to(warp[:2], (len(small), 2, 3)))) for warp in warps]
         return cls(warps, np.stack(rows).reshape(len(warps), *small.shape))
 
     def like(self, first: Ints, second: Ints, position: Ints) -> Candidates:

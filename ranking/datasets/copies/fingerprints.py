@@ -25,7 +25,9 @@ ANGLES = np.radians(
 )  # of the rectangle in a black frame, in steps finer than the comparison needs
 MOST_OF_FRAME = 0.92  # a rectangle that covers more is not in a frame
 INSET = 1  # pixels of the rectangle that are left out at each side, for they are half black
-LEAST_FILLED = 0.6  # of the rectangle's area: a dark photograph is not a rectangle in a frame
+# The share of the rectangle's area from which it is surely one, and from which it may be: of a night scene it is what
+# is lit, which is the same after a rotation.
+SURELY_FILLED, LEAST_FILLED = 0.6, 0.1
 
 Grey = npt.NDArray[np.uint8]
 
@@ -47,10 +49,11 @@ def fingerprints(picture: Image.Image) -> list[Fingerprint]:
     grey = picture.convert("L")
     grey.thumbnail((SCALED_DOWN, SCALED_DOWN), Image.Resampling.BOX)
     size = (2 * SIDE, 2 * SIDE)
-    corners = rectangle_in_frame(np.asarray(grey))
-    found = [(grey.resize(size, Image.Resampling.BOX), corners is not None)]
-    if corners is not None:
-        held = grey.transform(size, Image.Transform.QUAD, corners, Image.Resampling.BILINEAR)
+    rectangle = rectangle_in_frame(np.asarray(grey))
+    framed = rectangle is not None and rectangle.filled >= SURELY_FILLED
+    found = [(grey.resize(size, Image.Resampling.BOX), framed)]
+    if rectangle is not None:
+        held = grey.transform(size, Image.Transform.QUAD, rectangle.corners, Image.Resampling.BILINEAR)
         found.append((held, False))
     return [_fingerprint(each, framed) for each, framed in found if len(each.getcolors() or ()) != 1]
 
@@ -63,13 +66,20 @@ def _fingerprint(grey: Image.Image, framed: bool) -> Fingerprint:
     return Fingerprint(bits, np.asarray(equal.resize((SIDE, SIDE), Image.Resampling.BOX)), framed)
 
 
-def rectangle_in_frame(grey: Grey) -> tuple[float, ...] | None:
-    """The corners, x and y in pixels, of the smallest rectangle around all that is not black: upper left, lower left,
-    lower right and upper right. None where this is about the whole image, or not a rectangle.
+class Rectangle(NamedTuple):
+    """corners: x and y in pixels of the upper left, lower left, lower right and upper right. filled: the share that is
+    not black."""
+
+    corners: tuple[float, ...]
+    filled: float
+
+
+def rectangle_in_frame(grey: Grey) -> Rectangle | None:
+    """The smallest rectangle around all that is not black; None where this is about the whole image, or hardly filled.
 
     >>> frame = np.zeros((100, 100), np.uint8)
     >>> frame[20:80, 10:90] = 200
-    >>> rectangle_in_frame(frame)
+    >>> rectangle_in_frame(frame).corners
     (11.0, 21.0, 11.0, 79.0, 89.0, 79.0, 89.0, 21.0)
     """
     black = max(BLACK, BLACK_SHARE * int(grey.max()))
@@ -88,7 +98,8 @@ def rectangle_in_frame(grey: Grey) -> tuple[float, ...] | None:
     (left, right), (top, bottom) = _ends(along[:, best]), _ends(across[:, best])
     left, right, top, bottom = left + INSET, right - INSET, top + INSET, bottom - INSET
     turned = ((left, top), (left, bottom), (right, bottom), (right, top))
-    return tuple(edge for u, v in turned for edge in (u * cos - v * sin, u * sin + v * cos))
+    corners = tuple(edge for u, v in turned for edge in (u * cos - v * sin, u * sin + v * cos))
+    return Rectangle(corners, filled / float(areas[best]))
 
 
 def _outline(shown: npt.NDArray[np.bool_]) -> tuple[Floats, int]:

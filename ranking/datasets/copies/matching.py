@@ -36,8 +36,8 @@ PATCH = 6  # pixels of a side
 LEAST_DETAIL = 0.3  # of the mean detail of all patches, for a patch that has any
 LEAST_PATCH = 0.8  # correlation of a patch that matches
 # Measured by benchmarks/near_copies.py: photographs and generated scenes that merely look alike stay below.
-NEAR, LEAST_NEAR = 0.13, 1.46
-FAR, LEAST_FAR = 0.2, 1.7
+NEAR, LEAST_NEAR = 0.13, 1.48
+FAR, LEAST_FAR = 0.2, 1.75
 
 
 class Copies(NamedTuple):
@@ -90,12 +90,14 @@ def matched(greys: npt.NDArray[np.uint8], pairs: Candidates) -> Match:
     """How the two images of each pair match after the second is moved onto the first; zeros where they hardly do."""
     first = smoothed(greys[pairs.first].astype(np.float32))
     second = smoothed(each_turned(greys[pairs.second].astype(np.float32), pairs.position))
-    warps = aligned(reduced(first, HALF), reduced(second, HALF), pairs.warps, CROP_STEPS, CROP)
+    warps = aligned(
+        _detail(reduced(first, HALF)), _detail(reduced(second, HALF)), pairs.warps, CROP_STEPS, CROP
+    )
     nearly = _compared(first, second, warps)[0] >= LEAST_NEARLY
     result = np.zeros((3, len(nearly)))
     if nearly.any():
         first, second = first[nearly], second[nearly]
-        warps = aligned(first, second, warps[nearly], STEPS, ANY)
+        warps = aligned(_detail(first), _detail(second), warps[nearly], STEPS, ANY)
         result[:2, nearly] = _compared(first, second, warps)
         result[2, nearly] = np.abs(warps - np.eye(2, 3)).max(axis=(1, 2))
     return Match(*result)
@@ -103,7 +105,7 @@ def matched(greys: npt.NDArray[np.uint8], pairs: Candidates) -> Match:
 
 def _compared(first: Stack, second: Stack, warps: Warps) -> tuple[Floats, Floats]:
     """detail and patches of a Match."""
-    one, other = (images - smoothed(smoothed(smoothed(images))) for images in (first, second))
+    one, other = _detail(first), _detail(second)
     values, inside = sampled(other, warps)
     detail = (unit(one.reshape(len(one), -1), inside) * unit(values, inside)).sum(axis=1)
     return detail, matching_patches(one, values.reshape(one.shape), inside.reshape(one.shape))
@@ -126,6 +128,10 @@ def is_copy(match: Match) -> npt.NDArray[np.bool_]:
     score = match.detail + match.patches
     near, far = (match.moved <= NEAR) & (score >= LEAST_NEAR), (match.moved <= FAR) & (score >= LEAST_FAR)
     return near | far
+
+
+def _detail(images: Stack) -> Stack:
+    return images - smoothed(smoothed(smoothed(images)))
 
 
 def _patches(images: Stack) -> Stack:
