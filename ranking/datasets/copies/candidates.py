@@ -18,10 +18,10 @@ COARSE, LEAST_COARSE, MOST_COARSE = (
     0.75,
     30,
 )  # pixels of a side, least correlation, most pairs of one fingerprint
-SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.88, 6  # the same after the best crop
+SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.93, 3  # the same after the best crop
 CROP = 0.95  # of the sides, at the centre and in the corners
 SHIFTS = ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
-BLOCK = 2_000_000  # pairs of hashes that are compared at once
+BLOCK = 1_000_000  # pairs of hashes that are compared at once
 
 
 class Candidates(NamedTuple):
@@ -69,36 +69,30 @@ def candidates(
     crops = Crops.of(greys)
     rows = max(1, BLOCK // max(1, len(hashes)))
     for start in range(0, len(hashes), rows):
-        later = np.arange(start, len(hashes))
-        apart = image_of[start : start + rows, None] < image_of[None, later]
-        apart &= ~(framed[start : start + rows, None] & framed[None, later])
-        first, second, position = _near(words, slice(start, start + rows), start, apart)
-        similar = _similar(coarse, first, second, position)
-        kept = most_similar(first, similar, LEAST_COARSE, MOST_COARSE)
-        yield crops.like(first[kept], second[kept], position[kept])
+        block, later = np.arange(start, min(start + rows, len(hashes))), np.arange(start, len(hashes))
+        apart = (image_of[block, None] < image_of[later]) & ~(framed[block, None] & framed[later])
+        found = []
+        for position in POSITIONS:
+            bits = np.bitwise_count(words[0][block, None] ^ words[position][later])
+            similar = coarse[0][block] @ coarse[position][later].T
+            similar[(bits > MOST_BITS) | ~apart] = -1
+            row, column = _largest(similar)
+            found.append((block[row], later[column], np.full(len(row), position), similar[row, column]))
+        first, second, positions, likeness = (np.concatenate(column) for column in zip(*found, strict=True))
+        kept = most_similar(first, likeness, LEAST_COARSE, MOST_COARSE)
+        yield crops.like(first[kept], second[kept], positions[kept])
 
 
-def _near(
-    words: list[npt.NDArray[np.uint64]], rows: slice, start: int, apart: Bools
-) -> tuple[Ints, Ints, Ints]:
-    """The pairs of a block and of all from `start` on whose hashes are near in a position, and in which; a pair may
-    come in several positions."""
-    found = []
-    for position in POSITIONS:
-        bits = np.bitwise_count(words[0][rows, None] ^ words[position][None, start:])
-        row, column = np.nonzero((bits <= MOST_BITS) & apart)
-        found.append((row + start, column + start, np.full(len(row), position)))
-    first, second, positions = (np.concatenate(column) for column in zip(*found, strict=True))
-    return first, second, positions
-
-
-def _similar(coarse: list[Rows], first: Ints, second: Ints, position: Ints) -> Rows:
-    """(p,) the correlation of each pair at 8 x 8 pixels."""
-    similar = np.empty(len(first), np.float32)
-    for number in POSITIONS:
-        chosen = position == number
-        similar[chosen] = np.einsum("pk,pk->p", coarse[0][first[chosen]], coarse[number][second[chosen]])
-    return similar
+def _largest(similar: Rows) -> tuple[Ints, Ints]:
+    """Rows and columns of what is similar enough, at most MOST_COARSE of a row, the largest ones."""
+    enough = similar >= LEAST_COARSE
+    crowded = np.flatnonzero(enough.sum(axis=1) > MOST_COARSE)
+    if len(crowded):
+        largest = np.argpartition(similar[crowded], -MOST_COARSE, axis=1)[:, -MOST_COARSE:]
+        enough[crowded] = False
+        enough[crowded[:, None], largest] = True
+    row, column = np.nonzero(enough)
+    return row, column
 
 
 def most_similar(first: Ints, similar: Rows, least: float, most: int) -> Ints:
@@ -129,17 +123,19 @@ class Crops(NamedTuple):
 
     def like(self, first: Ints, second: Ints, position: Ints) -> Candidates:
         """Those of the pairs of which one image is similar to a crop of the other, or to all of it, and to which."""
-        best, warps = np.full(len(first), -1.0, np.float32), np.empty((len(first), 2, 3), np.float32)
-        whole = self.images[0, first], each_turned(self.images[0, second], position)
-        for number, crop in enumerate(self.warps):
-            of_second = each_turned(self.images[number, second], position)
-            inside = np.stack([_turned_warp(crop, one) for one in POSITIONS])[position]
-            outside = np.broadcast_to(np.linalg.inv(crop), inside.shape)
-            of_first = self.images[number, first]
-            for one, other, warp in ((whole[0], of_second, inside), (of_first, whole[1], outside)):
-                similar = np.einsum("pij,pij->p", one, other)
-                warps[similar > best] = warp[similar > best, :2]
-                best = np.maximum(similar, best)
+        best, warps = np.empty(len(first), np.float32), np.empty((len(first), 2, 3), np.float32)
+        for number in POSITIONS:
+            rows = np.flatnonzero(position == number)
+            inside = np.stack([_turned_warp(crop, number) for crop in self.warps])
+            choices = np.concatenate([inside, np.linalg.inv(self.warps)])[:, :2]
+            similar = np.empty((len(choices), len(rows)), np.float32)
+            whole = self.images[0, first[rows]], turned(self.images[0, second[rows]], number)
+            for crop, images in enumerate(self.images):
+                of_second, of_first = turned(images[second[rows]], number), images[first[rows]]
+                similar[crop] = np.einsum("pij,pij->p", whole[0], of_second)
+                similar[crop + len(inside)] = np.einsum("pij,pij->p", of_first, whole[1])
+            chosen = similar.argmax(axis=0)
+            warps[rows], best[rows] = choices[chosen], similar.max(axis=0)
         kept = most_similar(first, best, LEAST_SMALL, MOST_SMALL)
         return Candidates(first[kept], second[kept], position[kept], warps[kept])
 
