@@ -137,7 +137,7 @@ def test_many_images_that_are_alike_have_few_candidates_each():
     hashes, greys = np.stack([one.hash] * count), np.stack([one.grey] * count)
     framed, image_of = np.zeros(count, bool), np.arange(count)
     blocks = list(candidates(hashes, greys, framed, image_of))
-    assert sum(len(block.first) for block in blocks) <= 6 * count
+    assert sum(len(block.first) for block in blocks) <= 2 * count
     assert BLOCK < 10_000_000
     found = near_copies([[one]] * 40)
     assert set(found.pairs.ravel().tolist()) == set(range(40))
