@@ -42,6 +42,7 @@ CHANGES = {
     "mirror": ImageOps.mirror,
     "mirrored quarter": lambda picture: ImageOps.flip(picture).rotate(270, expand=True),
     "dark": lambda picture: ImageEnhance.Brightness(picture).enhance(0.45),
+    "other contrast": lambda picture: picture.point(lambda v: int(255 * (v / 255) ** 3)),
     "crop in the middle": lambda picture: picture.crop((6, 4, 234, 175)),
     "crop in a corner": lambda picture: picture.crop((0, 0, 228, 171)),
     "angle in a black frame": lambda picture: picture.rotate(33, Image.Resampling.BICUBIC, expand=True),
@@ -80,6 +81,13 @@ def test_unlike_pictures_are_no_copies_though_they_are_laid_out_alike():
             draw.ellipse((x - r, y - r, x + r, y + r), fill=tuple(random.integers(0, 256, 3).tolist()))
         prints.append(fingerprints(picture))
     assert not len(near_copies(prints).pairs)
+
+
+def test_half_of_another_picture_is_no_copy():
+    for seed in range(5):
+        picture, other = painted(seed), painted(seed + 50)
+        other.paste(picture.crop((0, 0, 120, 180)), (0, 0))
+        assert not len(near_copies([fingerprints(picture), fingerprints(other)]).pairs), f"seed {seed}"
 
 
 def test_pictures_that_tell_too_little_have_no_fingerprint():
@@ -137,7 +145,7 @@ def test_many_images_that_are_alike_have_few_candidates_each():
     hashes, greys = np.stack([one.hash] * count), np.stack([one.grey] * count)
     framed, image_of = np.zeros(count, bool), np.arange(count)
     blocks = list(candidates(hashes, greys, framed, image_of))
-    assert sum(len(block.first) for block in blocks) <= 2 * count
+    assert sum(len(block.first) for block in blocks) <= 3 * count
     assert BLOCK < 10_000_000
     found = near_copies([[one]] * 40)
     assert set(found.pairs.ravel().tolist()) == set(range(40))

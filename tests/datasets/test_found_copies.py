@@ -117,6 +117,13 @@ def test_sets_with_groups_of_their_own_are_left_as_they_are_until_the_switch_is_
     assert (on.groups == images.groups).all(), "what is neighbours by groups stays"
 
 
+def test_groups_that_are_on_one_side_stay_there(tmp_path):
+    groups = [str(place) for place in range(14)]
+    groups[2] = groups[1]
+    on = keep_together(built(tmp_path / "set", groups=groups).folder, True)
+    assert on.image_test[1] == on.image_test[2]
+
+
 def test_cards_have_no_copies(tmp_path):
     images = built(tmp_path / "set", features=(1.0, 2.0))
     assert found_copies(images.folder) is None

@@ -18,7 +18,7 @@ COARSE, LEAST_COARSE, MOST_COARSE = (
     0.75,
     30,
 )  # pixels of a side, least correlation, most pairs of one fingerprint
-SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.93, 2  # the same after the best crop
+SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.93, 3  # the same after the best crop
 CROP = 0.95  # of the sides, at the centre and in the corners
 SHIFTS = ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
 BLOCK = 1_000_000  # pairs of hashes that are compared at once

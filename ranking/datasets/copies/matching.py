@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ranking.datasets.copies.alignment import (
     ANY,
     CROP,
+    Rows,
     Stack,
-    Warps,
     aligned,
     reduced,
     sampled,
@@ -90,25 +90,24 @@ def matched(greys: npt.NDArray[np.uint8], pairs: Candidates) -> Match:
     """How the two images of each pair match after the second is moved onto the first; zeros where they hardly do."""
     first = smoothed(greys[pairs.first].astype(np.float32))
     second = smoothed(each_turned(greys[pairs.second].astype(np.float32), pairs.position))
-    warps = aligned(
-        _detail(reduced(first, HALF)), _detail(reduced(second, HALF)), pairs.warps, CROP_STEPS, CROP
-    )
-    nearly = _compared(first, second, warps)[0] >= LEAST_NEARLY
+    halves = _detail(reduced(first, HALF)), _detail(reduced(second, HALF))
+    warps = aligned(*halves, pairs.warps, CROP_STEPS, CROP)
+    first, second = _detail(first), _detail(second)
+    nearly = _correlation(first, *sampled(second, warps)) >= LEAST_NEARLY
     result = np.zeros((3, len(nearly)))
     if nearly.any():
         first, second = first[nearly], second[nearly]
-        warps = aligned(_detail(first), _detail(second), warps[nearly], STEPS, ANY)
-        result[:2, nearly] = _compared(first, second, warps)
+        warps = aligned(first, second, warps[nearly], STEPS, ANY)
+        values, inside = sampled(second, warps)
+        result[0, nearly] = _correlation(first, values, inside)
+        result[1, nearly] = matching_patches(first, values.reshape(first.shape), inside.reshape(first.shape))
         result[2, nearly] = np.abs(warps - np.eye(2, 3)).max(axis=(1, 2))
     return Match(*result)
 
 
-def _compared(first: Stack, second: Stack, warps: Warps) -> tuple[Floats, Floats]:
-    """detail and patches of a Match."""
-    one, other = _detail(first), _detail(second)
-    values, inside = sampled(other, warps)
-    detail = (unit(one.reshape(len(one), -1), inside) * unit(values, inside)).sum(axis=1)
-    return detail, matching_patches(one, values.reshape(one.shape), inside.reshape(one.shape))
+def _correlation(first: Stack, values: Rows, inside: npt.NDArray[np.bool_]) -> Floats:
+    result: Floats = (unit(first.reshape(len(first), -1), inside) * unit(values, inside)).sum(axis=1)
+    return result
 
 
 def matching_patches(first: Stack, second: Stack, inside: npt.NDArray[np.bool_]) -> Floats:
