@@ -1,4 +1,4 @@
-"""A small PASCAL VOC folder: red discs and blue squares on grained grey, one class with a hostile name, one broken file."""
+"""A small PASCAL VOC folder: red discs and blue squares on grain, one class with a hostile name, one broken file."""
 
 from __future__ import annotations
 
