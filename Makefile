@@ -61,6 +61,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/rooms.py
 	$(BIN)/python benchmarks/large_set.py
 	$(BIN)/python benchmarks/large_import.py
+	$(BIN)/python benchmarks/near_copies.py
 	$(BIN)/python benchmarks/fuzz_intake.py --files 100500 --brought 200
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/action_figures.py

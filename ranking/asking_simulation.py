@@ -71,7 +71,7 @@ def asking_curves(
     asks = [(asker, strategy) for asker in askers for strategy in asker.strategies]
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
     curves = list[FoldCurve]()
-    for fold, rows in enumerate(deal(len(images), settings.folds, settings.seed)):
+    for fold, rows in enumerate(deal(images.groups, settings.folds, settings.seed)):
         asked, training = images.part(rows), images.part(np.setdiff1d(np.arange(len(images)), rows))
         projection = fit_projection(settings.projection, training.features)
         asked, training = seen_through(projection, asked), seen_through(projection, training)
@@ -155,16 +155,23 @@ def askers_of(settings: AskingSettings) -> list[Asker]:
     return [asker for asker in askers if asker.strategies]
 
 
-def deal(count: int, folds: int, seed: int) -> list[Ints]:
-    """`count` images dealt into `folds` parts of nearly equal size, at random by `seed`; ascending within each.
+def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
+    """Images split into `folds` parts of nearly equal size, at random by `seed`, those of one group (M,) together;
+    ascending within each.
 
-    >>> [rows.tolist() for rows in deal(5, 2, seed=1)]
+    >>> [rows.tolist() for rows in deal(np.arange(5), 2, seed=1)]
     [[1, 3, 4], [0, 2]]
     """
-    if folds > count:
-        raise InputError("folds", f"at most {count}, the number of images", folds)
-    order = np.random.default_rng(seed).permutation(count)
-    return [np.sort(order[fold::folds]) for fold in range(folds)]
+    unit = np.unique(groups, return_inverse=True)[1]
+    sizes = np.bincount(unit)
+    if folds > len(sizes):
+        raise InputError("folds", f"at most {len(sizes)}, the number of images or groups", folds)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    parts, fold_of = np.zeros(folds), np.zeros(len(sizes), np.int64)
+    for one in order[np.argsort(-sizes[order], kind="stable")]:
+        fold_of[one] = parts.argmin()
+        parts[fold_of[one]] += sizes[one]
+    return [np.flatnonzero(fold_of[unit] == fold) for fold in range(folds)]
 
 
 class Steps:

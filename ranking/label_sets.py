@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ranking.datasets.splits import blocks_of
 from ranking.errors import InputError
 from ranking.types import Features, ImageSet, LabelSet
 
@@ -38,4 +39,6 @@ def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> L
         np.add.at(of_images, image_set.image_of, features)
         of_images /= boxes[:, None]
     names = tuple(name for name, stays in zip(image_set.classes, kept, strict=True) if stays)
-    return LabelSet(of_images, labels[:, kept], names, image_set.image_test, image_set.image_names)
+    _, first = np.unique(image_set.image_of, return_index=True)
+    groups = blocks_of(image_set, np.arange(len(image_set)))[first]
+    return LabelSet(of_images, labels[:, kept], names, image_set.image_test, image_set.image_names, groups)

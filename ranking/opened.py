@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ranking.datasets import build_image_set, load_image_set, make_source
+from ranking.datasets.found_copies import found_copies, what_was_done
 from ranking.datasets.looking import look_at
 from ranking.errors import InputError
 from ranking.features import default_names, load_features
@@ -73,4 +74,6 @@ def open_image_set(
         raise InputError(readable(str(path), 300), "images with their labels", look.refused)
     read = make_source(look.source, **{**look.source_settings, "folder": str(given)})
     images, problems = build_image_set(read, Path(folder) / "set")
+    if (found := found_copies(images.folder)) is not None:
+        problems.append(what_was_done(images, found))
     return OpenImageSet(images, Path(folder), tuple(problems), temporary)

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -405,14 +405,18 @@ class Store(RunStore):
 
     # ----------------------------------------------------------------------- an import is a transaction
 
-    def keep(self, run_id: str) -> str:
+    def keep(self, run_id: str, copies_together: bool | None = None) -> str:
         """Make the draft of a finished import an image set, and return its key. Repeating it is harmless.
+
+        copies_together: whether near copies are kept on one side of the split, as the import proposes by default.
 
         It takes no more of the disk than the draft does, which a room had space for when the import ended: however
         full it is by now, what it was told is imported can be kept.
         """
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", ("import",))
+            if copies_together is not None:
+                run = self._with_copies(database, run, copies_together)
             key = self._admit(database, run)
         run.brought_file.unlink(missing_ok=True)
         self._home.empty_trash()
@@ -459,6 +463,16 @@ class Store(RunStore):
                 f"decision about {run.called} {run_id}", decision, str(run.result["decision"]), again
             )
         return run
+
+    def _with_copies(self, database: sqlite3.Connection, run: Run, together: bool) -> Run:
+        """Have the draft of `run` keep near copies on one side of the split, or not: an image set of another key."""
+        from ranking.datasets.found_copies import keep_together
+
+        if not run.draft.is_dir():
+            return run
+        result = {**run.result, "key": keep_together(run.draft, together).key}
+        database.execute("update run set result = ? where id = ?", (json.dumps(result), run.id))
+        return replace(run, result=result)
 
     def _admit(self, database: sqlite3.Connection, run: Run) -> str:
         """Move the draft of `run` among the sets and insert its row.

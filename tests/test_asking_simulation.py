@@ -44,17 +44,17 @@ def curves_of(images: LabelSet, **changes: Any) -> list[FoldCurve]:
 
 
 def test_images_are_dealt_once_each():
-    dealt = deal(23, 5, seed=3)
+    dealt = deal(np.arange(23), 5, seed=3)
     assert sorted(map(len, dealt)) == [4, 4, 5, 5, 5]
     assert sorted(np.concatenate(dealt).tolist()) == list(range(23))
-    again, other = (np.concatenate(deal(23, 5, seed)).tolist() for seed in (3, 4))
+    again, other = (np.concatenate(deal(np.arange(23), 5, seed)).tolist() for seed in (3, 4))
     assert again == np.concatenate(dealt).tolist() != other
 
 
 @functools.cache
 def trained_without(images: LabelSet, fold: int, seed: int) -> tuple[LabelRanker, LabelSet, LabelSet]:
     """A method that was trained on all images but those of a fold, these, and the others."""
-    rows = deal(len(images), 3, seed)[fold]
+    rows = deal(images.groups, 3, seed)[fold]
     training = images.part([row for row in range(len(images)) if row not in rows])
     return make_label_ranker(*STAR).fit(training), images.part(rows), training
 

@@ -54,6 +54,7 @@ NEIGHBOURS = {
     "inference": {"losses"},
     "job_queue": {"home", "room_layout", "run"},
     "jobs": {"events"},
+    "label_sets": {"datasets"},
     "leaning": {"neighbourhood"},
     "lookahead": {"asking"},
     "networks": {"intake"},

@@ -114,7 +114,7 @@ def test_a_simulation_fits_in_each_fold_on_what_is_not_asked_about(labelled, tmp
     monkeypatch.setattr(LabelRanker, "fit", noted)
     asking_curves(images, settings, askers_of(settings))
     assert len(learnt) == 3
-    for rows, seen in zip(deal(len(images), 3, settings.seed), learnt, strict=True):
+    for rows, seen in zip(deal(images.groups, 3, settings.seed), learnt, strict=True):
         training = images.part(np.setdiff1d(np.arange(len(images)), rows))
         expected = seen_through(PCA(4, whiten=True).fitted(training.features), training)
         np.testing.assert_array_equal(seen.features, expected.features)

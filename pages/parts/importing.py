@@ -18,6 +18,7 @@ from pages.parts import (
     jobs_panel,
     keys,
     looks,
+    near_copies,
     problem_table,
     taken_away,
     tiles,
@@ -135,7 +136,7 @@ def _decide(run: Run) -> None:
         if result.get("criteria"):
             st.metric("Criteria", f"{len(result['criteria']):,}", width="content")
         st.metric("Problems", f"{result['problems']:,}", width="content")
-    complete = _examples_of(run)
+    complete, together = _examples_of(run)
     with st.container(horizontal=True):
         keep = complete and frame.pressed(
             "Keep", "keep import", type="primary", icon=":material/check_circle:"
@@ -145,32 +146,35 @@ def _decide(run: Run) -> None:
             address.put(**{keys.IMPORT: None})
             st.rerun()
     if keep:
-        _keep(run)
+        _keep(run, together)
     _show_problems(run)
 
 
-def _keep(run: Run) -> None:
+def _keep(run: Run, copies_together: bool | None) -> None:
     """Where it cannot be, as where its files are damaged, the person can still discard it: the page goes on."""
     with frame.in_place():
         with cache.or_gone():
-            key = cache.store().keep(run.id)
+            key = cache.store().keep(run.id, copies_together)
         st.session_state[keys.JUST_KEPT] = key
         address.put(**{keys.SET: key, keys.IMPORT: None})
         st.rerun()
 
 
-def _examples_of(run: Run) -> bool:
-    """Samples of what was imported; False, and why, where it cannot be read (any more)."""
+def _examples_of(run: Run) -> tuple[bool, bool | None]:
+    """Samples of what was imported, and its near copies: whether it can be read, or why not, and whether near copies
+    are to be kept on one side of the split, None where there are none."""
     try:
         with cache.or_gone():
-            _show_examples(load_image_set(run.draft), Thumbnails(run.draft))
+            draft, thumbnails = load_image_set(run.draft), Thumbnails(run.draft)
+            _show_examples(draft, thumbnails)
+            together = near_copies.choose(run, draft, thumbnails)
     except cache.Gone as error:
         st.error(
             f"What was imported cannot be read: {escaped(str(error))}. Discard it and import again.",
             icon=":material/error:",
         )
-        return False
-    return True
+        return False, None
+    return True, together
 
 
 def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:

@@ -8,10 +8,12 @@ example:
 from __future__ import annotations
 
 import argparse
+import sys
 
 from ranking.commands.naming import file_sources, import_path, line_of
 from ranking.commands.watching import DONE
 from ranking.datasets.detection import tree_sources
+from ranking.datasets.found_copies import found_copies, what_was_done
 from ranking.store import Store
 
 SUMMARY = "import a folder or a ZIP file of images as an image set"
@@ -33,5 +35,9 @@ def run(options: argparse.Namespace) -> int:
     """Import and keep it, and print its key."""
     store = Store(options.home)
     key = import_path(store, options.path, options.format, options.name)
+    images = store.image_set(key)
+    if (found := found_copies(images.folder)) is not None:
+        row = what_was_done(images, found)
+        print(f"near copies: {row.came}; {row.done}", file=sys.stderr)
     print(next(line_of(row) for row in store.image_sets() if row.key == key))
     return DONE

@@ -9,6 +9,8 @@ Decided here, once for all sources:
 - What is decoded, how an image is turned, and what is stored of it: see decoding.py.
 - The second image of one name is left out and reported.
 - A box with a number that is infinite, or too large for a float32, is left out and reported; NaN means unknown.
+- Near copies of images are looked for (see copies/), but not in sets that are told by numbers alone, whose pictures are
+  cards. They are kept on one side of the split unless the source groups samples itself; `keep_together` changes that.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from ranking.datasets.copies import Fingerprint, fingerprints, near_copies
 from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
+from ranking.datasets.found_copies import has_own_groups, keep_found, keep_together
 from ranking.datasets.problem_rows import ProblemRows
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.errors import InputError
@@ -57,11 +61,13 @@ def build_image_set(
     """Read all of `source` into the new or empty `folder`; the set, and what was wrong on the way.
 
     title: of the set, "" for what the source calls it.
+    Near copies are in its folder (`found_copies`), on one side of the split unless the source groups samples itself.
     ValueError where nothing usable is left (it counts the reasons), where no box has a class or a number, or where
     the source cannot be read at all. The folder then holds no manifest and is the caller's to discard.
     """
     problems = ProblemRows()
     empty: list[str] = []
+    prints: list[list[Fingerprint]] = []
     limits = Limits.from_environment()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
@@ -70,6 +76,7 @@ def build_image_set(
             problems.add(outcome.problems)
             if outcome.image is not None:
                 writer.add(outcome.image)
+                prints.append(outcome.image.prints)
             if writer.samples > limits.samples:
                 remedy = f"import some of the images, or set {variable('samples')}"
                 raise InputError("boxes of the image set", f"at most {limits.samples:,}", "more", remedy)
@@ -87,6 +94,12 @@ def build_image_set(
         problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, LEFT_OUT)])
     told = problems.all()
     image_set = _finish(writer, title or source.title(), told)
+    copies = near_copies(
+        prints, lambda: None if on_progress is None else on_progress(min(done, total), total)
+    )
+    keep_found(folder, copies, image_set)
+    image_set = keep_together(folder, not has_own_groups(image_set))
+    told += _one_sided(image_set)
     if on_progress is not None:
         on_progress(total, total)
     return image_set, told
@@ -100,12 +113,16 @@ def _finish(writer: ImageSetWriter, title: str, problems: list[Problem]) -> Imag
     if not writer.classes and not writer.criteria:
         expected = "a class for at least one box, or a number to order images by"
         raise InputError(title, expected, "boxes without any")
-    image_set = writer.finish(title)
-    if image_set.image_test.all() or not image_set.image_test.any():
-        missing = "training" if image_set.image_test.all() else "test"
-        expected = "images to train on and images to test on"
-        problems.append(Problem(title, expected, f"no {missing} image", "kept; import it with another split"))
-    return image_set
+    return writer.finish(title)
+
+
+def _one_sided(image_set: ImageSet) -> list[Problem]:
+    """A row of the report where one side of the split has no image."""
+    if image_set.image_test.any() and not image_set.image_test.all():
+        return []
+    missing = "training" if image_set.image_test.all() else "test"
+    expected, done = "images to train on and images to test on", "kept; import it with another split"
+    return [Problem(image_set.title, expected, f"no {missing} image", done)]
 
 
 def _once_each(told: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | Problem]:
@@ -160,7 +177,8 @@ def check(told: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Outco
     # A small picture that is its own box, as each digit is, need not be encoded twice.
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
     small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
-    image = CheckedImage(told, decoded, picture.size, boxes, crops, small)
+    prints = [] if told.features is not None else fingerprints(picture)
+    image = CheckedImage(told, decoded, picture.size, boxes, crops, small, prints)
     return Outcome(problems, image, told.name)
 
 

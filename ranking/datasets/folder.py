@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -22,9 +22,10 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
+from ranking.datasets.copies import Fingerprint
 from ranking.datasets.thumbnails import PackWriter
 from ranking.errors import InputError
-from ranking.types import ImageSet, SourceBox, SourceImage
+from ranking.types import Bools, ImageSet, Ints, SourceBox, SourceImage
 
 FORMAT = 1
 MAX_CLASSES = 1_000
@@ -57,6 +58,7 @@ class CheckedImage:
     boxes: list[tuple[SourceBox, Pixels]]
     crops: list[bytes]
     thumbnail: bytes
+    prints: list[Fingerprint] = field(default_factory=list)  # by which near copies of it are found
 
 
 class ImageSetWriter:
@@ -150,18 +152,7 @@ class ImageSetWriter:
     def finish(self, title: str) -> ImageSet:
         """Write columns and manifest of what was added; the set, as `load_image_set` gives it."""
         classes = sorted(self.classes)
-        columns = self._columns(classes)
-        np.savez(self.folder / "columns.npz", allow_pickle=False, **columns)
-        manifest = {
-            "format": FORMAT,
-            "key": content_key(title, classes, columns),
-            "title": title,
-            "classes": classes,
-            "images": len(self._records),
-            "samples": len(self._rows),
-        }
-        text = json.dumps(manifest, indent=1, ensure_ascii=False)
-        (self.folder / "manifest.json").write_text(text, encoding="utf-8")
+        _write(self.folder, title, classes, self._columns(classes))
         return load_image_set(self.folder)
 
     def _columns(self, classes: list[str]) -> Columns:
@@ -211,6 +202,32 @@ class ImageSetWriter:
         return numbers if merged else coarse
 
 
+def _write(folder: Path, title: str, classes: list[str], columns: Columns) -> None:
+    np.savez(folder / "columns.npz", allow_pickle=False, **columns)
+    manifest = {
+        "format": FORMAT,
+        "key": content_key(title, classes, columns),
+        "title": title,
+        "classes": classes,
+        "images": len(columns["image_names"]),
+        "samples": len(columns["boxes"]),
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def set_split(folder: Path, test: Bools, groups: Ints | None) -> ImageSet:
+    """Give the set in `folder`, which nobody uses yet, another split (m,) and other groups of images (m,), None for
+    none; the set, which has another key."""
+    title, classes, _, columns = _read(folder)
+    columns["image_test"] = test
+    columns.pop("image_groups", None)
+    if groups is not None:
+        columns["image_groups"] = groups.astype(np.int32)
+    _write(folder, title, classes, columns)
+    return load_image_set(folder)
+
+
 def content_key(title: str, classes: list[str], columns: Columns) -> str:
     """sha256 (hex) of everything that makes the set what it is; the same on every machine."""
     digest = hashlib.sha256(json.dumps([FORMAT, title, classes]).encode())
@@ -227,6 +244,14 @@ def load_image_set(folder: Path) -> ImageSet:
 
     ValueError where there is none, or where format or content are not what its manifest says.
     """
+    title, classes, key, columns = _read(folder)
+    del columns["image_hashes"]
+    criteria = tuple(columns.pop("criteria").tolist()) if "criteria" in columns else ()
+    return ImageSet(key=key, title=title, folder=folder, classes=tuple(classes), criteria=criteria, **columns)
+
+
+def _read(folder: Path) -> tuple[str, list[str], str, Columns]:
+    """Title, classes, key and columns of the set in `folder`; ValueError as `load_image_set` says."""
     again = "import the image set again"
     where = str(folder)
     try:
@@ -247,6 +272,4 @@ def load_image_set(folder: Path) -> ImageSet:
     key = content_key(title, classes, columns)
     if key != expected:
         raise InputError(where, f"image set {expected[:12]}", f"image set {key[:12]}", again)
-    del columns["image_hashes"]
-    criteria = tuple(columns.pop("criteria").tolist()) if "criteria" in columns else ()
-    return ImageSet(key=key, title=title, folder=folder, classes=tuple(classes), criteria=criteria, **columns)
+    return title, classes, key, columns

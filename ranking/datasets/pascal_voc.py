@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 from ranking.datasets.common_settings import seed_of_test, share_of_test
+from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.voc_annotation import Annotation, VocObject, read_annotation
 from ranking.datasets.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
@@ -77,6 +78,7 @@ class PascalVoc:
     test_list: str = setting(
         "", label="Test list", help="Which list of ImageSets to test on. Empty: test, or val.", advanced=True
     )
+    group: str = group_of_images()
     test_share: float = share_of_test(
         0.4,
         "How many images are drawn for the test where the folder has no list of test images.",
@@ -119,7 +121,8 @@ class PascalVoc:
                 boxes, problems, marked = self._boxes(name, annotation)
                 difficult += marked
                 yield from problems
-                yield SourceImage(name, image, boxes, test, annotation.size)
+                grouped = tuple(replace(box, group=self._group_of(name)) for box in boxes)
+                yield SourceImage(name, image, grouped, test, annotation.size)
         if difficult:
             done = "left out" if self.difficult == "leave out" else "kept"
             yield Problem(
@@ -157,7 +160,13 @@ class PascalVoc:
     def _split(self) -> Split:
         annotated = sorted(self._annotations[0])
         lists = action_lists(self._voc) if self._actions else main_lists(self._voc, annotated)
-        return split_by_lists(lists, annotated, self.train_list, self.test_list, self.test_share, self.seed)
+        return split_by_lists(
+            lists, annotated, self.train_list, self.test_list, self.test_share, self.seed, self._group_of
+        )
+
+    def _group_of(self, name: str) -> str | None:
+        """The group of the image of that name, None where its near copies are."""
+        return group_of(f"{name}.jpg", self.group)
 
     def _annotation(self, name: str) -> tuple[Annotation | None, list[Problem]]:
         there = self._annotations[0].get(name)

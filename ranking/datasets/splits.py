@@ -9,7 +9,10 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ranking.types import Bools
+from ranking.text import counted, listed
+from ranking.types import Bools, ImageSet, Ints, Problem
+
+MOST_LEFT = 0.1  # of the test images, that leave the test side because training images are in their groups
 
 
 def drawn(count: int, share: float, seed: int) -> Bools:
@@ -31,13 +34,115 @@ def drawn_whole(groups: Sequence[Sequence[str]], share: float, seed: int) -> Boo
     >>> drawn_whole([["a"], ["a", "b"], ["b"], []], 0.5, seed=0).tolist()
     [True, True, True, False]
     """
+    units = units_of(groups)
+    chosen: Bools = drawn(int(units.max(initial=-1)) + 1, share, seed)[units]
+    return chosen
+
+
+def drawn_with_report(
+    groups: Sequence[Sequence[str]], share: float, seed: int
+) -> tuple[list[bool], list[Problem]]:
+    """The same, and where there are too few groups, `drawn` and a row of the report."""
+    tested = drawn_whole(groups, share, seed)
+    if len(set(tested.tolist())) == 2:
+        return tested.tolist(), []
+    alone = drawn(len(groups), share, seed).tolist()
+    done = "images of one group are drawn for training and for the test"
+    few = Problem("groups", "groups enough to draw some for the test", "too few", done)
+    return alone, [few] if any(groups) else []
+
+
+def moved_whole(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> tuple[list[bool], list[Problem]]:
+    """`on_one_side` of images whose split is named, and a row of the report where that changes it."""
+    before = np.array(tested, np.bool_)
+    after = on_one_side(before, units_of(groups))
+    moved = after != before
+    if not moved.any():
+        return list(tested), []
+    expected = "a group on one side of the split"
+    if len(set(after.tolist())) < 2:
+        return list(tested), [Problem("groups", expected, "too few groups", "kept as named")]
+    shared = {group for of_image, changed in zip(groups, moved, strict=True) if changed for group in of_image}
+    came = f"{counted(len(shared), 'group')} on both: {listed(sorted(shared))}"
+    return after.tolist(), [Problem("groups", expected, came, moved_words(before, moved))]
+
+
+def units_of(groups: Sequence[Sequence[str]]) -> Ints:
+    """(n,) the number of each image's unit: images that share a group, however far around, are one unit.
+
+    >>> units_of([["a"], ["a", "b"], ["b"], []]).tolist()
+    [0, 0, 0, 1]
+    """
     first: dict[str, int] = {}
     pairs = [(image, first.setdefault(group, image)) for image, told in enumerate(groups) for group in told]
-    here, there = zip(*pairs, strict=True) if pairs else ((), ())
-    links = coo_array((np.ones(len(pairs)), (here, there)), shape=(len(groups), len(groups)))
-    count, unit = connected_components(links, directed=False)
-    chosen: Bools = drawn(count, share, seed)[unit]
+    return joined(len(groups), np.array(pairs, np.int64).reshape(-1, 2))
+
+
+def joined(count: int, pairs: Ints) -> Ints:
+    """(count,) the number of what each of `count` things hangs together with by pairs (p, 2), in the order in which
+    they are met.
+
+    >>> joined(4, np.array([[1, 3]])).tolist()
+    [0, 1, 2, 1]
+    """
+    links = coo_array((np.ones(len(pairs), np.int8), pairs.T), shape=(count, count))
+    found = connected_components(links, directed=False)[1]
+    _, first, number = np.unique(found, return_index=True, return_inverse=True)
+    units: Ints = np.argsort(np.argsort(first))[number]
+    return units
+
+
+def on_one_side(test: Bools, units: Ints) -> Bools:
+    """(n,) which images test, so that no unit is on both sides. test: (n,) as the set says it. units: (n,).
+
+    Units on both sides go to training, unless the test would lose more than MOST_LEFT of its images. Then, the largest
+    first, each goes to the side that lacks most images of the number that it had.
+
+    >>> on_one_side(np.array([True, False, True, True, True]), np.array([0, 1, 2, 1, 3])).tolist()
+    [True, False, True, False, True]
+    """
+    sizes, tested = np.bincount(units), np.bincount(units, weights=test)
+    mixed = (tested > 0) & (tested < sizes)
+    if tested[mixed].sum() <= MOST_LEFT * test.sum():
+        kept: Bools = test & ~mixed[units]
+        return kept
+    to_test = tested == sizes
+    lack = {
+        side: int((test == side).sum() - sizes[~mixed & (to_test == side)].sum()) for side in (False, True)
+    }
+    for unit in sorted(np.flatnonzero(mixed), key=lambda unit: -sizes[unit]):
+        side = lack[True] > lack[False]
+        to_test[unit] = side
+        lack[side] -= int(sizes[unit])
+    chosen: Bools = to_test[units]
     return chosen
+
+
+def moved_words(test: Bools, moved: Bools) -> str:
+    """Which images changed sides. test: (m,) the split before. moved: (m,).
+
+    >>> moved_words(np.array([True, True, False]), np.array([True, False, False]))
+    'kept on one side: 1 test image went to training'
+    """
+    parts = [
+        f"{counted(int((moved & side).sum()), name)} went to {to}"
+        for side, name, to in ((test, "test image", "training"), (~test, "training image", "the test"))
+        if (moved & side).any()
+    ]
+    return "kept on one side" + (f": {' and '.join(parts)}" if parts else "")
+
+
+def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:
+    """(r,) the number of the block of each sample of `rows`: what shares an image, a group of samples or a group of
+    images, however far around, is on one side of every split and is resampled together."""
+    columns = (image_set.image_of, image_set.groups, image_set.image_groups[image_set.image_of])
+    numbers = [np.unique(column[rows], return_inverse=True)[1] for column in columns]
+    starts = np.cumsum([len(rows), *(int(number.max(initial=-1)) + 1 for number in numbers)])
+    samples = np.arange(len(rows))
+    pairs = [
+        np.stack([samples, start + number], axis=1) for start, number in zip(starts, numbers, strict=False)
+    ]
+    return joined(int(starts[-1]), np.concatenate(pairs))[: len(rows)]
 
 
 def evenly(number: int, share: float, start: float) -> bool:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from ranking.datasets.common_settings import seed_of_test, share_of_test
-from ranking.datasets.splits import drawn, drawn_whole
+from ranking.datasets.splits import drawn_with_report, moved_whole
 from ranking.intake import FileTree, Recognised, Unusable, open_tree
 from ranking.intake.files import IMAGE_SUFFIXES, image_name
 from ranking.intake.tree import parent, stem, suffix
@@ -53,6 +53,9 @@ class TreeSource(ABC):
     )
     seed: int = seed_of_test()
     _split_from = ""
+    _moves_groups: ClassVar[bool] = (
+        False  # whether a person chose the groups, which then go before named parts
+    )
 
     @classmethod
     @abstractmethod
@@ -86,17 +89,13 @@ class TreeSource(ABC):
         if self.split != "draw" and chosen is not None:
             tested = [part == chosen for part in parts]
             self._split_from = f"those named {chosen} by {self._names_parts()}"
+            if self._moves_groups and groups is not None:
+                return moved_whole(tested, groups)
             return tested, list(_on_both_sides(tested, groups or []))
         drawn_so = f"{self.test_share:.0%} drawn for the test, seed {self.seed}"
         why = "as the setting Split asks" if self.split == "draw" else "for nothing names a part for the test"
         self._split_from = f"{drawn_so}, {why}"
-        tested = drawn_whole(groups or [()] * len(parts), self.test_share, self.seed).tolist()
-        rows = []
-        if len(set(tested)) < 2:
-            tested = drawn(len(parts), self.test_share, self.seed).tolist()
-            if groups is not None and any(groups):
-                done = "images of one group are drawn for training and for the test"
-                rows = [Problem("groups", "groups enough to draw some for the test", "too few", done)]
+        tested, rows = drawn_with_report(groups or [()] * len(parts), self.test_share, self.seed)
         if self.split == "draw":
             return tested, rows
         named = listed(sorted(part for part in found if part is not None)) or "none"

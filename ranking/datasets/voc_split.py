@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ranking.datasets.splits import drawn
+from ranking.datasets.splits import drawn_with_report, moved_whole
 from ranking.datasets.tree_source import PARTS
 from ranking.datasets.voc_folder import UnusableList, VocFolder
 from ranking.errors import InputError
@@ -101,10 +101,21 @@ def action_lists(folder: VocFolder) -> Lists:
     return lists
 
 
+GroupOf = Callable[[str], str | None]  # the group of an image of that name, None for none
+
+
 def split_by_lists(
-    lists: Lists, annotated: list[str], train: str, test: str, share: float, seed: int
+    lists: Lists,
+    annotated: list[str],
+    train: str,
+    test: str,
+    share: float,
+    seed: int,
+    group_of: GroupOf = lambda _: None,
 ) -> Split:
     """The split that the lists make; `train` and `test` name two of them, "" the customary ones.
+
+    A group of images is on one side, whatever the lists say.
 
     Without a test list `share` of the images is drawn with `seed`; without a training list the images of no
     other list train. Each is reported. ValueError for a list that is named and not there, or is needed and
@@ -127,9 +138,10 @@ def split_by_lists(
             )
         )  # fmt: skip
         named = sorted(set(names))
-        test_of = dict(zip(named, drawn(len(named), share, seed).tolist(), strict=True))
+        drawn, rows = drawn_with_report(_groups(named, group_of), share, seed)
+        test_of = dict(zip(named, drawn, strict=True))
         told = f"{share:.0%} drawn for the test, seed {seed}, for no list or folder names any"
-        return Split(test_of, told, _objects(lists, [train]), problems)
+        return Split(test_of, told, _objects(lists, [train]), problems + rows)
     tested = set(lists.names(test))
     trained = set(lists.names(train)) if train else set(annotated) - tested
     if not train:
@@ -139,9 +151,16 @@ def split_by_lists(
     if both:
         came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept for the test only"
         problems.append(Problem("ImageSets", f"no image both in {train} and {test}", came, done))
-    test_of = {name: name in tested for name in sorted(tested | trained)}
+    names = sorted(tested | trained)
+    moved, rows = moved_whole([name in tested for name in names], _groups(names, group_of))
+    test_of = dict(zip(names, moved, strict=True))
     told = f"{test} is for the test, {train or 'all others'} to train on, of its lists or folders"
-    return Split(test_of, told, _objects(lists, [train, test]), problems)
+    return Split(test_of, told, _objects(lists, [train, test]), problems + rows)
+
+
+def _groups(names: list[str], group_of: GroupOf) -> list[list[str]]:
+    """The groups of each image."""
+    return [[] if group is None else [group] for group in map(group_of, names)]
 
 
 def _first_annotated(lists: Lists, candidates: list[str], annotated: list[str]) -> str:

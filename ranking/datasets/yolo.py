@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of
 from ranking.datasets.yolo_names import Names, names_file, read_names
@@ -38,6 +39,9 @@ class Yolo(TreeSource):
 
     expected: ClassVar[str] = LAYOUT
 
+    _moves_groups: ClassVar[bool] = True
+    group: str = group_of_images()
+
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Text files that belong to images, of the first of which more hold nothing but such rows than do not."""
@@ -58,12 +62,14 @@ class Yolo(TreeSource):
         names, pose, rows = self._names
         yield from rows
         yield from self._without_image()
-        tested, rows = self._which_test([part_of(name) for name in self._images])
+        groups = {name: group_of(name, self.group) for name in self._images}
+        units = [[] if group is None else [group] for group in groups.values()]
+        tested, rows = self._which_test([part_of(name) for name in self._images], units)
         yield from rows
         shown = called(self._images)
         for name, test in zip(self._images, tested, strict=True):
             problems = Grouped()
-            boxes = self._boxes(self._labels.get(name), names, pose, problems)
+            boxes = self._boxes(self._labels.get(name), names, pose, problems, groups[name])
             yield from problems.rows()
             yield SourceImage(shown[name], self._tree.file(name), boxes, test, upright=True)
 
@@ -102,7 +108,7 @@ class Yolo(TreeSource):
         return alone.rows()
 
     def _boxes(
-        self, labels: str | None, names: Names, pose: bool, problems: Grouped
+        self, labels: str | None, names: Names, pose: bool, problems: Grouped, group: str | None
     ) -> tuple[SourceBox, ...]:
         if labels is None:
             return ()
@@ -121,7 +127,7 @@ class Yolo(TreeSource):
                 problems.add(shown, expected, f"row {number}: class {told[0]}", "row left out")
             else:
                 name = names.get(told[0], f"class {told[0]}")
-                boxes.append(SourceBox(told[1], (name,), number=number, relative=True))
+                boxes.append(SourceBox(told[1], (name,), group, number, relative=True))
         return tuple(boxes)
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
+from ranking.datasets.splits import blocks_of
 from ranking.errors import InputError
 from ranking.text import readable
 from ranking.types import Bools, ImageSet, Ints
@@ -55,26 +54,8 @@ def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:
     """
     train = np.flatnonzero(~image_set.test)
     fold_of = np.full(len(image_set), -1)
-    blocks = blocks_of(image_set.image_of[train], image_set.groups[train])
-    fold_of[train] = deal(blocks, image_set.labels[train], folds, seed)
+    fold_of[train] = deal(blocks_of(image_set, train), image_set.labels[train], folds, seed)
     return Splits(fold_of, folds)
-
-
-def blocks_of(images: Ints, groups: Ints) -> Ints:
-    """(n,) the number of each sample's block: what shares an image or a group, however far around, stays together.
-
-    >>> blocks_of(np.array([7, 7, 8, 9]), np.array([1, 2, 2, 3])).tolist()
-    [0, 0, 0, 1]
-    """
-    _, image = np.unique(images, return_inverse=True)
-    _, group = np.unique(groups, return_inverse=True)
-    count = int(image.max(initial=-1)) + 1
-    size = count + int(group.max(initial=-1)) + 1
-    joined = coo_matrix((np.ones(len(image), np.int8), (image, count + group)), shape=(size, size))
-    found = connected_components(joined, directed=False)[1][image]
-    _, first, number = np.unique(found, return_index=True, return_inverse=True)
-    blocks: Ints = np.argsort(np.argsort(first))[number]  # in the order in which they are met
-    return blocks
 
 
 def deal(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:

@@ -154,7 +154,8 @@ class OneVsAllMap:
         features = np.ascontiguousarray(label_set.features, np.float64)
         made = cls._trained(features, label_set.labels)
         scores = np.empty(label_set.labels.shape)
-        fold = np.random.default_rng(0).permutation(len(features)) % FOLDS
+        _, unit = np.unique(label_set.groups, return_inverse=True)
+        fold = (np.random.default_rng(0).permutation(int(unit.max(initial=-1)) + 1) % FOLDS)[unit]
         for number in range(FOLDS):
             out = fold == number
             if out.any() and not out.all():

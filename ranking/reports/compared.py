@@ -10,6 +10,7 @@ import numpy as np
 
 from ranking import make_method
 from ranking.comparison import Comparison
+from ranking.datasets.splits import blocks_of
 from ranking.errors import InputError
 from ranking.features.projection import projection_told
 from ranking.image_graph import graph_words
@@ -73,7 +74,7 @@ class Compared:
                 f"relevant {split} samples", "at least one", 0, "choose another split or another query"
             )
         cutoffs = (min(top, len(rows)),)
-        units = images.groups[compared.samples]
+        units = blocks_of(images, compared.samples)
         found = redrawn(compared.relevance, compared.scores, units, cutoffs=cutoffs)
         return cls(runs, names_of(runs), images, split, compared, found)  # fmt: skip
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ranking.comparison import Comparison
+from ranking.datasets.splits import blocks_of
 from ranking.intervals import DRAWS, Interval, Redrawn
 from ranking.ranked import Ranking, first_mistake
 from ranking.reports.prose import escaped
@@ -124,7 +125,7 @@ def of_places(names: Sequence[str], compared: Comparison, sample: int) -> str:
 def of_intervals(compared: Comparison, found: Redrawn, images: ImageSet, split: str) -> str:
     """How the intervals of the measures came about."""
     left_out = found.undefined("AP")
-    units = len(np.unique(images.groups[compared.samples]))
+    units = len(np.unique(blocks_of(images, compared.samples)))
     of_images = units == len(np.unique(images.image_of[compared.samples]))
     what = f"{units:,} {split} {'images' if of_images else 'groups of images'}"
     narrow = " Of so few they are a little too narrow." if units < FEW else ""

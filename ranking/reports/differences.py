@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.datasets.splits import blocks_of
 from ranking.experiments.comparisons import SIGNIFICANT, Comparison, comparisons
 from ranking.experiments.exports import Marks as Marks  # here by query and method
 from ranking.experiments.results import Results
-from ranking.experiments.splits import blocks_of
 from ranking.intervals import Interval, redrawn
 from ranking.reports.findings import Findings
 
@@ -62,7 +62,7 @@ def difference_on_test(findings: Findings, query: str, one: str, other: str) -> 
         return None
     held = findings.plan.splits.all[None].held
     relevance = findings.images.relevance(query)[held]
-    units = blocks_of(findings.images.image_of[held], findings.images.groups[held])  # as folds are dealt
+    units = blocks_of(findings.images, held)  # as folds are dealt
     measure = findings.results.protocol.measure
     if len(np.unique(units)) < 2:
         return None

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from ranking.errors import InputError
-from ranking.types.arrays import Bools, Features
+from ranking.types.arrays import Bools, Features, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +19,8 @@ class ImageSet:
     """Images, boxes and labels; a sample is a box in an image. Columns, so that 100,000 samples stay light.
 
     m images: image_names, image_files (relative to `folder`), image_sizes (m, 2) width, height, image_test.
+    image_groups: (m,) images of one number are near copies, kept on one side of every split; each image has a number
+    of its own where the set has none.
     n samples: boxes (n, 4), image_of (n,) row of its image, groups (n,), labels (n, c), ids (n,).
     image_features: (m, d) finite float32 where the features came with the set; its pictures are then cards.
     numbers: (n, c), what each of the c `criteria` such as "year" measures of a sample, by which samples can be put in
@@ -41,12 +43,15 @@ class ImageSet:
     labels: Bools
     ids: npt.NDArray[np.str_]
     image_features: npt.NDArray[np.float32] | None = None
+    image_groups: Ints = None  # type: ignore[assignment]  # an array from __post_init__ on
     criteria: tuple[str, ...] = ()
     numbers: Features = None  # type: ignore[assignment]  # an array from __post_init__ on
     test: Bools = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "test", self.image_test[self.image_of])
+        alone = np.arange(len(self.image_test), dtype=np.int32)
+        object.__setattr__(self, "image_groups", alone if self.image_groups is None else self.image_groups)
         none = np.zeros((len(self), 0), np.float32)
         object.__setattr__(self, "numbers", none if self.numbers is None else self.numbers)
         if self.numbers.shape != (len(self), len(self.criteria)):

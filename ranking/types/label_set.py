@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.errors import InputError
-from ranking.types.arrays import Bools, Features, check_features, check_ids, check_marks
+from ranking.types.arrays import Bools, Features, Ints, check_features, check_ids, check_marks
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +18,8 @@ class LabelSet:
 
     features: (M, d) float32 or float64, finite. labels: (M, L) bool, which labels each image has. names: the L
     labels, different. test: (M,) bool, the images kept for testing; none where not given. ids: (M,) stable names of
-    the images; the row numbers where none are given.
+    the images; the row numbers where none are given. groups: (M,) images of one number are on one side of every fold;
+    a number for each image where not given.
     """
 
     features: Features
@@ -26,6 +27,7 @@ class LabelSet:
     names: tuple[str, ...]
     test: Bools = None  # type: ignore[assignment]  # arrays from __post_init__ on
     ids: npt.NDArray[Any] = None  # type: ignore[assignment]
+    groups: Ints = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         features = check_features(self.features)
@@ -42,6 +44,9 @@ class LabelSet:
         test = np.zeros(count, np.bool_) if self.test is None else self.test
         object.__setattr__(self, "test", check_marks(test, (count,), "test", "image"))
         object.__setattr__(self, "ids", check_ids(self.ids, count, "image"))
+        object.__setattr__(self, "groups", np.arange(count) if self.groups is None else self.groups)
+        if np.shape(self.groups) != (count,):
+            raise InputError("groups", f"({count},), one per image", np.shape(self.groups))
 
     def __len__(self) -> int:
         return len(self.features)
@@ -51,5 +56,5 @@ class LabelSet:
         chosen = np.asarray(rows)
         if not chosen.size and chosen.dtype != np.bool_:
             chosen = chosen.astype(np.int64)  # an empty list has no integers in it
-        test, ids = self.test[chosen], self.ids[chosen]
-        return LabelSet(self.features[chosen], self.labels[chosen], self.names, test, ids)
+        labels, test, ids, groups = (one[chosen] for one in (self.labels, self.test, self.ids, self.groups))
+        return LabelSet(self.features[chosen], labels, self.names, test, ids, groups)

@@ -1,4 +1,4 @@
-"""A small PASCAL VOC folder: red discs and blue squares on grey, one class with a hostile name, one broken file."""
+"""A small PASCAL VOC folder: red discs and blue squares on grain, one class with a hostile name, one broken file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def write_shapes(root: Path, images: int = 24) -> Path:
     tree, random = VocTree(root), np.random.default_rng(0)
     names = [f"photo_{number:02d}" for number in range(images)]
     for number, name in enumerate(names):
-        picture = Image.new("RGB", (200, 150), "#888880")
+        grain = np.random.default_rng(number + 1).integers(120, 152, (15, 20, 1), np.uint8).repeat(3, axis=2)
+        picture = Image.fromarray(grain).resize(
+            (200, 150)
+        )  # without it they would be near copies of each other
         draw = ImageDraw.Draw(picture)
         objects = []
         for place in range(2):

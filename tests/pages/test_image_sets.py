@@ -133,7 +133,7 @@ def test_an_import_waits_until_it_is_discarded(laboratory, open_page, imported):
 
 
 def test_what_is_damaged_of_an_import_is_reported(open_page, imported, monkeypatch):
-    def keep(store, run_id):
+    def keep(store, run_id, copies_together):
         raise ValueError("the files are gone")
 
     app = open_page("image_sets", **{"import": imported.id})

@@ -12,6 +12,7 @@ from pages.parts.cache.homes import EACH, SOME, Gone, NoFeatures, or_gone, store
 from pages.parts.cache.image_sets import _image_set, splits
 from ranking import method_class
 from ranking.comparison import Comparison
+from ranking.datasets.splits import blocks_of
 from ranking.features import cached_features, load_features
 from ranking.features.projection import Projection, projected
 from ranking.intervals import Redrawn
@@ -91,7 +92,7 @@ def redrawn(shown: Sequence[Run], split: str) -> Redrawn:
 
 @st.cache_resource(show_spinner="Drawing images again …", max_entries=EACH)
 def _redrawn(home: str, run_ids: tuple[str, ...], split: str, set_key: str, _compared: Comparison) -> Redrawn:
-    units = _image_set(home, set_key).groups[_compared.samples]
+    units = blocks_of(_image_set(home, set_key), _compared.samples)
     cutoffs = range(1, min(MOST_PLACES, len(_compared.samples)) + 1)
     return draw_again(_compared.relevance, _compared.scores, units, cutoffs=cutoffs)
 

@@ -1,0 +1,292 @@
+"""Does an import find near copies, does it leave alone what merely looks alike, and how long does it take?
+
+    python benchmarks/near_copies.py
+
+takes photographs of helmets, playing cards and blood cells (PASCAL VOC in $RANKING_REAL_DATA or ../shared/data, those
+that are there) and generated images of three kinds, and makes a copy of 1,000 of them: rotated by a quarter or by any
+angle into a black frame, mirrored, darkened, cropped by 5% of each side's length, or as a video frame a moment later:
+shifted by a few pixels, with noise and with a thing of a tenth of the area that has moved. Half of the images that have
+copies, and half of the copies, are for the test.
+
+The first table has what the import finds: copies that lie across the split before and after, for each way in which they
+were made. The second has images that are joined with an image that they are no copy of; which of the photographs are
+near copies of each other was judged by a person, see KNOWN. The third has the time that finding copies adds to an
+import of so many images of noise and shapes, as `large_import.py` makes them, which are laid out alike; images are
+fingerprinted and compared by two threads. The last one has the photographs of helmets, first in their own split.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from large_import import photograph
+from PIL import Image, ImageEnhance, ImageOps
+from timing import machine, options_of, parser, table
+
+from ranking.datasets import build_image_set, make_source
+from ranking.datasets.copies import fingerprints, near_copies
+from ranking.datasets.found_copies import found_copies, keep_together
+from ranking.types import SourceBox, SourceImage
+
+ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
+PHOTOGRAPHS = {"helmets": "helmets/VOCdevkit", "cards": "cards", "blood cells": "bccd"}
+GENERATED = ("Action figures", "Label scenes", "Timeline cars")
+MUST = {"across": 0, "unlike": 0.01, "seconds": 20.0}
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Images and copies
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Original:
+    """An image, and of which kind it is."""
+
+    kind: str
+    name: str
+    picture: Image.Image
+
+
+def originals(each: int | None, generated: int) -> Iterator[Original]:
+    """The photographs, `each` of a kind, and generated images."""
+    for kind, folder in PHOTOGRAPHS.items():
+        files = sorted((ROOT / folder).rglob("*.jpg"))
+        if not files:
+            print(f"{kind} are left out: no images in {ROOT / folder}")
+        for file in files[:each]:
+            with Image.open(file) as picture:
+                yield Original(kind, file.stem, picture.convert("RGB"))
+    for kind in GENERATED:
+        records = make_source(kind, images=max(50, generated), seed=5).records()
+        for record in list(records)[:generated]:
+            with Image.open(io.BytesIO(record.data)) as picture:
+                yield Original(kind, record.name, picture.convert("RGB"))
+
+
+def rotated(picture: Image.Image, chance: random.Random) -> Image.Image:
+    return picture.rotate(chance.choice((90, 180, 270)), expand=True)
+
+
+def rotated_freely(picture: Image.Image, chance: random.Random) -> Image.Image:
+    return picture.rotate(chance.uniform(-80, 80), Image.Resampling.BICUBIC, expand=True)
+
+
+def mirrored(picture: Image.Image, chance: random.Random) -> Image.Image:
+    return ImageOps.mirror(picture)
+
+
+def darkened(picture: Image.Image, chance: random.Random) -> Image.Image:
+    return ImageEnhance.Brightness(picture).enhance(chance.uniform(0.4, 0.7))
+
+
+def cropped(picture: Image.Image, chance: random.Random) -> Image.Image:
+    width, height = picture.size
+    left, top = int(chance.uniform(0, 0.05) * width), int(chance.uniform(0, 0.05) * height)
+    return picture.crop((left, top, left + round(0.95 * width), top + round(0.95 * height)))
+
+
+def a_frame_later(picture: Image.Image, chance: random.Random) -> Image.Image:
+    """The camera has moved by up to 1%, and a thing of a tenth of the area by up to 3%."""
+    width, height = picture.size
+    shift = [int(chance.uniform(-0.01, 0.01) * side) for side in picture.size]
+    later = Image.new("RGB", picture.size)
+    later.paste(
+        picture.resize((width + 2 * abs(shift[0]), height + 2 * abs(shift[1]))),
+        (-abs(shift[0]), -abs(shift[1])),
+    )
+    later.paste(picture, (shift[0], shift[1]))
+    thing = round(0.3 * width), round(0.33 * height)
+    left, top = chance.randrange(width - thing[0]), chance.randrange(height - thing[1])
+    moved = [int(chance.uniform(-0.03, 0.03) * side) for side in picture.size]
+    later.paste(picture.crop((left, top, left + thing[0], top + thing[1])), (left + moved[0], top + moved[1]))
+    noise = np.random.default_rng(chance.randrange(2**32)).normal(0, 3, (height, width, 3))
+    return Image.fromarray(np.clip(np.asarray(later) + noise, 0, 255).astype(np.uint8))
+
+
+CHANGES: dict[str, Callable[[Image.Image, random.Random], Image.Image]] = {
+    "rotated by quarters": rotated,
+    "rotated by any angle": rotated_freely,
+    "mirrored": mirrored,
+    "darkened": darkened,
+    "cropped by 5%": cropped,
+    "a video frame later": a_frame_later,
+}
+
+
+def as_file(picture: Image.Image) -> bytes:
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", quality=90)
+    return stream.getvalue()
+
+
+@dataclass(frozen=True)
+class Files:
+    """A source of images that are there already, each with its name and whether it is for the test."""
+
+    name: ClassVar[str] = "files"
+    bundled: ClassVar[bool] = False
+
+    images: list[tuple[str, bytes, bool]]
+
+    def title(self) -> str:
+        return "Copies"
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def records(self) -> Iterator[SourceImage]:
+        for name, data, test in self.images:
+            yield SourceImage(name, data, (SourceBox(None, ("thing",)),), test)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What is measured
+# ---------------------------------------------------------------------------------------------------------
+
+
+def copies_across(every: list[Original], count: int) -> list[list[str]]:
+    """A row for each way in which copies are made."""
+    chance = random.Random(0)
+    chosen = chance.sample(range(len(every)), min(count, len(every)))
+    ways = [list(CHANGES)[place % len(CHANGES)] for place in range(len(chosen))]
+    files = [
+        (f"{one.kind} {one.name}", as_file(one.picture), bool(place % 2)) for place, one in enumerate(every)
+    ]
+    for way, place in zip(ways, chosen, strict=True):
+        changed = CHANGES[way](every[place].picture, chance)
+        files.append((f"copy of {place}", as_file(changed), not place % 2))
+    with tempfile.TemporaryDirectory() as folder:
+        images, _ = build_image_set(Files(files), Path(folder) / "set")
+        together = images.image_test
+        before = np.array([test for _, _, test in files])
+    pairs = np.array([(place, len(every) + number) for number, place in enumerate(chosen)])
+    rows = []
+    for way in CHANGES:
+        of_way = pairs[[one == way for one in ways]]
+        across = [int((split[of_way[:, 0]] != split[of_way[:, 1]]).sum()) for split in (before, together)]
+        rows.append([way, f"{len(of_way):,}", *map(str, across)])
+    rows.append(
+        ["all", f"{len(pairs):,}", *(str(sum(int(row[column]) for row in rows)) for column in (2, 3))]
+    )
+    return rows
+
+
+def joined_unlike(every: list[Original]) -> tuple[list[list[str]], float]:
+    """A row for each kind of images; and the share of images that are joined with one that they are no copy of."""
+    found = near_copies([fingerprints(one.picture) for one in every])
+    wrong = [pair for pair in found.pairs if not alike(every[pair[0]], every[pair[1]])]
+    joined = Counter(every[image].kind for image in {int(image) for pair in wrong for image in pair})
+    counts = Counter(one.kind for one in every)
+    pairs = Counter(every[first].kind for first, _ in found.pairs)
+    rows = [[kind, f"{count:,}", str(pairs[kind]), str(joined[kind])] for kind, count in counts.items()]
+    share = sum(joined.values()) / len(every)
+    rows.append(["all", f"{len(every):,}", str(len(found.pairs)), f"{sum(joined.values())} ({share:.2%})"])
+    return rows, share
+
+
+# Pairs of photographs that a person calls the same image: the same card and table, the same field of a microscope.
+KNOWN = {
+    frozenset(pair)
+    for pair in (
+        ("cam_image1", "cam_image54"),
+        ("IMG_2464", "IMG_2465"),
+        ("IMG_2466", "IMG_2467"),
+        ("IMG_2468", "IMG_2469"),
+        ("IMG_2471", "IMG_2472"),
+        ("IMG_2473", "IMG_2474"),
+        ("BloodImage_00037", "BloodImage_00038"),
+        ("BloodImage_00386", "BloodImage_00391"),
+    )
+}
+
+
+def alike(first: Original, second: Original) -> bool:
+    """Whether a person calls two images the same. Of photographs of helmets all pairs that are found were looked at."""
+    return frozenset((first.name, second.name)) in KNOWN or first.kind == second.kind == "helmets"
+
+
+def seconds_more(count: int) -> list[str]:
+    """How long finding copies takes among so many images, in seconds of a core."""
+    prints, taken = [], 0.0
+    for seed in range(count):
+        with Image.open(io.BytesIO(photograph(seed, str(seed))[0])) as stored:
+            picture = stored.convert("RGB")
+        start = time.process_time()
+        prints.append(fingerprints(picture))
+        taken += time.process_time() - start
+    start, begun = time.process_time(), time.perf_counter()
+    near_copies(prints)
+    compared, waited = time.process_time() - start, time.perf_counter() - begun
+    return [f"{count:,}", f"{taken:.1f}", f"{compared:.1f}", f"{(taken + compared) / 2:.1f}", f"{waited:.1f}"]
+
+
+def helmets() -> list[str] | None:
+    """The photographs of helmets in their own split, and with near copies on one side."""
+    folder = ROOT / PHOTOGRAPHS["helmets"]
+    if not folder.is_dir():
+        return None
+    with tempfile.TemporaryDirectory() as place:
+        images, _ = build_image_set(make_source("PASCAL VOC", folder=str(folder)), Path(place) / "set")
+        found = found_copies(images.folder)
+        assert found is not None
+        first, second = images.image_test[found.pairs].T
+        sides = f"{int((~images.image_test).sum())} and {int(images.image_test.sum())}"
+        own = keep_together(images.folder, False)
+        before = f"{int((~own.image_test).sum())} and {int(own.image_test.sum())}"
+    return [
+        str(len(found.pairs)),
+        str(len(found.across)),
+        str(found.test_images),
+        before,
+        str(int((first != second).sum())),
+        sides,
+    ]
+
+
+def main() -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--copies", type=int, default=1000)
+    arguments.add_argument("--each", type=int, help="photographs of each kind, not all")
+    arguments.add_argument("--generated", type=int, default=300, help="images of each kind")
+    arguments.add_argument("--images", type=int, default=10_000, help="of the import that is timed")
+    options = options_of(arguments, copies=12, each=8, generated=8, images=40)
+    print(machine() + "\n")
+    every = list(originals(options.each, options.generated))
+    rows = copies_across(every, options.copies)
+    print(table(["copies", "made", "across before", "across after"], rows) + "\n")
+    unlike, share = joined_unlike(every)
+    print(table(["images", "of them", "pairs found", "joined with another image"], unlike) + "\n")
+    timed = seconds_more(options.images)
+    print(
+        table(
+            [
+                "images",
+                "fingerprints, s of a core",
+                "comparing, s of a core",
+                "both on two cores, s",
+                "comparing, by the clock, s",
+            ],
+            [timed],
+        )
+    )
+    if (row := helmets()) is not None and not options.smoke:
+        header = ["pairs", "across", "test images with a copy", "training and test", "across after", "then"]
+        print("\n" + table(header, [row]))
+    bad = int(rows[-1][3]) > MUST["across"] or share > MUST["unlike"] or float(timed[3]) > MUST["seconds"]
+    if bad and not options.smoke:
+        raise SystemExit("more copies across, more unlike images joined or more seconds than there must be")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Moving small grey images onto others of equal size, many pairs at a time.
+
+A warp (2, 3) maps x and y of the first image, which run from -1 to 1, and 1 to those of the second one. It is found by
+the inverse compositional algorithm of Lucas and Kanade (Baker and Matthews, IJCV 2004) on images of zero mean and unit
+length, so that it does not depend on brightness or contrast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Stack = npt.NDArray[np.floating[Any]]  # (n, side, side) images
+Rows = npt.NDArray[np.floating[Any]]  # (n, side * side) the same, an image a row
+Warps = npt.NDArray[np.floating[Any]]  # (n, 2, 3)
+
+CROP = (0, 2, 4, 5)  # the free entries of a warp that keeps directions: the size and the place of a crop
+ANY = range(6)
+MARGIN = 0.8  # what lies farther out is not compared: borders of paper, what a crop has cut off
+LONGEST_STEP = 0.1  # of a warp's entries
+DAMPING = 1e-3  # of the normal equations, of their mean diagonal
+
+
+def identity(count: int) -> Warps:
+    return np.tile(np.eye(2, 3, dtype=np.float32), (count, 1, 1))
+
+
+def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequence[int]) -> Warps:
+    """`warps` improved, so that `second` where a warp leads looks like `first`. free: which of six entries change."""
+    count = len(first)
+    target = unit(first.reshape(count, -1))
+    slopes = _slopes(first, target)[:, list(free)]
+    normal = slopes @ slopes.transpose(0, 2, 1)
+    damping = DAMPING * np.trace(normal, axis1=1, axis2=2) / len(free) + 1e-9
+    normal += damping[:, None, None] * np.eye(len(free), dtype=np.float32)
+    solver = np.linalg.inv(normal) @ slopes
+    for _ in range(steps):
+        values, inside = sampled(second, warps)
+        wrong = (unit(values) - target) * inside
+        step = np.zeros((count, 6), np.float32)
+        step[:, list(free)] = (solver @ wrong[:, :, None])[:, :, 0]
+        warps = _undone(warps, np.clip(step, -LONGEST_STEP, LONGEST_STEP).reshape(count, 2, 3))
+    return warps
+
+
+def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    """What each of `images` shows where its warp leads, and whether that is inside of it, and inside of the other."""
+    count, side, _ = images.shape
+    places = warps @ _grid(side)
+    inside = (np.abs(places) < MARGIN).all(axis=1) & (np.abs(_grid(side)) < MARGIN)[:2].all(axis=0)
+    x, y = ((places + 1) * (side / 2) - 0.5).transpose(1, 0, 2)
+    x, y = np.clip(x, 0, side - 1.001), np.clip(y, 0, side - 1.001)
+    left, top = x.astype(np.int32), y.astype(np.int32)
+    right, down = x - left, y - top
+    at = top * side + left + (np.arange(count, dtype=np.int32) * side * side)[:, None]
+    flat = images.ravel()
+    upper = flat[at] * (1 - right) + flat[at + 1] * right
+    lower = flat[at + side] * (1 - right) + flat[at + side + 1] * right
+    values: Rows = upper * (1 - down) + lower * down
+    return values, np.asarray(inside, np.bool_)
+
+
+def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:
+    """Rows of zero mean and length 1, where there are weights among those pixels alone."""
+    mask: Rows = np.ones_like(rows) if weights is None else weights.astype(np.float32)
+    total: Rows = (rows * mask).sum(axis=1, keepdims=True)
+    count: Rows = mask.sum(axis=1, keepdims=True)
+    centred: Rows = (rows - total / np.maximum(count, 1)) * mask
+    length: Rows = np.linalg.norm(centred, axis=1, keepdims=True) + 1e-6
+    scaled: Rows = centred / length
+    return scaled
+
+
+def smoothed(images: Stack) -> Stack:
+    """Each pixel averaged with its neighbours, 1 2 1 in both directions."""
+    wide = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
+    tall = (wide[:, :-2] + 2 * wide[:, 1:-1] + wide[:, 2:]) / 4
+    result: Stack = (tall[:, :, :-2] + 2 * tall[:, :, 1:-1] + tall[:, :, 2:]) / 4
+    return result
+
+
+def reduced(images: Stack, side: int) -> Stack:
+    """Images of a smaller side, which divides theirs."""
+    factor = images.shape[1] // side
+    result: Stack = images.reshape(len(images), side, factor, side, factor).mean(axis=(2, 4))
+    return result
+
+
+def _grid(side: int) -> Rows:
+    """(3, side * side) x, y and 1 of each pixel."""
+    edge = (np.arange(side, dtype=np.float32) + 0.5) / side * 2 - 1
+    y, x = np.meshgrid(edge, edge, indexing="ij")
+    return np.stack([x.ravel(), y.ravel(), np.ones(side * side, np.float32)])
+
+
+def _slopes(images: Stack, target: Rows) -> Rows:
+    """(n, 6, side * side) how each pixel of the unit image changes with each entry of a warp."""
+    count, side, _ = images.shape
+    grid = _grid(side)
+    down, right = np.gradient(images, axis=(1, 2))
+    centred = images - images.mean(axis=(1, 2), keepdims=True)
+    scale = side / 2 / (np.linalg.norm(centred, axis=(1, 2)) + 1e-6)
+    of_pixels = np.stack([right.reshape(count, -1), down.reshape(count, -1)], axis=1) * scale[:, None, None]
+    slopes = (of_pixels[:, :, None] * grid[None, None]).reshape(count, 6, -1)
+    slopes -= slopes.mean(axis=2, keepdims=True)
+    across: Rows = slopes - target[:, None] * (slopes @ target[:, :, None])
+    return across
+
+
+def _undone(warps: Warps, step: Warps) -> Warps:
+    """Each warp after the inverse of the warp that `step` adds to the identity."""
+    moved = np.tile(np.eye(3, dtype=np.float32), (len(step), 1, 1))
+    moved[:, :2] += step
+    whole = np.tile(np.eye(3, dtype=np.float32), (len(step), 1, 1))
+    whole[:, :2] = warps
+    result: Warps = (whole @ np.linalg.inv(moved))[:, :2]
+    return result

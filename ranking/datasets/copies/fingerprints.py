@@ -1,0 +1,115 @@
+"""What an image is compared by: a perceptual hash of ImageHash, and a small grey image for the stricter comparison.
+
+Histograms are equalised, so that a darkened or faded copy has nearly the same fingerprint. An image that was rotated by
+any angle lies in a black frame afterwards: it has a second fingerprint of what the frame holds, set upright.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageOps
+
+from ranking.types import Floats
+
+SIDE = 48  # pixels of the grey image
+HASH_SIDE = 8  # 64 bits
+SMALLEST = 64  # pixels of a side: smaller images of unlike things are too similar to be told apart
+SCALED_DOWN = 192  # pixels of the longer side in which a black frame is looked for
+BLACK, BLACK_SHARE = 6, 0.06  # grey levels, and the share of the brightest one, up to which a pixel is black
+ANGLES = np.radians(
+    np.arange(0, 90, 0.5)
+)  # of the rectangle in a black frame, in steps finer than the comparison needs
+MOST_OF_FRAME = 0.92  # a rectangle that covers more is not in a frame
+INSET = 1  # pixels of the rectangle that are left out at each side, for they are half black
+# The share of the rectangle's area from which it is surely one, and from which it may be: of a night scene it is what
+# is lit, which is the same after a rotation.
+SURELY_FILLED, LEAST_FILLED = 0.6, 0.1
+
+Grey = npt.NDArray[np.uint8]
+
+
+class Fingerprint(NamedTuple):
+    """hash: (HASH_SIDE, HASH_SIDE) bits of ImageHash's average hash. grey: (SIDE, SIDE). framed: whether that is an
+    image with its black frame; two frames of one shape are similar, whatever they hold."""
+
+    hash: npt.NDArray[np.bool_]
+    grey: Grey
+    framed: bool = False
+
+
+def fingerprints(picture: Image.Image) -> list[Fingerprint]:
+    """One of the image, and one of what its black frame holds, where it has one. None of an image that is too small or
+    of a single grey."""
+    if min(picture.size) < SMALLEST:
+        return []
+    grey = picture.convert("L")
+    grey.thumbnail((SCALED_DOWN, SCALED_DOWN), Image.Resampling.BOX)
+    size = (2 * SIDE, 2 * SIDE)
+    rectangle = rectangle_in_frame(np.asarray(grey))
+    framed = rectangle is not None and rectangle.filled >= SURELY_FILLED
+    found = [(grey.resize(size, Image.Resampling.BOX), framed)]
+    if rectangle is not None:
+        held = grey.transform(size, Image.Transform.QUAD, rectangle.corners, Image.Resampling.BILINEAR)
+        found.append((held, False))
+    return [_fingerprint(each, framed) for each, framed in found if len(each.getcolors() or ()) != 1]
+
+
+def _fingerprint(grey: Image.Image, framed: bool) -> Fingerprint:
+    import imagehash  # when an import begins, not when a page loads
+
+    equal = ImageOps.equalize(grey)
+    bits = imagehash.average_hash(equal, HASH_SIDE).hash
+    return Fingerprint(bits, np.asarray(equal.resize((SIDE, SIDE), Image.Resampling.BOX)), framed)
+
+
+class Rectangle(NamedTuple):
+    """corners: x and y in pixels of the upper left, lower left, lower right and upper right. filled: the share that is
+    not black."""
+
+    corners: tuple[float, ...]
+    filled: float
+
+
+def rectangle_in_frame(grey: Grey) -> Rectangle | None:
+    """The smallest rectangle around all that is not black; None where this is about the whole image, or hardly filled.
+
+    >>> frame = np.zeros((100, 100), np.uint8)
+    >>> frame[20:80, 10:90] = 200
+    >>> rectangle_in_frame(frame).corners
+    (11.0, 21.0, 11.0, 79.0, 89.0, 79.0, 89.0, 21.0)
+    """
+    black = max(BLACK, BLACK_SHARE * int(grey.max()))
+    if max(grey[0, 0], grey[0, -1], grey[-1, 0], grey[-1, -1]) > black:
+        return None
+    outline, filled = _outline(grey > black)
+    if not filled:
+        return None
+    along = outline @ np.stack([np.cos(ANGLES), np.sin(ANGLES)])
+    across = outline @ np.stack([-np.sin(ANGLES), np.cos(ANGLES)])
+    areas = np.ptp(along, axis=0) * np.ptp(across, axis=0)
+    best = int(areas.argmin())
+    if areas[best] > MOST_OF_FRAME * grey.size or filled < LEAST_FILLED * areas[best]:
+        return None
+    cos, sin = math.cos(ANGLES[best]), math.sin(ANGLES[best])
+    (left, right), (top, bottom) = _ends(along[:, best]), _ends(across[:, best])
+    left, right, top, bottom = left + INSET, right - INSET, top + INSET, bottom - INSET
+    turned = ((left, top), (left, bottom), (right, bottom), (right, top))
+    corners = tuple(edge for u, v in turned for edge in (u * cos - v * sin, u * sin + v * cos))
+    return Rectangle(corners, filled / float(areas[best]))
+
+
+def _outline(shown: npt.NDArray[np.bool_]) -> tuple[Floats, int]:
+    """(n, 2) the corners of the first and last pixels of each row, and how many pixels lie between these."""
+    rows = np.flatnonzero(shown.any(axis=1))
+    first = shown[rows].argmax(axis=1)
+    end = shown.shape[1] - shown[rows, ::-1].argmax(axis=1)
+    x, y = np.concatenate([first, end, first, end]), np.concatenate([rows, rows, rows + 1, rows + 1])
+    return np.stack([x, y], axis=1).astype(np.float64), int((end - first).sum())
+
+
+def _ends(values: Floats) -> tuple[float, float]:
+    return float(values.min()), float(values.max())

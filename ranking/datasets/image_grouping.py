@@ -1,0 +1,50 @@
+"""Which images of a set belong together by their names, for formats that have no groups of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ranking.datasets.tree_source import PART, PARTS
+from ranking.intake.tree import base, parent, stem
+from ranking.settings import setting
+
+COPIES, FOLDER, NUMBER = "near copies", "folder", "name up to a number"
+NUMBERED = re.compile(r"(.*?)\d+\D*", re.DOTALL)
+
+
+def group_of_images() -> Any:
+    """The setting `group` of a source."""
+    return setting(
+        COPIES,
+        label="Group",
+        help="Which images stay on one side of the split. Near copies: images that the import finds to be alike. "
+        "Folder: images in one folder. Name up to a number: images such as lab_01 and lab_02, as frames of a video "
+        "are named.",
+        choices=(COPIES, FOLDER, NUMBER),
+        advanced=True,
+    )
+
+
+def group_of(name: str, by: str) -> str | None:
+    """The group of an image by its name in a tree, None for none. Folders of parts, such as train, do not count.
+
+    >>> group_of("train/lab/cam_012.jpg", "folder"), group_of("train/lab/cam_012.jpg", "name up to a number")
+    ('lab', 'lab/cam_')
+    >>> group_of("images/val/1.jpg", "folder"), group_of("1.jpg", "near copies")
+    (None, None)
+    """
+    if by == COPIES:
+        return None
+    folders = [
+        folder for folder in parent(name).split("/") if folder not in ("", "images") and not _is_part(folder)
+    ]
+    if by == FOLDER:
+        return "/".join(folders) or None
+    numbered = NUMBERED.fullmatch(stem(base(name)))
+    return "/".join([*folders, numbered[1] if numbered else stem(base(name))])
+
+
+def _is_part(folder: str) -> bool:
+    matched = PART.fullmatch(folder.lower())
+    return matched is not None and matched[1] in PARTS

@@ -1,0 +1,93 @@
+"""Near copies on the page of an import: how many, a few of them, and the switch that keeps them on one side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from filled_home import import_here
+from PIL import ImageOps
+from shapes import write_shapes
+from shown import counts_in, errors, press, text_of
+from test_copies import painted
+
+from pages.parts import near_copies
+from ranking.datasets.found_copies import found_copies
+
+TRAIN, TEST = range(6), (6, 7, 8, 9, 0, 1)  # seeds of pictures; those of 0 and 1 are in both
+
+
+@pytest.fixture
+def copied(laboratory, tmp_path):
+    """An import of which two test images are mirrored training images, and waits for a decision."""
+    for part, seeds in (("train", TRAIN), ("test", TEST)):
+        for seed in seeds:
+            folder = tmp_path / "album" / part / ("even" if seed % 2 == 0 else "odd")
+            folder.mkdir(parents=True, exist_ok=True)
+            picture = painted(seed, (120, 90))
+            (ImageOps.mirror(picture) if part == "test" else picture).save(folder / f"{part}{seed}.png")
+    return import_here(laboratory.store, "Class folders", folder=str(tmp_path / "album"))
+
+
+def alts_of(app):
+    return [image.alt for element in app.get("image") for image in element.proto.imgs]
+
+
+def switch(app, run):
+    return app.toggle(key=f"widget copies together {run.id}")
+
+
+def test_copies_are_counted_and_shown_and_kept_on_one_side_by_default(laboratory, open_page, copied):
+    app = open_page("image_sets", **{"import": copied.id})
+    assert not errors(app)
+    assert [2, 2, 2, 6] in counts_in(app.markdown), "pairs, across the split, test images of how many"
+    assert switch(app, copied).value is True
+    alts = [alt for alt in alts_of(app) if "near copies" in alt]
+    assert len(alts) == 2, "both pairs"
+    assert all("(train)" in alt and "(test)" in alt for alt in alts)
+    found = found_copies(copied.draft)
+    press(app, "keep import")
+    images = laboratory.store.image_set(copied.result["key"])
+    first, second = images.image_test[found.pairs].T
+    assert (first == second).all()
+    assert len(np.unique(images.image_groups)) == 10
+
+
+def test_the_switch_off_keeps_the_split_of_the_source(laboratory, open_page, copied):
+    app = open_page("image_sets", **{"import": copied.id})
+    with_copies = text_of(app)
+    switch(app, copied).set_value(False).run()
+    assert not errors(app)
+    assert text_of(app) != with_copies, "it says what follows"
+    press(app, "keep import")
+    run = laboratory.store.run(copied.id)
+    assert run.result["decision"] == "kept"
+    assert run.result["key"] != copied.result["key"]
+    images = laboratory.store.image_set(run.result["key"])
+    assert int(images.image_test.sum()) == len(TEST)
+    assert images.image_groups.tolist() == list(range(12))
+    assert laboratory.store.keep(copied.id, True) == images.key, "what was decided stays"
+
+
+def test_an_import_without_copies_has_no_switch(laboratory, open_page, tmp_path):
+    run = import_here(laboratory.store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "few", images=2)))
+    app = open_page("image_sets", **{"import": run.id})
+    assert not [toggle for toggle in app.toggle if "copies" in toggle.key]
+    assert not [alt for alt in alts_of(app) if "near copies" in alt]
+
+
+def test_two_images_are_put_beside_each_other():
+    wide, high = painted(1, (200, 50)), painted(2, (40, 100))
+    both = near_copies.side_by_side([bytes_of(wide), bytes_of(high)])
+    pixels = np.asarray(both)
+    side = near_copies.SIDE
+    assert pixels.shape == (side, 2 * side + near_copies.GAP, 4)
+    assert not pixels[:, side : side + near_copies.GAP, 3].any(), "a gap between them"
+    assert pixels[side // 2, side // 2, 3] == pixels[side // 2, -side // 2, 3] == 255
+
+
+def bytes_of(picture):
+    import io
+
+    stream = io.BytesIO()
+    picture.save(stream, "WEBP")
+    return stream.getvalue()
