@@ -42,8 +42,11 @@ def is_name(text: str) -> bool:
 
 
 def is_room(home: Path) -> bool:
-    """Whether a home is a room of a server."""
-    return home.parent.name == ROOMS and (home / MARK).is_file()
+    """Whether a home is a room of a server; a folder among them that may not be read counts as one."""
+    try:
+        return home.parent.name == ROOMS and (home / MARK).is_file()
+    except PermissionError:
+        return True
 
 
 def server_of(home: Path) -> Path:

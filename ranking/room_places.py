@@ -57,8 +57,11 @@ def of_room(room: Path, asked: Callable[[Path], T], otherwise: T) -> T:
 
 
 def visited_at(room: Path) -> float:
-    """When somebody was in a room last, in seconds since the epoch."""
-    return (room / MARK).stat().st_mtime
+    """When somebody was in a room last, in seconds since the epoch; of one that may not be read, of its change."""
+    try:
+        return (room / MARK).stat().st_mtime
+    except PermissionError:
+        return room.stat().st_mtime
 
 
 def times_opened(room: Path) -> int:

@@ -92,14 +92,15 @@ class Rooms:
 
     def visit(self, name: str, opens: bool = False) -> None:
         """Note that somebody is in a room; opens: for the first time in this browser tab. ValueError where there is
-        none of that name."""
+        none of that name. HomeError where that cannot be written."""
         room = self._there(name)
-        try:
-            if opens:
-                (room / MARK).write_text(str(times_opened(room) + 1))
-            os.utime(room / MARK)
-        except FileNotFoundError:
-            self._there(name)  # it was removed meanwhile
+        with explained("this room"):
+            try:
+                if opens:
+                    (room / MARK).write_text(str(times_opened(room) + 1))
+                os.utime(room / MARK)
+            except FileNotFoundError:
+                self._there(name)  # it was removed meanwhile
 
     def all(self) -> list[RoomRow]:
         """All rooms of visitors, that visited last first."""
@@ -168,10 +169,10 @@ class Rooms:
         check_count(left)
 
     def _gives_way(self, room: Path) -> bool:
-        """Whether a room was removed; where work is running in it, it was not."""
+        """Whether a room was removed; where work is running in it, or the disk refuses, it was not."""
         try:
             self._take_away(room)
-        except InputError:
+        except (InputError, OSError):
             return False
         return True
 

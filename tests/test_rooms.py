@@ -640,6 +640,22 @@ def test_a_damaged_room_keeps_its_place_and_shuts_nobody_out(rooms, monkeypatch,
     assert rooms.find(damaged.name) is None
 
 
+def test_a_room_that_may_not_be_read_keeps_its_place_and_shuts_nobody_out(rooms, monkeypatch):
+    monkeypatch.setenv(COUNT, "2")
+    closed = rooms.make("room-of-anna")
+    stat = os.stat
+
+    def refuse(path, *arguments, **settings):
+        if isinstance(path, Path) and path.is_relative_to(closed) and path != closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, *arguments, **settings)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    for name in ("room-of-bert", "room-of-carl"):
+        rooms.make(name)
+    assert {row.name: row.damaged for row in rooms.all()} == {closed.name: True, "room-of-carl": False}
+
+
 def test_a_damaged_class_room_keeps_nobody_from_a_room_of_their_own(rooms, class_room):
     (class_room.home / "ranking.sqlite").write_bytes(b"no database" * 1000)
     assert Rooms(rooms.home).make("room-of-anna").is_dir()
