@@ -1,8 +1,14 @@
-"""An image of a person's own, to rank its labels: checked as imports are, and described, by a process of its own."""
+"""An image of a person's own, to rank its labels: checked as imports are, and described, by a process of its own.
+
+The image is not kept. Its name is, as an empty file in ``own_images`` of the home, so that answers about an image that
+nobody brought are told from others, also after the server was started again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +20,37 @@ from ranking.datasets.build import check
 from ranking.errors import InputError
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
+from ranking.home import explained
 from ranking.intake import Limits
+from ranking.room_layout import home_in_words
 from ranking.store import Store
 from ranking.types import Features, ImageSet, SourceBox, SourceImage
 
 Parts = Sequence[tuple[str, Mapping[str, Any]]]
 SET = "set"  # the folder of the set of one image
+NAMES = "own_images"
+NAME = re.compile(r"own-[0-9a-f]{16}")
+
+
+def name_of(data: bytes) -> str:
+    """The name of an image, made of the checksum of its file.
+
+    >>> name_of(b"")
+    'own-e3b0c44298fc1c14'
+    """
+    return f"own-{hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def note(home: Path, name: str) -> None:
+    """Remember that the image of that name was brought to `home`. HomeError where that cannot be written."""
+    with explained(home_in_words(home)):
+        (home / NAMES).mkdir(exist_ok=True)
+        (home / NAMES / name).touch()
+
+
+def was_brought(home: Path, name: str) -> bool:
+    """Whether an image of that name was brought to `home`."""
+    return bool(NAME.fullmatch(name)) and (home / NAMES / name).is_file()
 
 
 @dataclass(frozen=True)

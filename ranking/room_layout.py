@@ -26,7 +26,7 @@ def checked_room(name: str) -> str:
     >>> checked_room("class-3b-anna")
     'class-3b-anna'
     """
-    if not re.fullmatch(rf"[a-z0-9](?:[a-z0-9-]{{{SHORTEST - 2},{LONGEST - 2}}}[a-z0-9])", name):
+    if not is_name(name):
         raise InputError(
             "name of a room",
             f"{SHORTEST} to {LONGEST} letters a-z, digits and hyphens, a hyphen neither first nor last",
@@ -36,9 +36,17 @@ def checked_room(name: str) -> str:
     return name
 
 
+def is_name(text: str) -> bool:
+    """Whether a room can have that name."""
+    return bool(re.fullmatch(rf"[a-z0-9](?:[a-z0-9-]{{{SHORTEST - 2},{LONGEST - 2}}}[a-z0-9])", text))
+
+
 def is_room(home: Path) -> bool:
-    """Whether a home is a room of a server."""
-    return home.parent.name == ROOMS and (home / MARK).is_file()
+    """Whether a home is a room of a server; a folder among them that may not be read counts as one."""
+    try:
+        return home.parent.name == ROOMS and (home / MARK).is_file()
+    except PermissionError:
+        return True
 
 
 def server_of(home: Path) -> Path:

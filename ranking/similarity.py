@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.errors import InputError
-from ranking.spreadsheets import FORMULA_STARTS, guarded
+from ranking.spreadsheets import guarded
 from ranking.text import readable
 from ranking.types import Features, Floats, Ints, SimilarityGraph, is_real
 
@@ -120,7 +120,7 @@ def edges_from_csv(
     number_of = {str(name): number for number, name in enumerate(ids)}
     if len(number_of) != len(ids):
         raise InputError("ids", f"{len(ids):,} different ids", len(number_of))
-    for name, number in [item for item in number_of.items() if item[0].startswith(FORMULA_STARTS)]:
+    for name, number in list(number_of.items()):
         number_of.setdefault(guarded(name), number)
     codes, places = array("q"), array("q")  # of each pair low * n + high, and its line
     with _opened(source) as stream:

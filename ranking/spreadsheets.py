@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-# The last four are as wide as ideographs: spreadsheets of those who write these take them for the same signs.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠")
+import unicodedata
+
+SIGNS = "=+-@−'"
+# Spreadsheets skip, or strip as they read, what is not seen: control characters, formatting characters (a byte order
+# mark, a space of no width), and spaces of any kind.
+UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 
 
 def guarded(text: str) -> str:
     """`text` for a cell of a table: an apostrophe goes before what a spreadsheet would take for a formula.
 
-    Texts that begin with an apostrophe get one more, so that taking one away always gives the text back.
+    That is a text with a sign of a formula behind whatever is not seen. Small, raised and full-width signs count as the
+    signs that they stand for. Texts that begin with an apostrophe get one more, so that removing one restores the
+    text.
 
-    >>> guarded("=1+1"), guarded("photo"), guarded("'s")
-    ("'=1+1", 'photo', "''s")
+    >>> guarded("=1+1"), guarded("photo"), guarded("'s"), guarded(" ＝1"), guarded("a = b")
+    ("'=1+1", 'photo', "''s", "' ＝1", 'a = b')
     """
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    first = next((letter for letter in text if unicodedata.category(letter) not in UNSEEN), "")
+    sign = unicodedata.normalize("NFKC", first)[:1]
+    return f"'{text}" if text[:1] in ("\t", "\r", "\n") or (sign and sign in SIGNS) else text

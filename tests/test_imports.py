@@ -21,6 +21,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"label_training", "order_training", "order_studies", "asking_simulation", "timing_studies"}
     | {"study_bench", "own_image", "own_edges", "opened"},
     {"rooms", "apart"},
+    {"room_places"},
     {"worker_limits"},
     {"store", "run_store", "run", "run_settings", "home", "answers", "job_queue"}
     | {"room_layout", "room_quotas", "row_files", "database_copies"},

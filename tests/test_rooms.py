@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import sqlite3
 import threading
 import time
@@ -28,6 +29,7 @@ from ranking.features.extract import to_compute
 from ranking.home import Home
 from ranking.job_queue import JobQueue
 from ranking.room_layout import CLASS_ROOM, FOLDERS, MARK, check_source, checked_room, is_room, server_of
+from ranking.room_places import DAY, EMPTY, UNDECIDED, USED
 from ranking.room_quotas import (
     COUNT,
     DEFAULT_DISK,
@@ -504,22 +506,160 @@ def test_rooms_in_which_there_is_nothing_make_place_for_others(rooms, pictures, 
     assert Store(rooms.make(kept[1])).run(run.id).state == "queued"
 
 
-def test_a_room_that_nobody_came_back_to_makes_place_a_day_later(rooms, pictures, monkeypatch):
-    monkeypatch.setenv(COUNT, "2")
-    for name, visits in (("opened-once", 1), ("opened-twice", 2)):
-        Store(rooms.make(name)).adopt(pictures, "Patches")
-        for _ in range(visits):
-            rooms.visit(name, opens=True)
-            rooms.visit(name)
-    for age in (0, 86400 - 60):
-        for name in ("opened-once", "opened-twice"):
-            os.utime(rooms.home / "rooms" / name / MARK, (0, time.time() - age))
+def folders_of(rooms: Rooms) -> set[str]:
+    """The names of all folders of rooms; those that are being made or removed are empty."""
+    folder = rooms.home / "rooms"
+    assert [*folder.glob(".making/*"), *folder.glob(".gone/*")] == []
+    return {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def unvisited(rooms: Rooms, days: float, *names: str) -> None:
+    """Have nobody been in some rooms for so many days."""
+    for name in names:
+        os.utime(rooms.home / "rooms" / name / MARK, (0, time.time() - days * DAY))
+
+
+def with_import(store: Store, **settings: Any) -> Store:
+    """With a finished import, or look, that nobody has decided about."""
+    run = store.create_run("import", {"source": "Patches", "source_settings": {}, **settings})
+    store.end_run(run.id, "finished", result={"key": "k" * 8, "title": "x"})
+    return store
+
+
+def with_training(store: Store) -> Store:
+    run = store.create_run("train", {"set": "x"})
+    store.end_run(run.id, "finished", result={"test": {}})
+    store.star_run(run.id)
+    return store
+
+
+def with_answer(store: Store) -> Store:
+    AnswerStore(store.home).append([answer("r" * 10)])
+    return store
+
+
+@pytest.mark.parametrize(
+    ("make", "opened", "days"),
+    [
+        (lambda store: store, 2, EMPTY),
+        (lambda store: with_import(store, look=""), 2, EMPTY),
+        (with_import, 1, UNDECIDED),
+        (with_import, 2, USED),
+        (with_training, 1, USED),
+        (with_answer, 1, USED),
+        (lambda store: store.adopt(store.home.parent / "patches", "Patches"), 1, USED),
+    ],
+)
+def test_how_long_a_room_keeps_its_place(rooms, pictures, monkeypatch, make, opened, days):
+    monkeypatch.setenv(COUNT, "1")
+    store = Store(rooms.make("room-of-anna"))
+    shutil.copytree(pictures, store.home.parent / "patches")
+    make(store)
+    for _ in range(opened):
+        rooms.visit("room-of-anna", opens=True)
+        rooms.visit("room-of-anna")
+    if days:
+        unvisited(rooms, days - 0.01, "room-of-anna")
         with pytest.raises(NoRoomError):
-            rooms.make("room-of-carl")
-    for name in ("opened-once", "opened-twice"):
-        os.utime(rooms.home / "rooms" / name / MARK, (0, time.time() - 86400 - 60))
-    rooms.make("room-of-carl")
-    assert {row.name for row in rooms.all()} == {"opened-twice", "room-of-carl"}
+            rooms.make("room-of-bert")
+    unvisited(rooms, days + 0.01, "room-of-anna")
+    rooms.make("room-of-bert")
+    assert {row.name for row in rooms.all()} == {"room-of-bert"}
+
+
+def test_an_empty_room_goes_before_one_that_was_left_long_ago(rooms, monkeypatch):
+    monkeypatch.setenv(COUNT, "2")
+    with_training(Store(rooms.make("room-of-anna")))
+    rooms.make("room-of-bert")
+    unvisited(rooms, 400, "room-of-anna")
+    for gone, new in (("room-of-bert", "room-of-carl"), ("room-of-anna", "room-of-dora")):
+        rooms.make(new)
+        assert rooms.find(gone) is None
+        with_training(Store(rooms.home / "rooms" / new))
+
+
+def test_newcomers_who_come_together_get_their_rooms(rooms, monkeypatch):
+    most = 12
+    monkeypatch.setenv(COUNT, str(most))
+    monkeypatch.setenv(CLASS_ROOM, TEACHER)
+    kept = with_training(Store(Rooms(rooms.home).make("room-of-anna"))).home
+
+    def come(_: int) -> str:
+        visitor = Store(Rooms(rooms.home).make(new_name()))
+        visitor.end_run(visitor.create_run("import", {}).id, "failed", "no such folder")
+        return "came"
+
+    for name in (new_name() for _ in range(most)):
+        Home(rooms.home / "rooms" / name)  # half made, or left behind by who was in it when it went
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(come, range(60))) == ["came"] * 60
+    rooms.make("room-of-bert")
+    assert len(rooms.all()) == most
+    assert folders_of(rooms) == {row.name for row in rooms.all()} >= {TEACHER, kept.name}
+
+
+def test_a_room_that_was_put_back_by_hand_is_not_swept_away(rooms):
+    home = with_training(Store(rooms.make("room-of-anna"))).home
+    (home / MARK).unlink()
+    rooms.make("room-of-bert")
+    assert len(Store(rooms.make("room-of-anna")).own_runs()) == 1
+
+
+def test_what_keeps_rooms_from_being_made_is_told_without_a_path(rooms, monkeypatch):
+    rooms.make("room-of-anna")
+    shutil.rmtree(rooms.home / "rooms")
+    (rooms.home / "rooms").write_text("no folder")
+    with trouble(subject="the rooms of this server") as caught:
+        rooms.make("room-of-bert")
+    assert str(rooms.home) not in str(caught.value)
+
+
+DAMAGE: list[Callable[[Path], Any]] = [
+    lambda home: (home / "ranking.sqlite").write_bytes(os.urandom(5000)),
+    lambda home: ((home / "ranking.sqlite").unlink(), (home / "runs" / "one").mkdir()),
+    lambda home: (shutil.rmtree(home / "sets"), (home / "sets").write_text("")),
+    lambda home: (home / "ranking.sqlite").write_bytes(b""),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_room_keeps_its_place_and_shuts_nobody_out(rooms, monkeypatch, damage):
+    monkeypatch.setenv(COUNT, "3")
+    damaged = with_training(Store(rooms.make("room-of-anna"))).home
+    for log in damaged.glob("ranking.sqlite-*"):
+        log.unlink()
+    damage(damaged)
+    unvisited(rooms, 400, damaged.name)
+    for name in ("room-of-bert", "room-of-carl", "room-of-dora", "room-of-emil"):
+        rooms.make(name)
+    assert {row.name for row in rooms.all()} == {damaged.name, "room-of-dora", "room-of-emil"}
+    assert {row.name: row.damaged for row in rooms.all()}[damaged.name]
+    assert not rooms.unused_for(1)
+    assert rooms.make(damaged.name) == damaged
+    rooms.remove(damaged.name)
+    assert rooms.find(damaged.name) is None
+
+
+def test_a_room_that_may_not_be_read_keeps_its_place_and_shuts_nobody_out(rooms, monkeypatch):
+    monkeypatch.setenv(COUNT, "2")
+    closed = rooms.make("room-of-anna")
+    stat = os.stat
+
+    def refuse(path, *arguments, **settings):
+        if isinstance(path, Path) and path.is_relative_to(closed) and path != closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, *arguments, **settings)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    for name in ("room-of-bert", "room-of-carl"):
+        rooms.make(name)
+    assert {row.name: row.damaged for row in rooms.all()} == {closed.name: True, "room-of-carl": False}
+
+
+def test_a_damaged_class_room_keeps_nobody_from_a_room_of_their_own(rooms, class_room):
+    (class_room.home / "ranking.sqlite").write_bytes(b"no database" * 1000)
+    assert Rooms(rooms.home).make("room-of-anna").is_dir()
+    assert {row.name: row.damaged for row in rooms.all()} == {TEACHER: True, "room-of-anna": False}
 
 
 def test_the_class_room_keeps_its_place(rooms, pictures, monkeypatch):
@@ -590,7 +730,7 @@ def test_rooms_are_listed_and_removed(rooms, pictures):
     rooms.remove("room-of-anna")
     assert rooms.find("room-of-anna") is None
     assert [row.name for row in rooms.all()] == ["room-of-carl", "room-of-bert"]
-    assert list((rooms.home / "trash").iterdir()) == []
+    assert folders_of(rooms) == {"room-of-carl", "room-of-bert"}
     with refused("room", "room-of-anna"):
         rooms.remove("room-of-anna")
 

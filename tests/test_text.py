@@ -66,5 +66,9 @@ def test_names_that_begin_alike_are_told_apart_and_short_ones_stay_as_they_are()
 def test_no_cell_of_a_table_begins_a_formula_and_every_text_comes_back():
     for start in ("=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'x", "＝1+1", "＋x", "－x", "＠x"):
         assert guarded(start) == f"'{start}"
-    for text in ("x=1", ""):
+    unseen = " \u00a0\ufeff\u200b\u2060\v\f\0\x85\u2028\u3000"
+    for text in ("=1", "＝1", "﹦1", "⁺1", "﹢1", "﹣1", "−1", "﹫x"):
+        for start in (text, *(f"{letter}{text}" for letter in unseen), unseen + text):
+            assert guarded(start) == f"'{start}", ascii(start)
+    for text in ("x=1", "", " ", "\u200b", " x", "\ufeffx-y", "½", "\ud800", "é", "中"):
         assert guarded(text) == text

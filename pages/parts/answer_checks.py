@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from pages.parts import cache
 from ranking.answers import AnswerEvent
 from ranking.asking import STRATEGIES
 from ranking.errors import InputError
+from ranking.own_image import was_brought
 from ranking.run import Run
-
-OWN_IMAGE = re.compile(r"own-[0-9a-f]{16}")  # see `pages.parts.own_image`
 
 
 def refused(events: Iterable[AnswerEvent]) -> dict[AnswerEvent, str]:
@@ -45,8 +43,10 @@ def _reason(event: AnswerEvent, run: Run) -> str:
         labels = cache.image_labels(event.set)
         if event.label not in labels.names:
             raise InputError("label of an answer", "one of its image set", f"{event.label[:80]!r}")
-        if not OWN_IMAGE.fullmatch(event.image) and not (labels.ids == event.image).any():
-            raise InputError("image of an answer", "one of its image set", f"{event.image[:80]!r}")
+        own = was_brought(cache.store().home, event.image)
+        if not own and not (labels.ids == event.image).any():
+            expected = "one of its image set, or one that was uploaded here"
+            raise InputError("image of an answer", expected, f"{event.image[:80]!r}")
         if event.strategy not in STRATEGIES:
             raise InputError(
                 "strategy of an answer", f"one of {', '.join(STRATEGIES)}", f"{event.strategy[:80]!r}"

@@ -11,13 +11,14 @@ import asyncio
 import contextlib
 import re
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadFileUrlInfo
@@ -28,16 +29,28 @@ AFTER_SECONDS, LOOK_SECONDS = (
     30.0,
     5.0,
 )  # how long a tab may be away before its files go, and how often that is asked
+SILENT_SECONDS = 30.0  # an upload from which nothing arrives for so long is cut off
 MOST_GIVEN = 1000  # addresses of a tab that are remembered
 UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<tab>[^/]+)/(?P<file>[^/]+)")
 
 
+@dataclass(eq=False)
+class Upload:
+    """A file on its way from a tab: the declared length of its request, and how many bytes of that have arrived."""
+
+    tab: str
+    file: str
+    size: int
+    arrived: int = 0
+
+
 class Uploads:
-    """The files that tabs have uploaded, and those on their way."""
+    """The files that tabs have uploaded, and those on their way. Bytes count from when they arrive: none is reserved,
+    so an upload that only says how long it is takes no space from others."""
 
     def __init__(self) -> None:
         self._given: dict[str, list[str]] = {}
-        self._coming: Counter[str] = Counter()
+        self._coming: set[Upload] = set()
         self._away: dict[str, float] = {}
 
     def watch(self, files: MemoryUploadedFileManager) -> None:
@@ -51,50 +64,58 @@ class Uploads:
 
         files.get_upload_urls = noted  # type: ignore[method-assign]
 
-    def refusal(
-        self, files: MemoryUploadedFileManager, tab: str, file: str, size: int | None
-    ) -> tuple[int, str] | None:
-        """The status and the reason with which an upload is refused, None where it is not."""
-        if file not in self._given.get(tab, ()):
-            return 403, "this address was not given out: upload by the page"
-        if size is None:
-            return 411, "an upload has to say how long it is"
-        held = {
-            one: sum(len(part.data) for part in parts.values())
-            for one, parts in list(files.file_storage.items())
-        }
-        held[tab] = held.get(tab, 0)
-        if held[tab] + self._coming[tab] + size > OF_TAB:
-            return 413, f"a tab may hold {OF_TAB // 10**6} MB of uploads: remove one"
-        if sum(held.values()) + self._coming.total() + size > OF_SERVER:
-            return 413, "the server holds as many uploads as it can: try again in a minute"
-        return None
+    def begin(self, files: MemoryUploadedFileManager, upload: Upload) -> None:
+        """HTTPException where an upload is refused. One to an address that holds a file takes its place: the file is
+        removed."""
+        held = files.get_files(upload.tab, [upload.file])
+        self._check(files, upload, upload.size - sum(len(file.data) for file in held))
+        files.remove_file(upload.tab, upload.file)
+
+    def arrive(self, files: MemoryUploadedFileManager, upload: Upload, more: int) -> None:
+        """Count so many bytes more of an upload. HTTPException where it is cut off."""
+        upload.arrived += more
+        if upload.arrived > upload.size:
+            raise HTTPException(400, "more came than was declared")
+        self._check(files, upload, 0)
 
     @contextlib.contextmanager
-    def coming(self, tab: str, size: int):
-        """While a file of that size is on its way."""
-        self._coming[tab] += size
+    def coming(self, upload: Upload) -> Iterator[None]:
+        """While a file is on its way."""
+        self._coming.add(upload)
         try:
             yield
         finally:
-            self._coming[tab] -= size
+            self._coming.remove(upload)
 
     def forget_closed(self, runtime: Runtime, files: MemoryUploadedFileManager, now: float) -> None:
-        """Free the files of tabs that have been away for AFTER_SECONDS."""
+        """Free the files of tabs that have been away for AFTER_SECONDS. What is still on its way from one is cut off
+        when more of it arrives."""
         for tab in {*files.file_storage, *self._given}:
             if runtime.is_active_session(tab):
                 self._away.pop(tab, None)
             elif now - self._away.setdefault(tab, now) > AFTER_SECONDS:
                 files.remove_session_files(tab)
-                for told in (self._away, self._given, self._coming):
-                    told.pop(tab, None)  # type: ignore[attr-defined]
+                self._away.pop(tab, None)
+                self._given.pop(tab, None)
+
+    def _check(self, files: MemoryUploadedFileManager, upload: Upload, more: int) -> None:
+        """HTTPException where an address was not given out, or there is no space for so many bytes more."""
+        if upload.file not in self._given.get(upload.tab, ()):
+            raise HTTPException(403, "this address was not given out: upload by the page")
+        held = sum(len(file.data) for file in list(files.file_storage.get(upload.tab, {}).values()))
+        arrived = sum(one.arrived for one in self._coming if one.tab == upload.tab)
+        if held + arrived + more > OF_TAB:
+            raise HTTPException(413, f"a tab may hold {OF_TAB // 10**6} MB of uploads: remove one")
+        held = sum(stat.byte_length for stats in files.get_stats().values() for stat in stats)
+        if held + sum(one.arrived for one in self._coming) + more > OF_SERVER:
+            raise HTTPException(413, "the server holds as many uploads as it can: try again in a minute")
 
 
 UPLOADS = Uploads()
 
 
 class BoundedUploads:
-    """Middleware that refuses uploads which `UPLOADS` has no room for."""
+    """Middleware that refuses uploads which `UPLOADS` has no room for, and cuts them off where that shows later."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -106,15 +127,34 @@ class BoundedUploads:
         if found is None:
             await self._app(scope, receive, send)
             return
-        length = Headers(scope=scope).get("content-length", "")
-        size = int(length) if re.fullmatch("[0-9]{1,15}", length) else None
-        refused = UPLOADS.refusal(_files(), found["tab"], found["file"], size)
-        if refused is not None or size is None:
-            status, why = refused or (411, "")
-            await PlainTextResponse(why, status)(scope, receive, send)
+        files = _files()
+        try:
+            upload = Upload(found["tab"], found["file"], _declared(Headers(scope=scope)))
+            UPLOADS.begin(files, upload)
+        except HTTPException as refused:
+            await PlainTextResponse(refused.detail, refused.status_code)(scope, receive, send)
             return
-        with UPLOADS.coming(found["tab"], size):
-            await self._app(scope, receive, send)
+
+        async def counted() -> Message:
+            try:
+                message = await asyncio.wait_for(receive(), SILENT_SECONDS)
+            except TimeoutError:
+                why = f"nothing arrived for {SILENT_SECONDS:g} seconds"
+                raise HTTPException(408, why, headers={"Connection": "close"}) from None
+            UPLOADS.arrive(files, upload, len(message.get("body", b"")))
+            return message
+
+        with UPLOADS.coming(upload):
+            await self._app(scope, counted, send)  # which answers with the HTTPException of `counted`
+
+
+def _declared(headers: Headers) -> int:
+    """How long the body of a request is, as it says. HTTPException where it does not, or is sent in chunks, which makes
+    any length that it says void."""
+    length = ",".join(headers.getlist("content-length"))
+    if "transfer-encoding" in headers or not re.fullmatch("[0-9]{1,15}", length):
+        raise HTTPException(411, "an upload has to say how long it is, and not be sent in chunks")
+    return int(length)
 
 
 @contextlib.asynccontextmanager

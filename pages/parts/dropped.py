@@ -12,7 +12,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
-from pages.parts import frame, keys
+from pages.parts import frame, keys, rooms
 from ranking.home import HomeError
 
 
@@ -31,5 +31,5 @@ def once(file: UploadedFile | DeletedFile, begin: Callable[[UploadedFile], str])
             before[file.file_id] = TakenUp(begin(file))
         except (ValueError, HomeError) as error:
             frame.note(error)
-            before[file.file_id] = TakenUp(refused=str(error))
+            before[file.file_id] = TakenUp(refused=rooms.without_paths(str(error)))
     return before.get(file.file_id, TakenUp())

@@ -143,10 +143,12 @@ def in_place() -> Iterator[None]:
 
 
 def _say(error: HomeError | Gone, part: str) -> None:
-    """An error, and the way to mend it where that is one press."""
-    st.error(escaped(str(error)), icon=":material/error:")
+    """An error, and the way to mend it where that is one press, and not of the room of somebody else."""
+    st.error(escaped(rooms.without_paths(str(error))), icon=":material/error:")
     offered: set[Path] = st.session_state[keys.REBUILDS]
-    if isinstance(error, HomeError) and error.lost is not None and error.lost not in offered:
+    if not isinstance(error, HomeError) or error.lost is None or rooms.is_of_another(error.lost):
+        return
+    if error.lost not in offered:
         from pages.parts import home_repair  # which needs this module
 
         offered.add(error.lost)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import address, cache, keys
+from pages.parts import address, cache, keys, rooms
 from pages.parts.frame import escaped
 from ranking.database_copies import rebuild
 from ranking.home import HomeError
@@ -31,7 +31,7 @@ def _rebuild(home: Path) -> None:
     try:
         rebuild(home)
     except HomeError as error:
-        address.complain(str(error))
+        address.complain(rooms.without_paths(str(error)))
     cache.look_again()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,7 @@ import streamlit as st
 
 from pages.parts import cache
 from ranking.features.projection import projected
-from ranking.own_image import describe_apart
+from ranking.own_image import describe_apart, name_of, note
 from ranking.run import Run
 from ranking.store import Store
 from ranking.types import LabelSet
@@ -37,12 +36,16 @@ def choose(run: Run) -> Brought | None:
         max_upload_size=LARGEST,
     )
     st.caption(
-        "It is checked, described by the features of the model, and not kept. Your answers are, under its checksum."
+        "The image is checked, described by the features of the model, and not kept. Its checksum is kept, with your "
+        "answers."
     )
     if file is None:
         return None
+    home = cache.store().home
     with cache.or_gone():
-        return _described(str(cache.store().home), run.id, file.getvalue())
+        brought = _described(str(home), run.id, file.getvalue())
+    note(home, brought.images.ids[brought.row])  # not in the cache, which may outlive the home
+    return brought
 
 
 @st.cache_resource(show_spinner="Describing your image …", max_entries=4)
@@ -56,5 +59,5 @@ def _described(home: str, run_id: str, data: bytes) -> Brought:
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])
     labels = np.zeros((1, len(method.names)), np.bool_)
-    name = f"own-{hashlib.sha256(data).hexdigest()[:16]}"
-    return Brought(LabelSet(seen, labels, method.names, ids=np.array([name])), 0, picture, (width, height))
+    ids = np.array([name_of(data)])
+    return Brought(LabelSet(seen, labels, method.names, ids=ids), 0, picture, (width, height))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,8 +19,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts import address, keys
-from ranking.home import HomeError
-from ranking.room_layout import CLASS_ROOM
+from ranking.home import HomeError, home_folder
+from ranking.room_layout import CLASS_ROOM, ROOMS, has_quotas
 from ranking.rooms import Rooms, new_name
 
 T = TypeVar("T")
@@ -124,6 +125,20 @@ def lost(named: str) -> str:
     return f"there is no room {named[:80]!r} on this server: it was removed, or the address is not whole"
 
 
+def is_of_another(home: Path) -> bool:
+    """Whether a home is a room, and not that of the address."""
+    return used() and has_quotas(home) and home.name != name()
+
+
+def without_paths(message: str) -> str:
+    """A message, without the paths of rooms on the host: a room that was removed while a page used it has lost the mark
+    by which `ranking.room_layout.home_in_words` knows it."""
+    if not used():
+        return message
+    folder = re.escape(str(home_folder() / ROOMS))
+    return re.sub(rf"(the home folder )?{folder}/[^/\s:;,]+", "this room", message)
+
+
 def enter() -> bool:
     """Have the address name a room, a new one where it names none; whether that is there.
 
@@ -140,13 +155,14 @@ def enter() -> bool:
     if named == before and _find(named) is None:
         all_rooms().make(named)
         address.complain("This room was removed, as rooms are in which there is nothing: it begins anew.")
-    if _find(named) is None:
-        return False
+    try:
+        all_rooms().visit(named, opens=before != named)
+    except ValueError:
+        return False  # no room can have that name, or it is not there
     if before != named:
         for key in [key for key in st.session_state if key not in OF_THE_FRAME] if before else ():
             del st.session_state[key]
         st.session_state[keys.IN_ROOM] = named
-    all_rooms().visit(named, opens=before != named)
     return True
 
 

@@ -17,11 +17,16 @@ COLUMNS = "{:<64}  {:<16}  {:>8}  {:>4}  {:>4}"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_subparsers(dest="act", required=True, metavar="list | remove")
-    acts.add_parser("list", help="all rooms, that visited last first")
+    acts.add_parser(
+        "list", help="all rooms, that visited last first; “damaged” marks a room that cannot be read"
+    )
     remove = acts.add_parser("remove", help="remove rooms with all that is in them, for good")
     remove.add_argument("names", nargs="*", metavar="NAME", help="as `list` tells them")
     remove.add_argument(
-        "--unused-for", type=_days, metavar="DAYS", help="those that nobody was in for so many days"
+        "--unused-for",
+        type=_days,
+        metavar="DAYS",
+        help="those that nobody was in for so many days; a damaged room is removed by its name only",
     )
 
 
@@ -44,7 +49,8 @@ def _list(rooms: Rooms) -> None:
     print(COLUMNS.format("room", "last visit", "size", "sets", "runs"))
     for row in rooms.all():
         visited = datetime.fromtimestamp(row.visited).strftime("%Y-%m-%d %H:%M")
-        print(COLUMNS.format(row.name, visited, told_bytes(row.bytes), row.sets, row.runs))
+        sets, runs = ("damaged", "") if row.damaged else (row.sets, row.runs)
+        print(COLUMNS.format(row.name, visited, told_bytes(row.bytes), sets, runs).rstrip())
 
 
 def _removed(rooms: Rooms, name: str) -> bool:

@@ -25,6 +25,7 @@ from ranking.asking import closest_maxima, next_questions
 from ranking.events import Report
 from ranking.lookahead import Position, ranked_labels
 from ranking.metrics import break_even_precision
+from ranking.own_image import name_of, note, was_brought
 from ranking.run import Run
 from ranking.types import ProgressEvent
 
@@ -275,7 +276,9 @@ def test_your_own_image_is_described_and_not_kept(labels_here, own, open_questio
     [usual] = components(app, "ranking_picture")
     assert (usual["width"], usual["height"]) == (48, 48)
     assert labels_of(data["tree"]["ranking"]) == own.order(), "the same image, the same ranking"
-    assert set(labels_here.home.rglob("*")) <= before
+    assert was_brought(labels_here.home, data["stamp"]["image"])
+    kept = [file for file in set(labels_here.home.rglob("*")) - before if file.is_file()]
+    assert [file.read_bytes() for file in kept] == [b""], "its name alone"
 
 
 # ---------------------------------------------------------------------------------------------- training runs
@@ -407,7 +410,8 @@ def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(la
 
 def test_an_answer_about_what_is_not_there_is_refused(labels_here, own):
     good = event(labels_here, 1, own.images.names[3])
-    of_own_image = replace(good, number=2, image=f"own-{'0' * 16}")
+    of_own_image = replace(good, number=2, image=name_of(b"an image"))
+    note(labels_here.home, of_own_image.image)
     training = labels_here.store.create_run("train", {"set": labels_here.key})
     wrong = [
         replace(good, run="z" * 10),
@@ -415,6 +419,8 @@ def test_an_answer_about_what_is_not_there_is_refused(labels_here, own):
         replace(good, set="x" * 16),
         replace(good, image="board of another set"),
         replace(good, image="own-image"),
+        replace(good, image=f"own-{'0' * 16}"),
+        replace(good, image=f"../own_images/{of_own_image.image}"),
         replace(good, label="no label"),
         replace(good, strategy="a guess"),
     ]

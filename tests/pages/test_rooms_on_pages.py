@@ -14,6 +14,7 @@ from filled_home import Laboratory, copy_home, import_here
 from shapes import write_shapes
 from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
+from working import raising
 
 from pages.parts import cache, keys, rooms, run_actions
 from ranking import jobs
@@ -130,6 +131,47 @@ def test_a_room_of_a_chosen_name_is_begun_and_entered(server, started, open_page
 
 
 # --------------------------------------------------------------------------------------- isolation
+
+
+def test_nobody_is_offered_to_repair_the_room_of_somebody_else(server, started, open_page, monkeypatch):
+    for name in (ANNA, BERT):
+        server.make(name)
+    lost = HomeError(
+        "this room", "its database is damaged", "press the button", lost=server.home / "rooms" / ANNA
+    )
+    monkeypatch.setattr(Rooms, "visit", raising(lost))
+    offered = {}
+    for name in (ANNA, BERT):
+        app = open_page("image_sets", room=name)
+        assert "damaged" in text_of(app)
+        offered[name] = "Rebuild the database" in {plain(one.label) for one in app.button}
+    assert offered == {ANNA: True, BERT: False}
+
+
+def test_a_damaged_room_is_mended_by_its_visitor_and_felt_by_nobody_else(
+    server, started, open_page, monkeypatch
+):
+    monkeypatch.setenv(COUNT, "2")
+    room = server.make(ANNA)
+    for file in room.glob("ranking.sqlite*"):
+        file.unlink()
+    (room / "ranking.sqlite").write_bytes(b"no database" * 1000)
+    for _ in range(2):
+        assert address(open_page("start"))["room"] in names_of(server)
+    app = open_page("image_sets", room=ANNA)
+    press_on(app, "Rebuild the database")
+    assert not errors(app)
+
+
+def test_no_message_tells_where_the_host_keeps_rooms(server, monkeypatch):
+    path = server.home / "rooms" / ANNA
+    message = (
+        f"cannot use the home folder {path}: disk I/O error; free some space in {path}/runs, or elsewhere"
+    )
+    told = "cannot use this room: disk I/O error; free some space in this room/runs, or elsewhere"
+    assert rooms.without_paths(message) == told
+    monkeypatch.setenv("RANKING_ROOMS", "off")
+    assert rooms.without_paths(message) == message
 
 
 def test_nothing_of_a_room_is_shown_in_another(anna, server, started, open_page):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import urllib.request
+from urllib.parse import urlsplit
 
 from working import wait
+
+from pages.parts.bounded_uploads import SILENT_SECONDS
 
 
 def held(server) -> bool:
@@ -13,7 +17,19 @@ def held(server) -> bool:
         return b"UploadedFileManager" in answer.read()
 
 
-def test_a_made_up_address_is_refused_and_a_closed_tab_frees_its_files(server, visit, tmp_path):
+def status_of(server, path: str, headers: str, body: bytes, token: str) -> int:
+    """The status with which the server answers an upload of which no more comes than `body`."""
+    address = urlsplit(server.url)
+    head = (
+        f"PUT {path} HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+    )
+    head += f"X-Xsrftoken: {token}\r\nCookie: _streamlit_xsrf={token}\r\n"
+    with socket.create_connection((address.hostname, address.port), timeout=10 * SILENT_SECONDS) as opened:
+        opened.sendall(f"{head}{headers}\r\n\r\n".encode() + body)
+        return int(opened.recv(100).split()[1])
+
+
+def test_what_is_no_upload_of_the_page_is_refused_and_a_closed_tab_frees_its_files(server, visit, tmp_path):
     page = visit("/image_sets")
     page.get_by_text("Import images of your own").click()
     (tmp_path / "pictures.zip").write_bytes(b"PK half")
@@ -24,9 +40,17 @@ def test_a_made_up_address_is_refused_and_a_closed_tab_frees_its_files(server, v
     tab, _, issued = sent.url.rpartition("/")
     token = sent.all_headers().get("x-xsrftoken", "")
     file = {"name": "more.zip", "mimeType": "application/zip", "buffer": b"PK more"}
-    for name, status in (("made-up", 403), (issued, 204)):
+
+    def put(name: str) -> int:
         answer = page.request.put(f"{tab}/{name}", headers={"X-Xsrftoken": token}, multipart={"file": file})
-        assert answer.status == status
+        return answer.status
+
+    assert (put("made-up"), put(issued)) == (403, 204)
+    path, length = urlsplit(f"{tab}/{issued}").path, "Content-Length: 10"
+    chunked = f"{length}\r\nTransfer-Encoding: chunked", b"5\r\n--B\r\n\r\n"
+    assert status_of(server, path, *chunked, token) == 411
+    assert status_of(server, path, length, b"--B\r\n", token) == 408, "it falls silent"
+    assert put(issued) == 204
     assert held(server)
     page.close()
     wait(lambda: not held(server))
