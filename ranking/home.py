@@ -54,6 +54,10 @@ create index answer_of_image on answer ("set", image, arrival);
 """,
     "alter table image_set add column deleted real;",
     "alter table answer add column deleted real;",
+    """
+alter table run add column revision integer not null default 0;
+alter table image_set add column revision integer not null default 0;
+""",
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"

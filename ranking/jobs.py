@@ -183,7 +183,7 @@ def poll(store: Store, run_id: str) -> Run:
     if run.alive:
         _kill_if_overdue(run)
         return run
-    run = store.run(run_id)  # the worker may have settled it, or been cancelled, since it was read
+    run = store.caught_up(run_id)  # the worker may have settled it, or been cancelled, since it was read
     if run.state in ENDED:
         return run
     if run.kind in INTAKES:

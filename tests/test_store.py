@@ -600,6 +600,8 @@ def test_a_damaged_row_does_not_block_the_others(here):
         here.end_run(ended.id, "finished")
         with database_of(here.home) as database:
             database.execute(f"update run set {column} = ? where id in (?, ?)", (content, bad.id, ended.id))
+        for run in (bad, ended):
+            (run.folder / ROW).unlink()  # which would mend it
         for listed in (here.runs(), here.runs("train"), here.runs(set_key="abc")):
             assert ids(listed) == good[::-1], (column, content)
         assert not here.runs(deleted=True)
