@@ -10,7 +10,6 @@ import string
 import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
@@ -76,20 +75,8 @@ class RunStore:
         """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
         imports, which may take an hour each."""
         if kind not in INTAKES:
-            return self._training_queue
-        return self._look_queue if only_looks(kind, settings) else self._import_queue
-
-    @cached_property
-    def _training_queue(self) -> JobQueue:
-        return JobQueue(self.home)
-
-    @cached_property
-    def _import_queue(self) -> JobQueue:
-        return JobQueue(self.home, "imports.sqlite")
-
-    @cached_property
-    def _look_queue(self) -> JobQueue:
-        return JobQueue(self.home, "looks.sqlite")
+            return JobQueue(self.home)
+        return JobQueue(self.home, "looks.sqlite" if only_looks(kind, settings) else "imports.sqlite")
 
     # ---------------------------------------------------------------------------------------- rows
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from labelled_pictures import patches
-from working import Held, trouble
+from working import FOREVER, SCRIPTED, Held, cancelled, iterating, start, trouble
 
 from ranking import database_copies, home, jobs
 from ranking.answers import AnswerEvent, AnswerStore
@@ -137,6 +137,42 @@ def text(file: Path) -> None:
     file.write_text("a note of mine")
 
 
+def changed(name: str, *statements: str) -> Callable[[Path], None]:
+    """The database after some statements of SQL."""
+
+    def change(file: Path) -> None:
+        with closing(sqlite3.connect(file)) as database:
+            for statement in statements:
+                database.execute(statement)
+            database.commit()
+
+    change.__name__ = name
+    return change
+
+
+def with_our_names(file: Path) -> None:
+    """Another program's, whose tables are called as ours are."""
+    file.unlink()
+    with closing(sqlite3.connect(file)) as database:
+        tables = "create table run (x); create table image_set (y); create table answer (z);"
+        database.executescript(f"{tables} pragma user_version = {len(home.MIGRATIONS)};")
+
+
+def a_folder_for(part: str) -> Callable[[Path], None]:
+    def make(file: Path) -> None:
+        beside = file.with_name(f"{file.name}{part}")
+        beside.unlink(missing_ok=True)
+        beside.mkdir()
+
+    make.__name__ = f"a_folder_for{part}"
+    return make
+
+
+def missing_with_a_folder_in_the_way(file: Path) -> None:
+    file.unlink()
+    file.with_name(f"{file.name}.part").mkdir()
+
+
 WAYS: list[Callable[[Path], None]] = [
     missing,
     empty,
@@ -146,7 +182,16 @@ WAYS: list[Callable[[Path], None]] = [
     a_folder,
     a_broken_link,
 ]
-WAYS += [of_another_program, without_tables, without_rows, text]
+WAYS += [of_another_program, without_tables, without_rows, text, with_our_names]
+WAYS += [*map(a_folder_for, ("-wal", "-shm", "-journal")), missing_with_a_folder_in_the_way]
+WAYS += [
+    changed("without_a_result", "alter table run drop column result"),
+    changed("without_stars", "alter table run drop column star"),
+    changed("an_older_layout", "pragma user_version = 2"),
+    changed("a_layout_before_the_first", "pragma user_version = -1"),
+    changed("no_layout", "pragma user_version = 0"),
+    changed("a_view", "alter table run rename to runs", "create view run as select * from runs"),
+]
 
 
 @pytest.mark.parametrize("with_copy", [True, False], ids=["with a copy", "without"])
@@ -437,6 +482,16 @@ def test_a_set_that_does_not_tell_its_row_is_whole_without(tmp_path, told):
     assert [row.source for row in again.image_sets()] == ["Painter"]
 
 
+def test_a_live_run_that_was_taken_in_can_be_cancelled(tmp_path, monkeypatch):
+    monkeypatch.setattr(jobs, "WORKER", SCRIPTED)
+    here = Store(tmp_path)
+    run = iterating(here, start(here, FOREVER))
+    (tmp_path / DATABASE).unlink()
+    again = opened(tmp_path)
+    assert again.run(run.id).state == "running"
+    assert cancelled(again, run).state == "cancelled"
+
+
 def test_a_live_run_is_taken_in_alive(tmp_path):
     here, held = Store(tmp_path), Held()
     live = held(here)
@@ -456,6 +511,57 @@ def test_the_next_start_writes_the_rows_that_a_full_disk_refused(tmp_path, monke
     assert not (run.folder / ROW).exists()
     jobs.recover(here)
     assert json.loads((run.folder / ROW).read_text())["state"] == "finished"
+
+
+# ------------------------------------------------------------------------------------------------ answers
+
+
+def page_of(file: Path, table: str) -> int:
+    """Where the first page of a table lies in a database."""
+    with closing(sqlite3.connect(file)) as database:
+        (page,) = database.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
+    return int(page - 1) * 4096
+
+
+@pytest.mark.parametrize("with_copy", [True, False], ids=["with a copy", "without"])
+def test_answers_that_can_be_read_in_a_damaged_database_are_taken_over(tmp_path, with_copy):
+    here, answers = furnished(tmp_path), AnswerStore(tmp_path)
+    answers.append([answer(number) for number in range(1, 6)])
+    if with_copy:
+        keep_copy(tmp_path)
+    answers.append([answer(number) for number in range(6, 400)])
+    answers.delete("k" * 8)
+    answers.append([answer(number) for number in range(400, 500)])
+    checkpointed(tmp_path)
+    file = tmp_path / DATABASE
+    at, whole = page_of(file, "run"), file.read_bytes()
+    file.write_bytes(whole[:at] + b"\xff" * 4096 + whole[at + 4096 :])
+    again = opened(tmp_path)
+    assert AnswerStore(tmp_path).events("k" * 8) == [answer(number) for number in range(400, 500)]
+    assert AnswerStore(tmp_path).count("k" * 8, deleted=True) == 399
+    assert len(again.runs()) == len(here.runs())
+
+
+def test_answers_around_damage_are_taken_over_and_those_that_are_none_are_not(tmp_path):
+    Store(tmp_path).create_run("train", {})
+    AnswerStore(tmp_path).append([answer(number) for number in range(1, 1000)])
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        database.execute("update answer set kind = 'perhaps' where number = 1")
+        database.commit()
+    checkpointed(tmp_path)
+    file = tmp_path / DATABASE
+    whole = bytearray(file.read_bytes())
+    leaves = [
+        at for at in range(0, len(whole), 4096) if whole[at] == 0x0D and b"sky" in whole[at : at + 4096]
+    ]
+    middle = leaves[len(leaves) // 2]
+    whole[middle : middle + 4096] = b"\xff" * 4096
+    file.write_bytes(whole)
+    opened(tmp_path)
+    numbers = [event.number for event in AnswerStore(tmp_path).events("k" * 8)]
+    assert numbers == sorted(numbers)
+    assert (numbers[0], numbers[-1]) == (2, 999)
+    assert 900 < len(numbers) < 998
 
 
 # ------------------------------------------------------------------------------------------------- copies
@@ -479,6 +585,28 @@ def test_the_last_three_states_are_kept_each_once(tmp_path, monkeypatch):
     assert copies(tmp_path)[-1] == "2026-01-01-000005.sqlite"
     with closing(sqlite3.connect(tmp_path / COPIES / copies(tmp_path)[-1])) as copy:
         assert copy.execute("select count(*) from run").fetchone() == (5,)
+
+
+def test_copies_that_lost_their_answers_push_none_out_that_has_them(tmp_path, monkeypatch):
+    here = Store(tmp_path)
+    names = iter(f"2026-01-01-0000{second:02}" for second in range(99))
+    monkeypatch.setattr(database_copies.time, "strftime", lambda *_: next(names))
+    AnswerStore(tmp_path).append([answer(1), answer(2)])
+    keep_copy(tmp_path)
+    [full] = (tmp_path / COPIES).iterdir()
+    without_rows(tmp_path / DATABASE)
+    changed("none", "delete from answer")(tmp_path / DATABASE)
+    for _ in range(5):
+        AnswerStore(tmp_path).append([answer(3)])
+        here.create_run("train", {})
+        keep_copy(tmp_path)
+    assert len(copies(tmp_path)) == MOST
+    assert full.name in copies(tmp_path)
+    os.utime(full, (1, 1))  # what was deleted weeks ago goes
+    here.create_run("train", {})
+    keep_copy(tmp_path)
+    assert full.name not in copies(tmp_path)
+    assert len(copies(tmp_path)) == MOST
 
 
 def test_an_hour_later_another_is_due(tmp_path):

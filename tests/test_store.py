@@ -579,7 +579,6 @@ def test_every_trouble_with_the_home_has_its_remedy(here, monkeypatch):
         (OSError(30, "Read-only file system"), "Read-only file system", home.CLOSED),
         (OSError(28, "No space left on device"), "No space left on device", home.FULL),
         (sqlite3.OperationalError("attempt to write a readonly database"), None, home.CLOSED),
-        (sqlite3.OperationalError("no such column: star"), None, home.DAMAGED),
         (sqlite3.OperationalError("database or disk is full"), None, home.FULL),
     ):
         monkeypatch.setattr(home.Home, "_connect", raising(error))
