@@ -76,16 +76,18 @@ def rebuild(home: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if is_sound(database, MIGRATIONS):
             return
-        lost = set_aside(database)
         part = _part(home)
         copy = next((copy for copy in _copies(home) if is_sound(copy, MIGRATIONS)), None)
-        if copy is not None:
-            shutil.copyfile(copy, part)
-        with closing(sqlite3.connect(part)) as made:
-            migrate(made, MIGRATIONS)
-            if lost is not None:
-                _take_over(_answers(lost), made)
-        os.replace(part, database)
+        try:
+            if copy is not None:
+                shutil.copyfile(copy, part)
+            with closing(sqlite3.connect(part)) as made:
+                migrate(made, MIGRATIONS)
+                _take_over(_answers(database), made)
+            set_aside(database)
+            os.replace(part, database)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def _answers(file: Path) -> list[tuple[AnswerEvent, float, float | None]]:

@@ -63,6 +63,7 @@ alter table image_set add column revision integer not null default 0;
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"
+UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # what damage leads to
 PARTS = ("", "-wal", "-shm", "-journal")  # what the names of the files of one database end in
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 
@@ -262,7 +263,7 @@ def _is_lost(home: Path) -> bool:
 
 def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
     """Whether a database is there, can be read whole, and has the tables that some of `migrations`, from the first on,
-    make, and no others. One that another process keeps for itself is taken for sound."""
+    make, and no others. One that cannot be read just now, as it is locked or the disk is full, is taken for sound."""
     parts = [file.with_name(f"{file.name}{part}") for part in PARTS]
     if not file.exists() or any(os.path.lexists(part) and not part.is_file() for part in parts):
         return False
@@ -272,14 +273,14 @@ def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
             (layout,) = database.execute("pragma user_version").fetchone()
             return bool(said == "ok" and layout > 0 and _is_ours(database, migrations))
     except sqlite3.DatabaseError as error:
-        return "locked" in str(error)
+        return error.sqlite_errorcode & 0xFF not in UNSOUND
 
 
 def read_only(file: Path) -> sqlite3.Connection:
     """A connection that changes nothing. A copy of a database never changes, and needs no files of SQLite's own beside
     it."""
     how = "immutable=1" if file.parent.name == FOLDERS[-1] else "mode=ro"
-    return sqlite3.connect(f"{file.as_uri()}?{how}", timeout=BUSY_SECONDS, uri=True)
+    return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True)
 
 
 def _is_ours(database: sqlite3.Connection, migrations: tuple[str, ...]) -> bool:
@@ -312,14 +313,12 @@ def migrate(database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
         database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
 
 
-def set_aside(file: Path) -> Path | None:
-    """Rename what lies where a database should, and its parts, and return its new name, which ends in the time; None
-    where nothing lies there."""
+def set_aside(file: Path) -> None:
+    """Give what lies where a database should, and its parts, a name that ends in the time."""
     name = f"{file.name}.lost-{time.strftime('%Y-%m-%d-%H%M%S', time.gmtime())}"
     for part in PARTS:
         if os.path.lexists(there := file.with_name(f"{file.name}{part}")):
             there.rename(file.with_name(f"{name}{part}"))
-    return file.with_name(name) if os.path.lexists(file.with_name(name)) else None
 
 
 def _folder(typed: str) -> Path:

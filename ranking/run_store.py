@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from ranking.errors import InputError
 from ranking.first_settings import read_train_settings
-from ranking.home import Home, LendingHome
+from ranking.home import Home, HomeError, LendingHome
 from ranking.job_queue import JobQueue
 from ranking.room_layout import home_in_words
 from ranking.room_quotas import check_disk, check_jobs
@@ -281,7 +281,22 @@ class RunStore:
     def end_run(
         self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
     ) -> bool:
-        """Give a run its final state; False, and nothing changes, where it already has one."""
+        """Give a run its final state; False, and nothing changes, where it already has one.
+
+        Where the database is lost the run's folder alone is told, from which the row is made again."""
+        try:
+            changed, row = self._end(run_id, state, reason, result)
+        except HomeError as error:
+            if error.lost is not None:
+                self._tell_folder(run_id, state, reason, result)
+            raise
+        if row is not None:  # its worker may take a moment to end
+            self.queue_of(row["kind"], json.loads(row["settings"])).leave(run_id)
+        return changed
+
+    def _end(
+        self, run_id: str, state: State, reason: str, result: dict[str, Any] | None
+    ) -> tuple[bool, sqlite3.Row | None]:
         written = None if result is None else json.dumps(result, allow_nan=False)
         with self._home.change() as database:
             self._catch_up(database, run_id)
@@ -296,9 +311,20 @@ class RunStore:
                 " from run where id = ?",
                 (run_id,),
             ).fetchone()
-        if row is not None:  # its worker may take a moment to end
-            self.queue_of(row["kind"], json.loads(row["settings"])).leave(run_id)
-        return changed == 1
+        return changed == 1, row
+
+    def _tell_folder(self, run_id: str, state: State, reason: str, result: dict[str, Any] | None) -> None:
+        """Have the file beside a run's files tell how it ended, unless it tells that already."""
+        folder = self._home.runs / run_id
+        with contextlib.suppress(InputError, OSError, ValueError):
+            told = _read_row(folder)
+            if told["state"] not in ENDED:
+                told |= {
+                    "state": state,
+                    "reason": reason,
+                    "result": told["result"] if result is None else result,
+                }
+                write_row(folder, told | {"ended": time.time(), "revision": told["revision"] + 1})
 
     # ------------------------------------------------------------------- what people call and delete
 

@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -331,6 +332,47 @@ def test_a_run_that_ends_before_an_older_database_is_looked_at_ends_as_its_worke
     held.let_die()
     jobs.recover(again)
     assert (again.run(late.id).state, late.draft.is_dir()) == ("finished", True)
+
+
+@pytest.mark.parametrize("way", [garbage, empty, without_tables], ids=lambda way: way.__name__)
+def test_a_run_that_ends_while_the_database_is_lost_has_ended(tmp_path, way):
+    here, held = Store(tmp_path), Held()
+    imports, training = held(here, "import", PAINTER), held(here)
+    checkpointed(tmp_path)
+    way(tmp_path / DATABASE)
+    with trouble():
+        finished_import(here, imports, 5)
+    with trouble():
+        here.end_run(training.id, "finished", result={"test": {"AP": 0.5}})
+    held.let_die()
+    again = opened(tmp_path)
+    assert again.run(training.id).result == {"test": {"AP": 0.5}}
+    assert again.image_set(again.keep(imports.id))
+
+
+def test_a_worker_that_dies_of_a_lost_database_costs_no_draft(tmp_path):
+    """Of a full disk it does, for there what is not whole fills it."""
+    here = Store(tmp_path)
+    run = here.create_run("import", PAINTER)
+    run.draft.mkdir()
+    checkpointed(tmp_path)
+    garbage(tmp_path / DATABASE)
+    jobs._await_end(here, run, subprocess.Popen(["false"]))
+    assert run.draft.is_dir()
+
+
+def test_no_database_is_replaced_that_cannot_be_read_just_now(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        home, "read_only", lambda file: sqlite3.connect(f"{file.as_uri()}?mode=ro", timeout=0, uri=True)
+    )
+    here = Store(tmp_path)
+    run = here.create_run("train", {})
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        database.execute("pragma locking_mode = exclusive")
+        database.execute("begin exclusive")
+        rebuild(tmp_path)
+    assert here.run(run.id).state == "queued"
+    assert not list(tmp_path.glob("*.lost-*"))
 
 
 def test_a_row_that_is_newer_than_its_file_stands(tmp_path, monkeypatch):
