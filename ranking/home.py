@@ -18,8 +18,10 @@ import os
 import secrets
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -54,9 +56,15 @@ create index answer_of_image on answer ("set", image, arrival);
 """,
     "alter table image_set add column deleted real;",
     "alter table answer add column deleted real;",
+    """
+alter table run add column revision integer not null default 0;
+alter table image_set add column revision integer not null default 0;
+""",
 )
 FOLDERS = ("edges", "vectors", "models", "features", "sets", "runs", "trash", "copies")
 DATABASE = "ranking.sqlite"
+UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # what damage leads to
+PARTS = ("", "-wal", "-shm", "-journal")  # what the names of the files of one database end in
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
 
 
@@ -104,24 +112,25 @@ class Database:
     def lay_out(self, migrations: tuple[str, ...]) -> None:
         """Bring the database from whatever layout it has to that of all `migrations`."""
         # SQLite's busy timeout does not cover the change to WAL: two first starts at once need a lock.
-        with open(self.path / "lock", "w") as lock, closing(self._connect()) as database:
+        with open(self.path / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            (layout,) = database.execute("pragma user_version").fetchone()
-            if layout == 0:
-                self._check_new()
-            if layout > len(migrations):
-                raise HomeError(
-                    self.called,
-                    f"it was written by a newer version (layout {layout}, not {len(migrations)})",
-                    "update this program, or set RANKING_HOME to another folder",
-                )
-            if layout < len(migrations):
-                database.execute("pragma journal_mode = wal")
-                steps = " ".join(migrations[layout:])
-                database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
+            self._prepare(migrations)
+            with closing(self._connect()) as database:
+                (layout,) = database.execute("pragma user_version").fetchone()
+                if layout > len(migrations):
+                    raise HomeError(
+                        self.called,
+                        f"it was written by a newer version (layout {layout}, not {len(migrations)})",
+                        "update this program, or set RANKING_HOME to another folder",
+                    )
+                self._check(database, migrations)
+                migrate(database, migrations)
 
-    def _check_new(self) -> None:
-        """HomeError where a database that has nothing in it should have."""
+    def _prepare(self, migrations: tuple[str, ...]) -> None:
+        """What is done before the database is opened to be laid out, while no other process does so."""
+
+    def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
+        """HomeError where the database must not be laid out as it is."""
 
     def _connect(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._database, timeout=BUSY_SECONDS, isolation_level=None)
@@ -163,8 +172,14 @@ class Home(Database):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
             self.lay_out(MIGRATIONS)
 
-    def _check_new(self) -> None:
-        """HomeError where there are image sets or runs, of which a new database knows nothing."""
+    def _check(self, database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
+        """HomeError where the tables are not ours, and where there are image sets or runs of which a new database knows
+        nothing."""
+        if not _is_ours(database, migrations):
+            why = "its database has other tables than this program makes"
+            raise HomeError(self.called, why, REBUILD, lost=self._rebuildable)
+        if database.execute("pragma user_version").fetchone()[0] > 0:
+            return
         there = [folder.name for folder in (self.sets, self.runs, self.copies) if any(folder.iterdir())]
         if there:
             why = f"its database is new or empty, and there are files in {' and '.join(there)}"
@@ -235,17 +250,75 @@ def explained(called: str, home: Path | None = None) -> Iterator[None]:
     except OSError as error:
         raise HomeError(called, error.strerror or str(error), _remedy(error)) from error
     except sqlite3.DatabaseError as error:
-        lost = None if home is None or not _is_lost(error, home) else home
-        raise HomeError(called, str(error), _remedy_of_database(error, home), lost) from error
+        lost = home if home is not None and _is_lost(home) else None
+        remedy = DAMAGED if lost is not None else _remedy_of_database(error, home)
+        raise HomeError(called, str(error), remedy, lost) from error
 
 
-def _is_lost(error: sqlite3.DatabaseError, home: Path) -> bool:
-    """Whether what the database of `home` says means that it is not there, not whole, or not ours."""
-    if "unable to open" in str(error):
-        return os.access(home, os.W_OK) and home.is_dir()
-    return any(
-        words in str(error) for words in ("no such table", "no such column", "not a database", "malformed")
+def _is_lost(home: Path) -> bool:
+    """Whether the database of `home` can and has to be rebuilt; not where all of the home is gone."""
+    there = os.access(home, os.W_OK) and all((home / folder).is_dir() for folder in FOLDERS)
+    return there and not is_sound(home / DATABASE, MIGRATIONS)
+
+
+def is_sound(file: Path, migrations: tuple[str, ...]) -> bool:
+    """Whether a database is there, can be read whole, and has the tables that some of `migrations`, from the first on,
+    make, and no others. One that cannot be read just now, as it is locked or the disk is full, is taken for sound."""
+    parts = [file.with_name(f"{file.name}{part}") for part in PARTS]
+    if not file.exists() or any(os.path.lexists(part) and not part.is_file() for part in parts):
+        return False
+    try:
+        with closing(read_only(file)) as database:
+            (said,) = database.execute("pragma integrity_check(1)").fetchone()
+            (layout,) = database.execute("pragma user_version").fetchone()
+            return bool(said == "ok" and layout > 0 and _is_ours(database, migrations))
+    except sqlite3.DatabaseError as error:
+        return error.sqlite_errorcode & 0xFF not in UNSOUND
+
+
+def read_only(file: Path) -> sqlite3.Connection:
+    """A connection that changes nothing. A copy of a database never changes, and needs no files of SQLite's own beside
+    it."""
+    how = "immutable=1" if file.parent.name == FOLDERS[-1] else "mode=ro"
+    return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True)
+
+
+def _is_ours(database: sqlite3.Connection, migrations: tuple[str, ...]) -> bool:
+    (layout,) = database.execute("pragma user_version").fetchone()
+    return 0 <= layout <= len(migrations) and _tables(database) == _tables_after(migrations[:layout])
+
+
+@cache
+def _tables_after(migrations: tuple[str, ...]) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(" ".join(migrations))
+        return _tables(database)
+
+
+def _tables(database: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Each column of each table, but for SQLite's own."""
+    rows = database.execute(
+        "select tables.name, columns.name from sqlite_master as tables, pragma_table_info(tables.name) as columns"
+        " where tables.type = 'table' and tables.name not like 'sqlite\\_%' escape '\\'"
     )
+    return {(table, column) for table, column in rows}
+
+
+def migrate(database: sqlite3.Connection, migrations: tuple[str, ...]) -> None:
+    """Bring a database from the layout that it has to that of all `migrations`."""
+    (layout,) = database.execute("pragma user_version").fetchone()
+    if layout < len(migrations):
+        database.execute("pragma journal_mode = wal")
+        steps = " ".join(migrations[layout:])
+        database.executescript(f"begin; {steps} pragma user_version = {len(migrations)}; commit;")
+
+
+def set_aside(file: Path) -> None:
+    """Give what lies where a database should, and its parts, a name that ends in the time."""
+    name = f"{file.name}.lost-{time.strftime('%Y-%m-%d-%H%M%S', time.gmtime())}"
+    for part in PARTS:
+        if os.path.lexists(there := file.with_name(f"{file.name}{part}")):
+            there.rename(file.with_name(f"{name}{part}"))
 
 
 def _folder(typed: str) -> Path:
@@ -265,7 +338,8 @@ GONE = (
     "or start the app again to begin with an empty home"
 )
 REBUILD = "press “Rebuild the database” in the app, which removes nothing"
-DAMAGED = f"the database is damaged: {REBUILD}, or set RANKING_HOME to a new folder"
+DAMAGED = f"the database is lost or damaged: {REBUILD}, or set RANKING_HOME to a new folder"
+ELSEWHERE = "whoever runs this app can rebuild the database"
 BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
 FULL = "free some space there, or set RANKING_HOME to a folder that can be written"
@@ -279,15 +353,15 @@ def _remedy(error: OSError) -> str:
 
 
 def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
-    """What a person can do about an error of the database of `home`."""
+    """What a person can do about an error of the database of `home`, which this person cannot rebuild."""
     said = str(error)
     if "unable to open" in said:
         return CLOSED if home is not None and home.is_dir() else GONE
     for words, remedy in (
         ("no such table", GONE),
-        ("no such column", DAMAGED),
-        ("not a database", DAMAGED),
-        ("malformed", DAMAGED),
+        ("no such column", ELSEWHERE),
+        ("not a database", ELSEWHERE),
+        ("malformed", ELSEWHERE),
         ("locked", BUSY),
         ("readonly", CLOSED),
     ):

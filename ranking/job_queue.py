@@ -10,12 +10,13 @@ delays others by one.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking.home import Database
+from ranking.home import Database, is_sound, set_aside
 from ranking.room_layout import has_quotas, server_of
 from ranking.run import LOCK, is_held
 
@@ -87,6 +88,11 @@ class JobQueue(Database):
         self._room = home.relative_to(self.path).as_posix()
         with self._explained():
             self.lay_out(MIGRATIONS)
+
+    def _prepare(self, migrations: tuple[str, ...]) -> None:
+        """A queue that is damaged is begun anew, for workers take the tickets again that they had."""
+        if os.path.lexists(self._database) and not is_sound(self._database, migrations):
+            set_aside(self._database)
 
     @property
     def called(self) -> str:

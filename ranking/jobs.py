@@ -143,8 +143,8 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
         except InputError:  # its row has vanished: nobody will ask how it died
             _children.pop(run.id, None)
             return
-        except HomeError:
-            if code == 0 or run.kind not in INTAKES:
+        except HomeError as error:
+            if code == 0 or run.kind not in INTAKES or error.lost is not None:
                 raise
             store.free(run)  # of a disk that it has filled no row can be read, either
             run = poll(store, run.id)
@@ -183,7 +183,7 @@ def poll(store: Store, run_id: str) -> Run:
     if run.alive:
         _kill_if_overdue(run)
         return run
-    run = store.run(run_id)  # the worker may have settled it, or been cancelled, since it was read
+    run = store.caught_up(run_id)  # the worker may have settled it, or been cancelled, since it was read
     if run.state in ENDED:
         return run
     if run.kind in INTAKES:

@@ -1,4 +1,9 @@
-"""Rows of the database as files beside what they tell of, from which a database that was lost is made again."""
+"""Rows of the database as files beside what they tell of, from which a database that was lost is made again.
+
+Each change of a row counts its `revision` up and writes the file before it is committed. So the file is never older
+than the row, unless it could not be written; then its revision is lower. A file of a higher revision than the row's
+belongs to a newer database than the one that is there, and replaces the row.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,15 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.errors import InputError
-from ranking.run import LAST_TIME, TRAVELS, Kind, State
+from ranking.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only_looks
 from ranking.types import is_number
 
 ROW = "row.json"
 LONGEST = 64_000_000  # bytes of a file that is read: an experiment's result has a line for each of its cells
-RUN_COLUMNS = (*TRAVELS, "deleted")
-SET_COLUMNS = ("source", "created", "deleted")
+RUN_COLUMNS = (*TRAVELS, *(name for name in STAYS if name != "id"))
+SET_COLUMNS = ("source", "created", "deleted", "revision")
+TIMES = ("started", "ended", "deleted", "cancelled")  # of a run, where they are known
+LATER = ("pid", "cancelled", "revision")  # what files of earlier versions do not tell
 
 
 def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
@@ -23,16 +30,17 @@ def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
 
     Who writes holds the write lock of the database, so no two write at once.
     """
-    file, text = folder / ROW, json.dumps(columns, allow_nan=False)
-    if not folder.is_dir() or (file.is_file() and file.read_text() == text):
+    file, text = folder / ROW, json.dumps(columns, allow_nan=False).encode()
+    if not folder.is_dir() or (file.is_file() and file.read_bytes() == text):
         return
     part = folder / f"{ROW}.part"
-    part.write_text(text)
+    part.write_bytes(text)
     os.replace(part, file)
 
 
 def read_run_row(folder: Path) -> dict[str, Any]:
-    """RUN_COLUMNS of the run that has `folder`; InputError where these cannot be read or are no row of a run."""
+    """RUN_COLUMNS of the run that has `folder`, of an earlier version without some of LATER; InputError where these
+    cannot be read or are no row of a run."""
     told = _read(folder, RUN_COLUMNS)
     sound = (
         told["kind"] in get_args(Kind)
@@ -43,25 +51,44 @@ def read_run_row(folder: Path) -> dict[str, Any]:
         and isinstance(told["name"], str)
         and isinstance(told["star"], bool)
         and _is_time(told["created"])
-        and all(told[name] is None or _is_time(told[name]) for name in ("started", "ended", "deleted"))
+        and all(told.get(name) is None or _is_time(told[name]) for name in TIMES)
+        and (told.get("pid") is None or _is_count(told["pid"]))
+        and _is_count(told["revision"])
+        and (told["kind"] != "import" or told["state"] != "finished" or _is_import(told))
     )
     if not sound:
         raise _damaged(folder)
     return told
 
 
-def read_set_row(folder: Path) -> dict[str, Any]:
-    """SET_COLUMNS of the image set that has `folder`; InputError as `read_run_row`.
+def _is_import(told: Mapping[str, Any]) -> bool:
+    """Whether a finished import tells what it built, as its row does."""
+    result = told["result"]
+    return result.get("decision", "kept") in ("kept", "discarded") and (
+        only_looks("import", told["settings"])
+        or (
+            isinstance(told["settings"].get("source"), str)
+            and isinstance(result.get("key"), str)
+            and is_set_key(result["key"])
+            and isinstance(result.get("title"), str)
+            and isinstance(result.get("classes"), dict)
+            and _is_count(result.get("images"))
+            and _is_count(result.get("samples"))
+        )
+    )
 
-    A set is whole without: of one that was never told where it came from the source is "".
+
+def read_set_row(folder: Path) -> dict[str, Any] | None:
+    """SET_COLUMNS of the image set that has `folder`; None where these cannot be read.
+
+    A set is whole without.
     """
-    if not (folder / ROW).exists():
-        return {"source": "", "created": folder.stat().st_mtime, "deleted": None}
-    told = _read(folder, SET_COLUMNS)
+    try:
+        told = _read(folder, SET_COLUMNS)
+    except InputError:
+        return None
     times = _is_time(told["created"]) and (told["deleted"] is None or _is_time(told["deleted"]))
-    if not isinstance(told["source"], str) or not times:
-        raise _damaged(folder)
-    return told
+    return told if isinstance(told["source"], str) and times and _is_count(told["revision"]) else None
 
 
 def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
@@ -70,17 +97,22 @@ def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
         if file.stat().st_size > LONGEST:
             raise _damaged(folder)
         told = json.loads(file.read_text())
+        json.dumps(told, allow_nan=False, ensure_ascii=False).encode()  # refuses NaN and halves of characters
     except FileNotFoundError as error:
         raise InputError(f"folder {folder.name}", f"a file {ROW} that tells what it is", "none") from error
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder) from error
-    if not isinstance(told, dict) or set(told) != set(names):
+    if not isinstance(told, dict) or {*told, *LATER} != {*names, *LATER}:
         raise _damaged(folder)
-    return told
+    return {"revision": 0, **told}
 
 
 def _damaged(folder: Path) -> InputError:
     return InputError(f"folder {folder.name}", f"a file {ROW} as this program writes it", "another")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def _is_time(value: object) -> bool:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +33,7 @@ CALLED: dict[Kind, str] = {
 }
 # The columns of a run that go along to another home, and those that are of this one; a new one joins either.
 TRAVELS = ("kind", "state", "settings", "result", "reason", "created", "started", "ended", "name", "star")
-STAYS = ("id", "pid", "cancelled", "deleted")
+STAYS = ("id", "pid", "cancelled", "deleted", "revision")
 LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run is of a later time
 LOCK = "lock"  # the one name that is needed before there is a Run
 
@@ -49,7 +49,8 @@ class Run:
 
     Times are seconds since the epoch. pid: the worker's process; cancelled: when it was asked to stop, by
     the system's monotonic clock. A finished import has result["decision"] "kept" or "discarded" once taken.
-    name, star: a person's; deleted: when a person deleted it, None where nobody did.
+    name, star: a person's; deleted: when a person deleted it, None where nobody did. revision: how many times its row
+    was changed.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Run:
     name: str = ""
     star: bool = False
     deleted: float | None = None
+    revision: int = field(default=0, compare=False)
 
     @property
     def imported(self) -> dict[str, Any] | None:

@@ -10,13 +10,12 @@ import string
 import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
 from ranking.errors import InputError
 from ranking.first_settings import read_study_settings, read_train_settings
-from ranking.home import Home, LendingHome
+from ranking.home import Home, HomeError, LendingHome
 from ranking.job_queue import JobQueue
 from ranking.room_layout import home_in_words
 from ranking.room_quotas import check_disk, check_jobs
@@ -76,20 +75,8 @@ class RunStore:
         """The queue that a run stands in: imports do not wait for trainings, nor looks at what was brought for
         imports, which may take an hour each."""
         if kind not in INTAKES:
-            return self._training_queue
-        return self._look_queue if only_looks(kind, settings) else self._import_queue
-
-    @cached_property
-    def _training_queue(self) -> JobQueue:
-        return JobQueue(self.home)
-
-    @cached_property
-    def _import_queue(self) -> JobQueue:
-        return JobQueue(self.home, "imports.sqlite")
-
-    @cached_property
-    def _look_queue(self) -> JobQueue:
-        return JobQueue(self.home, "looks.sqlite")
+            return JobQueue(self.home)
+        return JobQueue(self.home, "looks.sqlite" if only_looks(kind, settings) else "imports.sqlite")
 
     # ---------------------------------------------------------------------------------------- rows
 
@@ -219,35 +206,102 @@ class RunStore:
             raise InputError("state of a run", f"one of {', '.join(get_args(State))}", columns["state"])
         for name in {"settings", "result"} & columns.keys():
             columns[name] = json.dumps(columns[name], allow_nan=False)
-        self.own_run(run_id)
         self._update(run_id, **columns)
 
     def _update(self, run_id: str, **columns: Any) -> None:
-        assignments = ", ".join(f"{name} = :{name}" for name in columns)
+        self.caught_up(run_id)
         with self._home.change() as database:
-            database.execute(f"update run set {assignments} where id = :id", {**columns, "id": run_id})
-            self._write_row(database, run_id)
+            self._change(database, run_id, **columns)
+
+    def _change(self, database: sqlite3.Connection, run_id: str, **columns: Any) -> None:
+        assignments = ", ".join(f"{name} = :{name}" for name in columns)
+        database.execute(
+            f"update run set {assignments}, revision = revision + 1 where id = :id",
+            {**columns, "id": run_id},
+        )
+        self._write_row(database, run_id)
+
+    def caught_up(self, run_id: str) -> Run:
+        """`own_run`, after its row was replaced by the file beside its files where that is newer: the database was put
+        back from a copy since. Whoever changes a row, or removes files for what it tells, asks for this first."""
+        with self._home.read() as database:  # nearly always all that is needed
+            newer = self._newer(database, run_id)
+        if newer is not None:
+            with self._home.change() as database:
+                self._catch_up(database, run_id)
+        return self.own_run(run_id)
+
+    def _catch_up(self, database: sqlite3.Connection, run_id: str) -> None:
+        newer = self._newer(database, run_id)
+        if newer is not None:
+            self._replace(database, run_id, newer)
+
+    def _newer(self, database: sqlite3.Connection, run_id: str) -> dict[str, Any] | None:
+        """What the file beside a run's files tells; None where it cannot be read, or the row is as new."""
+        with contextlib.suppress(InputError):
+            told = _read_row(self._home.runs / run_id)
+            return told if self._is_newer(database, run_id, told) else None
+        return None
+
+    def _is_newer(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> bool:
+        row = database.execute(
+            f"select *, {READABLE} as readable from run where id = ?", (run_id,)
+        ).fetchone()
+        if row is None or not row["readable"]:
+            return True
+        ours = self._told(row)
+        return told["revision"] >= ours["revision"] and any(ours[name] != told[name] for name in told)
+
+    def _told(self, row: sqlite3.Row) -> dict[str, Any]:
+        run = self._as_run(row)
+        return {name: getattr(run, name) for name in RUN_COLUMNS}
+
+    def _replace(self, database: sqlite3.Connection, run_id: str, told: dict[str, Any]) -> None:
+        """Have the row of a run, which there may be or not, be what a file tells."""
+        written = {name: json.dumps(told[name]) for name in ("settings", "result")}
+        columns, marks = ", ".join(told), ", ".join(f":{name}" for name in told)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in told)
+        database.execute(
+            f"insert into run (id, {columns}) values (:id, {marks}) on conflict (id) do update set {changes}",
+            {"id": run_id, **told, **written},
+        )
 
     def _write_row(self, database: sqlite3.Connection, run_id: str) -> None:
         """Have a run's folder hold its row too, from which it is made again where the database is lost.
 
-        On a full disk the database alone has it, and the next `sweep` writes it."""
+        On a full disk the database alone has it, and the next `sweep` writes it; so it is where a number is none that
+        JSON has."""
         row = database.execute(
             f"select *, {READABLE} as readable from run where id = ?", (run_id,)
         ).fetchone()
         if row is not None and row["readable"]:
-            run = self._as_run(row)
-            with contextlib.suppress(OSError):
-                write_row(run.folder, {name: getattr(run, name) for name in RUN_COLUMNS})
+            with contextlib.suppress(OSError, ValueError):
+                write_row(self._home.runs / run_id, self._told(row))
 
     def end_run(
         self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None
     ) -> bool:
-        """Give a run its final state; False, and nothing changes, where it already has one."""
+        """Give a run its final state; False, and nothing changes, where it already has one.
+
+        Where the database is lost the run's folder alone is told, from which the row is made again."""
+        try:
+            changed, row = self._end(run_id, state, reason, result)
+        except HomeError as error:
+            if error.lost is not None:
+                self._tell_folder(run_id, state, reason, result)
+            raise
+        if row is not None:  # its worker may take a moment to end
+            self.queue_of(row["kind"], json.loads(row["settings"])).leave(run_id)
+        return changed
+
+    def _end(
+        self, run_id: str, state: State, reason: str, result: dict[str, Any] | None
+    ) -> tuple[bool, sqlite3.Row | None]:
         written = None if result is None else json.dumps(result, allow_nan=False)
         with self._home.change() as database:
+            self._catch_up(database, run_id)
             changed = database.execute(
-                "update run set state = ?, reason = ?, result = coalesce(?, result),"
+                "update run set state = ?, reason = ?, result = coalesce(?, result), revision = revision + 1,"
                 " ended = max(?, coalesce(started, created)) where id = ? and state in ('queued', 'running')",
                 (state, reason, written, time.time(), run_id),
             ).rowcount
@@ -257,21 +311,29 @@ class RunStore:
                 " from run where id = ?",
                 (run_id,),
             ).fetchone()
-        if row is not None:  # its worker may take a moment to end
-            self.queue_of(row["kind"], json.loads(row["settings"])).leave(run_id)
-        return changed == 1
+        return changed == 1, row
+
+    def _tell_folder(self, run_id: str, state: State, reason: str, result: dict[str, Any] | None) -> None:
+        """Have the file beside a run's files tell how it ended, unless it tells that already."""
+        folder = self._home.runs / run_id
+        with contextlib.suppress(InputError, OSError, ValueError):
+            told = _read_row(folder)
+            if told["state"] not in ENDED:
+                told |= {
+                    "state": state,
+                    "reason": reason,
+                    "result": told["result"] if result is None else result,
+                }
+                write_row(folder, told | {"ended": time.time(), "revision": told["revision"] + 1})
 
     # ------------------------------------------------------------------- what people call and delete
 
     def name_run(self, run_id: str, name: str) -> None:
         """Call a run `name`, at most LONGEST_NAME characters; an empty name takes its name away."""
-        checked = checked_name(name)
-        self.own_run(run_id)
-        self._update(run_id, name=checked)
+        self._update(run_id, name=checked_name(name))
 
     def star_run(self, run_id: str, star: bool = True) -> None:
         """Give a run a star, or take it away."""
-        self.own_run(run_id)
         self._update(run_id, star=bool(star))
 
     def delete_run(self, run_id: str) -> None:
@@ -279,6 +341,7 @@ class RunStore:
 
         Repeating it is harmless. ValueError for one that goes on, and for an import or a look at features.
         """
+        self.caught_up(run_id)
         with self._home.change() as database:
             run = self.own_run(run_id)
             if run.kind in INTAKES:
@@ -295,15 +358,11 @@ class RunStore:
                     run.state,
                     "cancel it first, then delete it",
                 )
-            database.execute(
-                "update run set deleted = ? where id = ? and deleted is null",
-                (min(time.time(), LAST_TIME), run_id),
-            )
-            self._write_row(database, run_id)
+            if run.deleted is None:
+                self._change(database, run_id, deleted=min(time.time(), LAST_TIME))
 
     def restore_run(self, run_id: str) -> None:
         """Undo `delete_run`. ValueError where the run is gone for good."""
-        self.own_run(run_id)
         self._update(run_id, deleted=None)
 
     def empty_deleted(self, kind: Kind | None = None) -> int:
@@ -330,24 +389,24 @@ class RunStore:
         return len(rows)
 
     def _take_in_runs(self, database: sqlite3.Connection) -> tuple[list[Run], list[InputError]]:
-        """Give those of the folders of runs a row that have none and tell what they are, the oldest first; and why the
-        others do not."""
+        """Give the folders of runs that tell what they are a row, the oldest first, unless they have one as new;
+        and why others that have none do not tell."""
         known = {row["id"] for row in database.execute("select id from run")}
-        rows, refused = list[dict[str, Any]](), list[InputError]()
+        newer, refused = dict[str, dict[str, Any]](), list[InputError]()
         for folder in self._home.runs.iterdir():
-            if folder.name in known or is_unused(folder):
+            if is_unused(folder):
                 continue
             try:
-                if not is_run_id(folder.name):
-                    raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
-                rows.append({"id": folder.name, **read_run_row(folder)})
+                told = _read_row(folder)
             except InputError as error:
-                refused.append(error)
-        for row in sorted(rows, key=lambda row: float(row["created"])):
-            written = {name: json.dumps(row[name]) for name in ("settings", "result")}
-            columns, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
-            database.execute(f"insert into run ({columns}) values ({marks})", row | written)
-        ids = [row["id"] for row in rows]
+                if folder.name not in known:
+                    refused.append(error)
+                continue
+            if self._is_newer(database, folder.name, told):
+                newer[folder.name] = told
+        ids = sorted(newer, key=lambda run_id: float(newer[run_id]["created"]))
+        for run_id in ids:
+            self._replace(database, run_id, newer[run_id])
         found = [database.execute("select * from run where id = ?", (run_id,)).fetchone() for run_id in ids]
         return [self._as_run(row) for row in found], refused
 
@@ -395,6 +454,22 @@ class LentRuns(RunStore):
 def is_unused(folder: Path) -> bool:
     """Whether nothing was ever written into the folder of a run: its process died as it began."""
     return folder.is_dir() and {file.name for file in folder.iterdir()} <= {LOCK}
+
+
+def _read_row(folder: Path) -> dict[str, Any]:
+    """What a run's folder tells of its row; InputError where it tells of none that a run of ours could have."""
+    if not is_run_id(folder.name):
+        raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
+    told = read_run_row(folder)
+    try:
+        checked_name(told["name"])
+    except InputError as error:
+        raise InputError(
+            f"folder {folder.name}", "the name of a run that can be shown", f"{told['name'][:40]!a}"
+        ) from error
+    if told["kind"] == "train":
+        told["settings"] = read_train_settings(told["settings"])
+    return told
 
 
 def checked_name(name: str) -> str:

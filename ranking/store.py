@@ -265,6 +265,7 @@ class Store(RunStore):
         """
         from ranking.vector_files import KeptVectors, keep_vectors, vectors_file
 
+        self.caught_up(run_id)
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", ("features",))
             settings, name = FeaturesSettings.from_json(run.settings), str(run.result.get("name", ""))
@@ -283,6 +284,7 @@ class Store(RunStore):
         """The same for a look at a model in ONNX."""
         from ranking.networks.files import keep_network, network_name
 
+        self.caught_up(run_id)
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", ("features",))
             settings = run.result.get("network")
@@ -413,6 +415,7 @@ class Store(RunStore):
         It takes no more of the disk than the draft does, which a room had space for when the import ended: however
         full it is by now, what it was told is imported can be kept.
         """
+        self.caught_up(run_id)
         with self._home.change() as database:
             run = self._decidable(run_id, "kept", ("import",))
             if copies_together is not None:
@@ -425,6 +428,7 @@ class Store(RunStore):
     def discard(self, run_id: str) -> None:
         """Remove what a finished import has built, or what a look has found, also one at features. Repeating it is
         harmless."""
+        self.caught_up(run_id)
         with self._home.change() as database:
             run = self._decidable(run_id, "discarded")
             self._decide(database, run, "discarded")
@@ -505,32 +509,49 @@ class Store(RunStore):
 
     def _decide(self, database: sqlite3.Connection, run: Run, decision: str) -> None:
         result = json.dumps({**run.result, "decision": decision})
-        database.execute("update run set result = ? where id = ?", (result, run.id))
-        self._write_row(database, run.id)
+        self._change(database, run.id, result=result)
 
     def _insert_set(self, database: sqlite3.Connection, told: Mapping[str, Any]) -> None:
         """The row of an image set, unless there is one of its key; one that was taken away is back with it."""
         names = ("key", "title", "source", "images", "samples", "classes")
         database.execute(
-            f"insert or ignore into image_set ({', '.join(names)}, created)"
-            " values (:key, :title, :source, :images, :samples, :classes, :created)",
+            f"insert or ignore into image_set ({', '.join(names)}, created, revision)"
+            " values (:key, :title, :source, :images, :samples, :classes, :created, :revision)",
             {
                 **{name: told[name] for name in names},
                 "classes": json.dumps(list(told["classes"])),
                 "created": told.get("created", time.time()),
+                "revision": told.get("revision", 0),
             },
         )
-        database.execute("update image_set set source = :source where key = :key and source = ''", told)
-        self._mark_deleted(database, told["key"], None)
+        self._mark_deleted(database, told["key"], None, told["source"])
 
-    def _mark_deleted(self, database: sqlite3.Connection, key: str, when: float | None) -> None:
-        """Have an image set be taken away, or not, in the database and beside its files: see `_write_row`."""
-        database.execute("update image_set set deleted = ? where key = ?", (when, key))
+    def _mark_deleted(
+        self, database: sqlite3.Connection, key: str, when: float | None, source: str = ""
+    ) -> None:
+        """Have an image set be taken away, or not, in the database and beside its files: see `_write_row`.
+
+        source: where it came from, which is noted where nobody knew it."""
+        self._catch_up_set(database, key)
+        database.execute(
+            "update image_set set deleted = ?, source = case source when '' then ? else source end,"
+            " revision = revision + 1 where key = ?",
+            (when, source, key),
+        )
         self._write_set_row(database, key)
+
+    def _catch_up_set(self, database: sqlite3.Connection, key: str) -> None:
+        """As `_catch_up` of runs."""
+        if (told := read_set_row(self._home.sets / key)) is not None:
+            database.execute(
+                "update image_set set source = :source, created = :created, deleted = :deleted, revision = :revision"
+                " where key = :key and revision <= :revision",
+                {"key": key, **told},
+            )
 
     def _write_set_row(self, database: sqlite3.Connection, key: str) -> None:
         row = database.execute("select * from image_set where key = ?", (key,)).fetchone()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             write_row(self._home.sets / key, {name: row[name] for name in SET_COLUMNS})
 
     def sweep(self) -> None:
@@ -588,7 +609,8 @@ class Store(RunStore):
     # --------------------------------------------------------------- folders that the database does not know
 
     def take_in(self) -> TakenIn:
-        """Give each folder of an image set or a run that has no row in the database one, from what it holds.
+        """Give each folder of an image set or a run that has no row in the database, or an older one than it tells, its
+        row, from what it holds.
 
         Such are there where the database was put back from a copy, or made anew. What cannot be read stays where it is.
         """
@@ -605,13 +627,15 @@ class Store(RunStore):
         for a decision."""
         from ranking.datasets import load_image_set
 
-        known = built | {row["key"] for row in database.execute("select key from image_set")}
+        known = {row["key"] for row in database.execute("select key from image_set")}
+        for key in known:
+            self._catch_up_set(database, key)
         found, refused = list[dict[str, Any]](), list[InputError]()
         for folder in self._home.sets.iterdir():
-            if folder.name in known or folder.suffix == ".part":
+            if folder.name in known | built or folder.suffix == ".part":
                 continue
             try:
-                told = {**_told(load_image_set(folder)), **read_set_row(folder)}
+                told = {**_told(load_image_set(folder)), **(read_set_row(folder) or _untold(folder))}
                 if told["key"] != folder.name:
                     raise InputError(f"folder {folder.name}", "the name of its image set", told["key"])
                 found.append(told)
@@ -704,6 +728,11 @@ def _told(image_set: ImageSet) -> dict[str, Any]:
         "images": len(image_set.image_names),
         "samples": len(image_set),
     }
+
+
+def _untold(folder: Path) -> dict[str, Any]:
+    """The row of an image set that does not tell it: of one that was never told where it came from the source is ""."""
+    return {"source": "", "created": folder.stat().st_mtime, "deleted": None, "revision": 0}
 
 
 def _image_set_columns(row: sqlite3.Row) -> dict[str, Any]:

@@ -49,7 +49,7 @@ LAYERS: tuple[set[str], ...] = (
 NEIGHBOURS = {
     "answers": {"home", "room_quotas", "run"},
     "asking_simulation": {"label_training"},
-    "database_copies": {"home", "room_layout", "room_quotas"},
+    "database_copies": {"answers", "home", "room_layout", "room_quotas"},
     "experiments": {"events"},
     "home": {"room_layout"},
     "inference": {"losses"},

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,40 @@ def test_of_many_that_claim_at_once_as_many_work_as_there_are_places(hall):
     for name, run in runs:
         hall.claim(name, run)
     assert sum(hall.claim(name, run) == 0 for name, run in runs) == 2
+
+
+def garbage(file: Path) -> None:
+    file.write_bytes(b"no queue" * 1000)
+
+
+def a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def of_another_program(file: Path) -> None:
+    file.unlink()
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript("create table other (x); pragma user_version = 1;")
+
+
+def newer(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("pragma user_version = 9")
+
+
+@pytest.mark.parametrize("damage", [garbage, a_folder, of_another_program, newer, Path.unlink])
+def test_a_queue_that_is_damaged_begins_anew_also_under_a_running_app(tmp_path, damage):
+    store, held = Store(tmp_path), Held()
+    first = held(store)
+    assert jobs.claim_turn(store, first) == 0
+    damage(tmp_path / "queue.sqlite")
+    second = held(store)
+    assert [jobs.claim_turn(store, run) for run in (first, second)] == [0, 0]
+    with JobQueue(tmp_path).read() as database:
+        assert {row["run"] for row in database.execute("select run from ticket")} == {first.id, second.id}
+    held.let_die()
+    assert jobs.poll(store, first.id).state == "failed"
 
 
 def test_a_run_without_ticket_takes_one_when_it_claims(tmp_path):

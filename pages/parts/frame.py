@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -18,6 +19,7 @@ from ranking.home import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
 from ranking.room_quotas import FullError
 
+log = logging.getLogger(__name__)
 # The menu: what stands in it by itself, and what opens from a heading.
 SECTIONS = {
     "": {
@@ -152,6 +154,7 @@ def _say(error: HomeError | Gone, part: str) -> None:
         from pages.parts import home_repair  # which needs this module
 
         offered.add(error.lost)
+        log.error("%s: %s", error.lost, error)
         home_repair.offer(error.lost, part)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import streamlit as st
@@ -12,6 +13,8 @@ from ranking.database_copies import rebuild
 from ranking.home import HomeError
 from ranking.text import counted
 
+log = logging.getLogger(__name__)
+
 
 def offer(home: Path, part: str) -> None:
     """The button that makes the database of `home` again; part: of the page that says that it is lost."""
@@ -20,8 +23,8 @@ def offer(home: Path, part: str) -> None:
         key=keys.widget(f"rebuild {part}"),
         icon=":material/build:",
         type="primary",
-        help="The newest copy takes its place, and every image set and run whose folder is there is listed again. "
-        "The damaged file stays beside it.",
+        help="The newest copy replaces it, together with the answers that can still be read. Every image set and run "
+        "whose folder exists is listed again. The damaged file is kept beside it.",
         on_click=_rebuild,
         args=(home,),
     )
@@ -30,6 +33,7 @@ def offer(home: Path, part: str) -> None:
 def _rebuild(home: Path) -> None:
     try:
         rebuild(home)
+        log.warning("%s: the database was rebuilt; the former one is beside it", home)
     except HomeError as error:
         address.complain(rooms.without_paths(str(error)))
     cache.look_again()
@@ -49,7 +53,10 @@ def say() -> None:
         if found.sets or found.runs:
             there = [f"“{title}”" for title in found.sets]
             there += [counted(len(found.runs), "run")] if found.runs else []
-            told = f"The database did not know {', '.join(there)}. Their files are here, and they are listed again."
+            told = (
+                f"The database did not know the newest state of {', '.join(there)}. "
+                "It was read from their folders, and they are listed again."
+            )
             st.markdown(escaped(told))
         for told in found.refused:
             st.markdown(escaped(f"{told}. It stays where it is, and is not listed."))

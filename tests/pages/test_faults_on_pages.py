@@ -34,7 +34,7 @@ def buttons(app):
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no database at all"], ids=["missing", "empty", "garbage"])
-def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content):
+def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content, caplog):
     before = {run.id for run in laboratory.store.runs()}, {row.key for row in laboratory.store.image_sets()}
     for file in laboratory.home.glob("ranking.sqlite*"):
         file.unlink()
@@ -42,9 +42,12 @@ def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content)
         (laboratory.home / "ranking.sqlite").write_bytes(content)
     cache.homes._recovered.clear()
     app = open_page("ranked_images")
-    assert len(errors(app)) == 1
+    [error] = errors(app)
+    assert "Rebuild the database" in error
+    assert str(laboratory.home) in caplog.text
     [key] = buttons(app)
     press(app, key)
+    assert "the database was rebuilt" in caplog.text
     assert not errors(app)
     assert not buttons(app)
     after = {run.id for run in laboratory.store.runs()}, {row.key for row in laboratory.store.image_sets()}
