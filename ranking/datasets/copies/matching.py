@@ -25,7 +25,7 @@ from ranking.datasets.copies.fingerprints import Fingerprint
 from ranking.types import Floats, Ints
 
 MOST_IMAGES = 100_000  # of one set: comparing more takes hours
-AT_ONCE, THREADS = 250, 2  # pairs that are compared at once, by each thread
+AT_ONCE, THREADS = 64, 2  # pairs that are compared at once, by each thread
 HALF, CROP_STEPS, STEPS = (
     24,
     6,
