@@ -14,6 +14,7 @@ from ranking.commands.naming import file_sources, import_path, line_of
 from ranking.commands.watching import DONE
 from ranking.datasets.detection import tree_sources
 from ranking.datasets.found_copies import found_copies, what_was_done
+from ranking.datasets.image_grouping import GROUPS
 from ranking.store import Store
 
 SUMMARY = "import a folder or a ZIP file of images as an image set"
@@ -29,12 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name", default="", help="what to call it (default: the name of the folder or file)"
     )
+    parser.add_argument(
+        "--group",
+        choices=GROUPS,
+        help="which images of PASCAL VOC or YOLO stay on one side of the split (default: near copies)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Import and keep it, and print its key."""
     store = Store(options.home)
-    key = import_path(store, options.path, options.format, options.name)
+    key = import_path(store, options.path, options.format, options.name, options.group)
     images = store.image_set(key)
     if (found := found_copies(images.folder)) is not None:
         row = what_was_done(images, found)

@@ -43,11 +43,14 @@ def set_of(store: Store, text: str) -> ImageSet:
     return store.image_set(import_path(store, text))
 
 
-def import_path(store: Store, path: str, source: str | None = None, title: str = "") -> str:
+def import_path(
+    store: Store, path: str, source: str | None = None, title: str = "", group: str | None = None
+) -> str:
     """Import what lies at `path`, and return the key of the image set.
 
     source: as what it is read, the one that knows it best by default. title: what it is called, the name of the folder
-    by default. ValueError where it cannot be read; NotFinished where a run did not finish.
+    by default. group: which images stay on one side of the split, as the source says by default. ValueError where it
+    cannot be read; NotFinished where a run did not finish.
     """
     place = str(Path(path).expanduser().resolve())
     if source in file_sources():
@@ -58,7 +61,12 @@ def import_path(store: Store, path: str, source: str | None = None, title: str =
         raise InputError(
             readable(path, 300), "images with labels", look.refused, f"name one with --format: {formats}"
         )
-    return _kept(store, ImportSettings(look.source, {**look.source_settings, "folder": place}, title=title))
+    settings = {**look.source_settings, "folder": place}
+    if group is not None:
+        if "group" not in [item.name for item in settings_of(source_class(look.source))]:
+            raise InputError("--group", "a format whose images have no groups of their own", look.source)
+        settings["group"] = group
+    return _kept(store, ImportSettings(look.source, settings, title=title))
 
 
 def file_sources() -> list[str]:

@@ -9,7 +9,7 @@ from ranking.datasets.tree_source import PART, PARTS
 from ranking.intake.tree import base, parent, stem
 from ranking.settings import setting
 
-COPIES, FOLDER, NUMBER = "near copies", "folder", "name up to a number"
+COPIES, FOLDER, NUMBER = GROUPS = "near copies", "folder", "name up to a number"
 NUMBERED = re.compile(r"(.*?)\d+\D*", re.DOTALL)
 
 
@@ -21,7 +21,7 @@ def group_of_images() -> Any:
         help="Which images stay on one side of the split. Near copies: images that the import finds to be alike. "
         "Folder: images in one folder. Name up to a number: images such as lab_01 and lab_02, as frames of a video "
         "are named.",
-        choices=(COPIES, FOLDER, NUMBER),
+        choices=GROUPS,
         advanced=True,
     )
 

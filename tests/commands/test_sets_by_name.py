@@ -149,6 +149,24 @@ def test_what_is_not_there_or_not_clear_is_refused_with_what_there_is(
     assert command("train", keys[-1], "--query", "town")
 
 
+def test_images_are_grouped_as_the_command_line_says(photographs, tmp_path, command):
+    random = np.random.default_rng(0)
+    for number in range(12):
+        pixels = random.integers(256, size=(80, 80, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"scene{number // 3}_{number}.png")
+        (tmp_path / f"scene{number // 3}_{number}.txt").write_text(f"{number % 2} .5 .5 .4 .4\n")
+    (tmp_path / "classes.txt").write_text("helmet\nhead\n")
+    out, _ = command("import", tmp_path, "--format", "YOLO", "--group", "name up to a number")
+    images = Store(command.keywords["home"]).image_set(out.split()[0])
+    sides = {name.split("_")[0]: set() for name in images.image_names}
+    for name, test in zip(images.image_names, images.image_test, strict=True):
+        sides[name.split("_")[0]].add(bool(test))
+    assert len(sides) == 4
+    assert sorted(map(len, sides.values())) == [1, 1, 1, 1]
+    _, refused = command("import", photographs, "--group", "folder", code=1)
+    assert "--group: expected a format whose images have no groups of their own" in refused
+
+
 def test_a_script_opens_images_by_their_path(photographs, tmp_path):
     images = open_image_set(photographs)
     learn, test = images.query("beach", features=("Colour",)), images.query("beach", "test", ("Colour",))
