@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ranking.text import counted, listed
 from ranking.types import Bools, ImageSet, Ints, Problem
@@ -85,6 +83,9 @@ def joined(count: int, pairs: Ints) -> Ints:
     >>> joined(4, np.array([[1, 3]])).tolist()
     [0, 1, 2, 1]
     """
+    from scipy.sparse import coo_array  # when an image set is read, not when a page loads
+    from scipy.sparse.csgraph import connected_components
+
     links = coo_array((np.ones(len(pairs), np.int8), pairs.T), shape=(count, count))
     found = connected_components(links, directed=False)[1]
     _, first, number = np.unique(found, return_index=True, return_inverse=True)
