@@ -76,5 +76,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/experiments.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/ordering_baselines.py --part public-figures timeline-cars
+	$(BIN)/python benchmarks/ordering_baselines.py --part readings few-grades --tests 5000
+	$(BIN)/python benchmarks/ordering_baselines.py --part car-features --images 400 --cars 500
 	$(BIN)/python benchmarks/ordering.py --part inference
 	$(BIN)/python benchmarks/ordering_baselines.py --part lightgbm
