@@ -240,6 +240,7 @@ def main() -> None:
     header = ["HOB-SVM of", "C", "eta", "auto, s", "cutting plane, s", "Frank-Wolfe, s", "auto / better"]
     points = list(itertools.product((1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0), (0.01, 1.0)))
     named = queries(of, options.photographs)
+    solvers("compiles", next(queries(of, options.photographs))[1], 1e-4, 1.0)
     print(table(header, [solvers(name, query, *point) for name, query in named for point in points]))
     header = [
         "C",

@@ -24,9 +24,9 @@ from ranking.types import Bools, Floats, OnProgress
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 MANY = 2  # samples to a component: with fewer, steps of Frank-Wolfe are cheap and each does much
-GLIMPSE = 6  # iterations of one-slack cutting planes, after which their gap tells whether they get on
-# The relative gap after those, below which one-slack cutting planes end sooner than the solver that would follow.
-BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = 0.5, 0.9
+# After so many iterations one-slack cutting planes end where their relative gap is larger than that: the solver that
+# follows them is faster then. The steps of Frank-Wolfe on small components are cheaper than component planes.
+BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = (3, 0.4), (6, 0.9)
 PATIENCE = 100  # iterations of either first-order solver, which takes a few dozen where it is the right one
 
 
@@ -105,8 +105,8 @@ class HOBSVM(HighOrderMethod):
             return relay.one_slack()
         small = MANY * len(components) > components.samples
         if self.solver == "auto":
-            near = BEFORE_FRANK_WOLFE if small else BEFORE_COMPONENT_PLANES
-            relay.one_slack(PATIENCE, lambda done, gap: done < GLIMPSE or gap < near)
+            glimpse, near = BEFORE_FRANK_WOLFE if small else BEFORE_COMPONENT_PLANES
+            relay.one_slack(PATIENCE, lambda done, gap: done < glimpse or gap < near)
         if self.solver == "Frank-Wolfe" or small:
             relay.turn(
                 lambda left: block_frank_wolfe(
@@ -117,8 +117,8 @@ class HOBSVM(HighOrderMethod):
                     self.tolerance,
                     left,
                     relay.report,
-                    relay.dual,
-                    relay.weights,
+                    dual,  # not what the planes have proven: so few labellings hold it back
+                    start.weights,
                 ),
                 PATIENCE if self.solver == "auto" else None,
             )

@@ -77,15 +77,16 @@ class Relay:
             self._on_progress(self._last)
 
     def _joined(self, latest: Solution) -> Solution:
-        """The latest weights with the better of both lower bounds, certified together."""
+        """The weights of the lower objective with the better of both lower bounds, certified together."""
         first = self.found
         if first is None:
             return latest
         better = max(first, latest, key=lambda solution: solution.certificate.dual)
+        weights = min(latest, first, key=lambda solution: solution.certificate.primal).weights
         iterations = first.certificate.iterations + latest.certificate.iterations
         seconds = first.certificate.seconds + latest.certificate.seconds
-        certificate = certified(self.risk, latest.weights, better.dual, self.tolerance, iterations, seconds)
-        return replace(latest, dual=better.dual, certificate=certificate)
+        certificate = certified(self.risk, weights, better.dual, self.tolerance, iterations, seconds)
+        return replace(latest, weights=weights, dual=better.dual, certificate=certificate)
 
 
 def _plane_of(risk: LinearRisk, dual: Cut) -> WorkingSet:

@@ -15,9 +15,20 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from ranking.optimise.clock import Clock
+from ranking.optimise.clock import Clock, stalled
 from ranking.optimise.coordinate_descent import best_length
-from ranking.types import Certificate, Features, Floats, Ints, OnProgress, StopTraining, relative_gap
+from ranking.optimise.risk import Cut
+from ranking.optimise.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
+from ranking.types import (
+    Certificate,
+    Features,
+    Floats,
+    Ints,
+    OnProgress,
+    ProgressEvent,
+    StopTraining,
+    relative_gap,
+)
 
 SAFETY = 0.9  # as for cutting planes
 SWEEPS = 4  # between two measurements of the gap
@@ -66,11 +77,10 @@ class PlaceHinges:
 
 @dataclass(frozen=True, eq=False)
 class PlaceWeights:
-    """theta: (p, d); level: the weight of the constant; alpha: (m,); stopped: whether a callback asked to stop."""
+    """theta: (p, d); level: the weight of the constant; stopped: whether a callback asked to stop."""
 
     theta: Floats
     level: float
-    alpha: Floats
     certificate: Certificate
     stopped: bool
 
@@ -85,15 +95,29 @@ def sdca(
     """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end.
 
     An iteration is a few passes over the subsequences that are not known to be at a bound. A small mu with examples
-    that cannot be separated takes many: the certificate says whether they were enough.
+    that cannot be separated takes many: with few weights, cutting planes then go on; with many, the certificate says
+    whether the iterations were enough.
     """
     clock = Clock(on_progress)
+    few = problem.blocks.shape[0] * problem.features.shape[1] < FEW_WEIGHTS
+    found = _ascended(problem, tolerance, max_iterations, SLOW if few else max_iterations, clock, seed)
+    left = max_iterations - found.certificate.iterations
+    if few and left > 0 and not (found.certificate.converged or found.stopped):
+        return _by_planes(problem, found, tolerance, left, clock)
+    return found
+
+
+def _ascended(
+    problem: PlaceHinges, tolerance: float, max_iterations: int, slow: int, clock: Clock, seed: int
+) -> PlaceWeights:
+    """By ascent, which ends early where `slow` iterations have not halved the gap."""
     work = problem if len(problem.features) >= problem.features.shape[1] else _turned(problem)
     ascent = _Ascent(work)
     generator = np.random.default_rng(seed)
     best, best_primal, bound = (1.0, np.zeros_like(ascent.alpha)), np.inf, -np.inf
     iteration = passes = 0
     stopped = False
+    gaps: list[float] = []
     try:
         while True:
             theta, level = work.weights(ascent.alpha)
@@ -104,7 +128,9 @@ def sdca(
                 best, best_primal = (length, ascent.alpha.copy()), primal
             passes += 1
             clock.report(iteration, best_primal, bound, passes)
-            if relative_gap(best_primal, bound) <= SAFETY * tolerance or iteration >= max_iterations:
+            gaps.append(best_primal - bound)
+            closed = relative_gap(best_primal, bound) <= SAFETY * tolerance
+            if closed or iteration >= max_iterations or stalled(gaps, slow):
                 break
             passes += ascent.sweep(theta, level, margins, generator)
             iteration += 1
@@ -117,13 +143,45 @@ def sdca(
     dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(alpha)))  # they may cross by rounding
     converged = relative_gap(primal, dual) <= tolerance
     certificate = Certificate(primal, dual, primal - dual, iteration, clock.seconds, converged)
-    return PlaceWeights(theta, level, alpha, certificate, stopped)
+    return PlaceWeights(theta, level, certificate, stopped)
+
+
+def _by_planes(
+    problem: PlaceHinges, found: PlaceWeights, tolerance: float, max_iterations: int, clock: Clock
+) -> PlaceWeights:
+    """By cutting planes, which go on from what ascent has found."""
+    mu, before = problem.mu, found.certificate
+
+    def split(weights: Floats) -> tuple[Floats, float]:
+        return weights[:-1].reshape(found.theta.shape), float(weights[-1])
+
+    def hinges(weights: Floats) -> Cut:
+        theta, level = split(weights)
+        missed = problem.costs * (problem.margins(problem.blocks.T @ theta, level) < 1.0)
+        return Cut(-mu * _flat(*problem.weights(missed)), float(missed.sum()))
+
+    def report(event: ProgressEvent) -> None:
+        bounds = min(before.primal, mu * event.primal), max(before.dual, mu * event.dual)
+        clock.report(before.iterations + event.iteration, *bounds, event.passes, event.planes)
+
+    start = _flat(found.theta, found.level)
+    ended = planes_of_weights(hinges, start, 1.0 / mu, tolerance, max_iterations, report)
+    theta, level = split(ended.weights)
+    primal = problem.primal(theta, level)
+    dual = min(primal, max(before.dual, mu * ended.certificate.dual))
+    iterations = before.iterations + ended.certificate.iterations
+    converged = relative_gap(primal, dual) <= tolerance
+    certificate = Certificate(primal, dual, primal - dual, iterations, clock.seconds, converged)
+    return PlaceWeights(theta, level, certificate, ended.stopped)
+
+
+def _flat(theta: Floats, level: float) -> Floats:
+    return np.append(theta.ravel(), level)
 
 
 def _best_length(problem: PlaceHinges, theta: Floats, level: float, margins: Floats) -> tuple[float, float]:
     """The t >= 0 with the least primal at t theta, and that primal."""
-    flat = np.append(theta.ravel(), level)
-    length, value = best_length(flat, problem.costs * margins, problem.costs, 1.0 / problem.mu)
+    length, value = best_length(_flat(theta, level), problem.costs * margins, problem.costs, 1.0 / problem.mu)
     return length, problem.mu * value
 
 

@@ -4,7 +4,8 @@ A round asks for the most violated output of every image, in a few threads, whic
 outputs found are kept as planes. Sweeps over the images then move shares from the worst plane that has some to the
 best, each move as far as is best: block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps, whose
 oracle chooses among the planes that are held. Before the round ends, one batch of images after the other is asked for
-its outputs at the weights of that moment and has its turn.
+its outputs at the weights of that moment and has its turn. Where that does not get on, because C is large, and there
+are few weights, one-slack cutting planes end the training.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from ranking.optimise.clock import Clock
+from ranking.optimise.clock import Clock, stalled
 from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.types import Bools, Floats, Ints, StopTraining
+from ranking.optimise.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
+from ranking.types import Bools, Floats, Ints, ProgressEvent, StopTraining
 
 SLOTS = 6  # planes that each image has room for at first
 MOST_SWEEPS = 20  # over the planes held, in a round
@@ -87,11 +89,60 @@ def top_k_planes(
     """
     clock = clock or Clock(None)
     planes = planes or Planes.at_truth(risk)
+    few = risk.flat(risk.zero()).size <= FEW_WEIGHTS
+    slow = SLOW if few else max_iterations
+    found = _by_shares(risk, tolerance, max_iterations, slow, clock, start, planes, number, seed)
+    left = max_iterations - found.certificate.iterations
+    if few and left > 0 and not (found.certificate.converged or found.stopped):
+        return _by_one_slack(risk, found, tolerance, left, clock, number)
+    return found
+
+
+def _by_one_slack(
+    risk: TopKRisk, found: TopKSolution, tolerance: float, max_iterations: int, clock: Clock, number: int
+) -> TopKSolution:
+    """By one-slack cutting planes, which go on from what moving shares has found."""
+    before = found.certificate
+    # The gap that `openness` asks for, as a share of the objective; what can be gained is at least what is gained now.
+    share = risk.measure(before.primal, before.primal) / max(before.primal, 1e-300)
+
+    def report(event: ProgressEvent) -> None:
+        bounds = min(before.primal, event.primal), max(before.dual, event.dual)
+        clock.report(before.iterations + event.iteration, *bounds, event.passes, event.planes, number)
+
+    ended = planes_of_weights(
+        lambda flat: risk.hinge(risk.shaped(flat)),
+        risk.flat(found.weights),
+        1.0,
+        tolerance * share,
+        max_iterations,
+        report,
+    )
+    iterations = before.iterations + ended.certificate.iterations
+    bound = max(before.dual, ended.certificate.dual)
+    weights = risk.shaped(ended.weights)
+    certificate = risk.certified(weights, bound, tolerance, iterations, clock.seconds)
+    return TopKSolution(weights, certificate, ended.stopped)
+
+
+def _by_shares(
+    risk: TopKRisk,
+    tolerance: float,
+    max_iterations: int,
+    slow: int,
+    clock: Clock,
+    start: TopKWeights | None,
+    planes: Planes,
+    number: int,
+    seed: int,
+) -> TopKSolution:
+    """By moving shares, which ends early where `slow` rounds have not halved the gap."""
     generator = np.random.default_rng(seed)
     weights, dual = planes.settle(risk)
     best, best_value, bound = weights, np.inf, dual
     iteration = still = passes = 0
     stopped = False
+    gaps: list[float] = []
     asked = weights if start is None else start
     try:
         while True:
@@ -106,7 +157,8 @@ def top_k_planes(
             closed = risk.openness(best_value, bound) <= SAFETY * tolerance and (
                 iteration or start is not None
             )
-            if closed or iteration >= max_iterations or still >= STANDSTILL:
+            gaps.append(best_value - bound)
+            if closed or iteration >= max_iterations or still >= STANDSTILL or stalled(gaps, slow):
                 break
             everyone = np.arange(len(planes.used))
             planes.add(everyone, found.members)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ranking.inference import BestTopKs, best_top_ks
+from ranking.optimise.risk import Cut
 from ranking.types import Bools, Certificate, Floats, Ints
 
 ROUNDING = 2.0**-40  # of the summands of both bounds
@@ -92,8 +93,12 @@ class TopKRisk:
         Where labels are hard to tell the optimum lies little below the objective at 0, so that a gap which is small
         beside the objective may hide all that there is to learn.
         """
+        return max(primal - dual, 0.0) / self.measure(primal, dual)
+
+    def measure(self, primal: float, dual: float) -> float:
+        """What `openness` sets the gap in relation to."""
         gain = max(self.at_zero - dual, LEAST_GAIN * self.at_zero)
-        return max(primal - dual, 0.0) / max(min(primal, gain), 1e-300)
+        return max(min(primal, gain), 1e-300)
 
     def zero(self) -> TopKWeights:
         labels = self.labels.shape[1]
@@ -105,6 +110,31 @@ class TopKRisk:
         """||w||^2, each pair of labels once."""
         shared, own, pairs = weights
         return float(np.vdot(shared, shared) + own @ own + np.vdot(self.once, pairs * pairs))
+
+    @cached_property
+    def pairs_once(self) -> Bools:
+        """(c, L) marks each pair of labels in one of its places, with the label of the core first."""
+        marks: Bools = self.once == 1.0
+        marks[:, self.core] = np.triu(np.ones((len(self.core), len(self.core)), bool), 1)
+        return marks
+
+    def flat(self, weights: TopKWeights) -> Floats:
+        """The weights as one vector with the same norm."""
+        return np.concatenate([weights.shared.ravel(), weights.own, weights.interactions[self.pairs_once]])
+
+    def shaped(self, flat: Floats) -> TopKWeights:
+        """The weights of which `flat` makes that vector."""
+        shared, own, pairs = self.zero()
+        shared_part, own_part, pairs_part = np.split(flat, np.cumsum([shared.size, own.size]))
+        pairs[self.pairs_once] = pairs_part
+        pairs[:, self.core] += pairs[:, self.core].T
+        return TopKWeights(shared_part.reshape(shared.shape), own_part, pairs)
+
+    def hinge(self, weights: TopKWeights) -> Cut:
+        """The most violated outputs of all images as one cut in `flat` weights, C counted."""
+        worst = self.most_violated(weights).members
+        descent = self.least(worst.astype(np.float64), self.pairs(worst))
+        return Cut(-self.flat(descent), self.scale * float(self.costs[worst].sum()))
 
     def most_violated(self, weights: TopKWeights, rows: Ints | slice = slice(None)) -> BestTopKs:
         """The outputs that maximise loss + score, of some images or all (c-star, eq. 3)."""

@@ -55,10 +55,10 @@ def test_progress_falls_from_above_and_stays_below(case: RanksSamples) -> None:
         assert (np.diff([event.primal for event in events]) <= 0).all()
         assert max(event.dual for event in events) <= method.certificate.primal * (1 + 1e-6)
         assert (np.diff([(event.passes, event.seconds) for event in events], axis=0) >= 0).all()
-        # An iteration more, or the hand-over to another solver.
+        # An iteration more, or the hand-over to another solver: HOB-SVM has four of them.
         steps = np.diff([event.iteration for event in events])
         assert set(steps) <= {0, 1}
-        assert (steps == 0).sum() <= 1
+        assert (steps == 0).sum() <= 3
 
 
 @pytest.mark.parametrize("name", ["AP-SVM", "NDCG-SVM"])

@@ -133,6 +133,16 @@ def test_cutting_planes_go_on_where_it_ends() -> None:
     assert relay.one_slack() is found
 
 
+def test_a_turn_that_made_it_worse_leaves_the_weights_as_they_were() -> None:
+    risk, *_ = problem([1] * 10 + [3] * 8, 16, 5.0, 10.0)
+    relay = Relay(risk, 1e-9, 1000, None)
+    first = relay.one_slack(5)
+    worse = relay.turn(lambda left: cutting_plane(risk, 1e-9, 0))
+    assert worse.certificate.primal == first.certificate.primal
+    assert worse.certificate.dual == first.certificate.dual
+    np.testing.assert_array_equal(worse.weights, first.weights)
+
+
 def test_turns_end_with_the_iterations() -> None:
     risk, *_ = problem([1] * 10 + [3] * 8, 16, 5.0, 10.0)
     relay = Relay(risk, 1e-9, 5, None)

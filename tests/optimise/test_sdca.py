@@ -52,12 +52,32 @@ def test_progress_bounds_the_optimum_and_one_who_stops_gets_the_best_so_far() ->
     best = sdca(hinges, 1e-5, on_progress=events).certificate.primal
     assert len(events) > 3
     assert all(event.dual <= best * (1 + 1e-9) and event.primal >= best * (1 - 1e-5) for event in events)
-    assert (np.diff([(-event.primal, event.dual) for event in events], axis=0) >= 0).all()
+    assert (np.diff([(-event.primal, event.dual) for event in events], axis=0) >= -1e-12 * best).all()
     stopped = sdca(hinges, 1e-5, on_progress=Heard(lambda heard: heard[-1].iteration == 2))
     assert stopped.stopped
     assert not stopped.certificate.converged
     assert stopped.certificate.primal <= events[2].primal * (1 + 1e-9)
     assert not sdca(hinges, 1e-9, 1).certificate.converged
+
+
+def test_with_few_weights_cutting_planes_end_what_steps_of_single_variables_leave_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bounds never step back where the second solver takes over, and who stops it gets the best so far."""
+    hinges, _ = problem(columns=2, mu=1e-6)
+    events = Heard()
+    found = sdca(hinges, 1e-6, 1000, events)
+    assert found.certificate.converged
+    assert any(event.planes for event in events)
+    assert found.certificate.iterations == events[-1].iteration
+    rounding = 1e-12 * found.certificate.primal
+    assert (np.diff([(-event.primal, event.dual) for event in events], axis=0) >= -rounding).all()
+    stopped = sdca(hinges, 1e-6, 1000, Heard(lambda heard: heard[-1].planes > 2))
+    assert stopped.stopped
+    assert not stopped.certificate.converged
+    assert stopped.certificate.primal >= found.certificate.dual
+    monkeypatch.setattr(module, "FEW_WEIGHTS", 0)
+    assert not sdca(hinges, 1e-6, 1000).certificate.converged
 
 
 def test_subsequences_without_features_reach_no_margin() -> None:

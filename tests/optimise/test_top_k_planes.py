@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from label_problems import images
+from problems import Heard
 
 from ranking import make_method
-from ranking.optimise.top_k_planes import Planes
+from ranking.optimise import top_k_planes as module
+from ranking.optimise.clock import Clock
+from ranking.optimise.top_k_planes import Planes, top_k_planes
 from ranking.optimise.top_k_risk import TopKRisk
 
 
@@ -54,3 +59,33 @@ def test_a_move_between_two_planes_is_as_far_as_is_best() -> None:
         moved += first > 0
         assert again <= 1e-12 * first
     assert moved > 9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_in_one_vector_have_the_same_norm_and_hinge(seed: int) -> None:
+    risk, generator = small_risk(seed), np.random.default_rng(seed)
+    flat = generator.normal(size=risk.flat(risk.zero()).size)
+    weights = risk.shaped(flat)
+    np.testing.assert_array_equal(risk.flat(weights), flat)
+    assert risk.square(weights) == pytest.approx(flat @ flat)
+    cut = risk.hinge(weights)
+    assert 0.5 * flat @ flat + cut.loss + flat @ cut.coefficients == pytest.approx(risk.objective(weights))
+
+
+def test_with_few_weights_one_slack_planes_end_what_moving_shares_leaves_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bounds never step back where the second solver takes over, and who stops it gets the best so far."""
+    risk = replace(small_risk(0), C=1e7)
+    events = Heard()
+    found = top_k_planes(risk, 1e-6, clock=Clock(events))
+    assert found.certificate.converged
+    assert found.certificate.primal == pytest.approx(risk.objective(found.weights))
+    assert found.certificate.iterations == events[-1].iteration
+    rounding = 1e-12 * found.certificate.primal
+    assert (np.diff([(-event.primal, event.dual) for event in events], axis=0) >= -rounding).all()
+    monkeypatch.setattr(module, "FEW_WEIGHTS", 0)
+    alone = top_k_planes(risk, 1e-6, max_iterations=found.certificate.iterations)
+    assert not alone.certificate.converged
+    assert alone.certificate.dual <= found.certificate.primal
+    assert alone.certificate.primal >= found.certificate.dual
