@@ -26,7 +26,7 @@ SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
 MANY = 2  # samples to a component: with fewer, steps of Frank-Wolfe are cheap and each does much
 # After so many iterations one-slack cutting planes end where their relative gap is larger than that: the solver that
 # follows them is faster then. The steps of Frank-Wolfe on small components are cheaper than component planes.
-BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = (3, 0.4), (6, 0.9)
+BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = (1, 0.4), (6, 0.9)
 PATIENCE = 100  # iterations of either first-order solver, which takes a few dozen where it is the right one
 
 

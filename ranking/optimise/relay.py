@@ -81,12 +81,17 @@ class Relay:
         first = self.found
         if first is None:
             return latest
-        better = max(first, latest, key=lambda solution: solution.certificate.dual)
+        ended = latest.certificate
+        iterations, seconds = (
+            first.certificate.iterations + ended.iterations,
+            first.certificate.seconds + ended.seconds,
+        )
+        if ended.primal <= first.certificate.primal and ended.dual >= first.certificate.dual:
+            return replace(latest, certificate=replace(ended, iterations=iterations, seconds=seconds))
         weights = min(latest, first, key=lambda solution: solution.certificate.primal).weights
-        iterations = first.certificate.iterations + latest.certificate.iterations
-        seconds = first.certificate.seconds + latest.certificate.seconds
-        certificate = certified(self.risk, weights, better.dual, self.tolerance, iterations, seconds)
-        return replace(latest, weights=weights, dual=better.dual, certificate=certificate)
+        dual = max(latest, first, key=lambda solution: solution.certificate.dual).dual
+        certificate = certified(self.risk, weights, dual, self.tolerance, iterations, seconds)
+        return replace(latest, weights=weights, dual=dual, certificate=certificate)
 
 
 def _plane_of(risk: LinearRisk, dual: Cut) -> WorkingSet:
