@@ -9,10 +9,10 @@ shifted by a few pixels, with noise and with a thing of a tenth of the area that
 copies, and half of the copies, are for the test.
 
 The first table has what the import finds: copies that lie across the split before and after, for each way in which they
-were made. The second has images that are joined with an image that they are no copy of; which of the photographs are
-near copies of each other was judged by a person, see KNOWN. The third has the time that finding copies adds to an
-import of so many images of noise and shapes, as `large_import.py` makes them, which are laid out alike; images are
-fingerprinted and compared by two threads. The last one has the photographs of helmets, first in their own split.
+were made. The second has the images that are in a pair of images that are no copies; which of the photographs are near
+copies of each other was judged by eye, see KNOWN. The third has the time that finding copies adds to an import of so
+many images of noise and shapes, as `large_import.py` makes them, which are laid out alike; images are fingerprinted and
+compared by two threads. The last one has the photographs of helmets, first in their own split.
 """
 
 from __future__ import annotations
@@ -266,15 +266,15 @@ def main() -> None:
     rows = copies_across(every, options.copies)
     print(table(["copies", "made", "across before", "across after"], rows) + "\n")
     unlike, share = joined_unlike(every)
-    print(table(["images", "of them", "pairs found", "joined with another image"], unlike) + "\n")
+    print(table(["images", "count", "pairs found", "images joined wrongly"], unlike) + "\n")
     timed = seconds_more(options.images)
     print(
         table(
             [
                 "images",
-                "fingerprints, s of a core",
-                "comparing, s of a core",
-                "both on two cores, s",
+                "fingerprints, core s",
+                "comparing, core s",
+                "half of both, s",
                 "comparing, by the clock, s",
             ],
             [timed],

@@ -255,7 +255,8 @@ def delete_answers(row: ImageSetRow) -> None:
     if there:
         with st.popover("Delete the answers", icon=":material/delete:", type="tertiary"):
             st.markdown(
-                f"All answers about {escaped(row.title)}, on all its images: {counted(there, 'key press')}."
+                f"Delete all answers about {escaped(row.title)}, on all its images: {counted(there, 'key press')}. "
+                f"They can be restored for {DELETED_DAYS} days."
             )
             st.button(
                 "Delete",
@@ -266,7 +267,7 @@ def delete_answers(row: ImageSetRow) -> None:
             )
     if gone:
         st.button(
-            f"Undo deleting ({counted(gone, 'key press')})",
+            f"Restore deleted answers ({counted(gone, 'key press')})",
             key=keys.widget("restore answers"),
             icon=":material/undo:",
             type="tertiary",

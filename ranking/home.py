@@ -182,7 +182,7 @@ class Home(Database):
             return
         there = [folder.name for folder in (self.sets, self.runs, self.copies) if any(folder.iterdir())]
         if there:
-            why = f"its database is new or empty, and there are files in {' and '.join(there)}"
+            why = f"its database is new or empty, but there are files in {' and '.join(there)}"
             raise HomeError(self.called, why, REBUILD, lost=self.path)
 
     @property
@@ -213,7 +213,7 @@ class LendingHome(Home):
     @property
     def called(self) -> str:
         """Not the path: the name of a room is the key to it, and who is lent its content must not learn it."""
-        return "the class workspace"
+        return "the class room"
 
     def _begin(self) -> None:
         """It was laid out when it was opened to be lent (`ranking.rooms.Rooms`)."""
@@ -225,7 +225,7 @@ class LendingHome(Home):
 
     def change(self) -> NoReturn:
         """HomeError, always."""
-        raise HomeError(self.called, "it can only be looked at", "work in a room of your own")
+        raise HomeError(self.called, "it is read-only for other rooms", "work in your own room")
 
     def _connect(self) -> sqlite3.Connection:
         address = f"{self._database.as_uri()}?mode=ro"
@@ -329,7 +329,8 @@ def _folder(typed: str) -> Path:
             f"the home folder {typed}", "there is no such user", "set RANKING_HOME to a full path"
         ) from error
     if "\0" in typed:
-        raise HomeError(f"the home folder {typed!r}", "it holds a NUL", "set RANKING_HOME to a path without")
+        why = "it contains a NUL character"
+        raise HomeError(f"the home folder {typed!r}", why, "set RANKING_HOME to a path without one")
     return path
 
 
@@ -339,7 +340,7 @@ GONE = (
 )
 REBUILD = "press “Rebuild the database” in the app, which removes nothing"
 DAMAGED = f"the database is lost or damaged: {REBUILD}, or set RANKING_HOME to a new folder"
-ELSEWHERE = "whoever runs this app can rebuild the database"
+ELSEWHERE = "ask whoever runs this app to rebuild the database"
 BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
 FULL = "free some space there, or set RANKING_HOME to a folder that can be written"

@@ -33,7 +33,7 @@ class OrderMeasures(NamedTuple):
     """How well sequences are in order, as arrays (m,) of one number a sequence, or as means over them.
 
     NDCG is of all places, with linear gain and with the exponential one that the paper writes (its Table 1 has the
-    linear one). pairs: pair accuracy; tau is always twice that less one.
+    linear one). pairs: pair accuracy; tau is always twice that minus one.
     """
 
     ndcg_linear: Any

@@ -131,5 +131,5 @@ def lenders_of(home: Path) -> Iterator[Path]:
 def unnamed(home: Path, text: str) -> str:
     """`text`, which a visitor of the room `home` is told, without the names of rooms that lend to it: they are keys."""
     for lender in lenders_of(home):
-        text = text.replace(str(lender), "the class workspace")
+        text = text.replace(str(lender), "the class room")
     return text

@@ -92,10 +92,10 @@ def check_jobs(home: Path, importing: bool, live: int) -> None:
         return
     most = most_jobs() if importing else LIVE_FOR_EACH * most_jobs()
     if live >= most:
-        what = "imports going on" if importing else "trainings and simulations that work or wait"
+        what = "running imports" if importing else "running or waiting trainings and simulations"
         raise QuotaError(
             "this room",
-            f"has {live} {what}, as many as it may have",
+            f"has {live} {what}, the most that it may have",
             "wait until one has ended, or cancel one",
         )
 
@@ -106,8 +106,8 @@ def check_count(rooms: int) -> None:
     if rooms >= most:
         raise NoRoomError(
             "this server",
-            f"has {counted(rooms, 'room')}, as many as it may have",
-            "enter one that is there by its address, or ask the host to remove some that are no longer used "
+            f"has {counted(rooms, 'room')}, the most that it may have",
+            "enter an existing room by its address, or ask the host to remove some that are no longer used "
             f"(`python -m ranking rooms remove --unused-for DAYS`), or to start the server with a higher {COUNT}",
         )
 
@@ -166,7 +166,7 @@ def _number(variable: str, default: int, unit: str) -> int:
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
         raise HomeError(
             variable,
-            f"must be a number of {unit}, 1 or more, got {text[:40]!r}",
-            "start the server with another",
+            f"it must be a whole number of {unit}, 1 or more, got {text[:40]!r}",
+            "start the server with such a number",
         )
     return int(text)

@@ -18,6 +18,7 @@ from ranking.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only
 from ranking.types import is_number
 
 ROW = "row.json"
+RESTORE = "restore the file from a backup"
 LONGEST = 64_000_000  # bytes of a file that is read: an experiment's result has a line for each of its cells
 RUN_COLUMNS = (*TRAVELS, *(name for name in STAYS if name != "id"))
 SET_COLUMNS = ("source", "created", "deleted", "revision")
@@ -99,7 +100,9 @@ def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
         told = json.loads(file.read_text())
         json.dumps(told, allow_nan=False, ensure_ascii=False).encode()  # refuses NaN and halves of characters
     except FileNotFoundError as error:
-        raise InputError(f"folder {folder.name}", f"a file {ROW} that tells what it is", "none") from error
+        raise InputError(
+            f"folder {folder.name}", f"a file {ROW} that tells what it is", "none", RESTORE
+        ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder) from error
     if not isinstance(told, dict) or {*told, *LATER} != {*names, *LATER}:
@@ -108,7 +111,12 @@ def _read(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _damaged(folder: Path) -> InputError:
-    return InputError(f"folder {folder.name}", f"a file {ROW} as this program writes it", "another")
+    return InputError(
+        f"folder {folder.name}",
+        f"a file {ROW} as this program writes it",
+        "one that is damaged or foreign",
+        RESTORE,
+    )
 
 
 def _is_count(value: object) -> bool:

@@ -160,8 +160,8 @@ class RunStore:
         if run.lent:
             raise InputError(
                 f"{run.called} {run_id}",
-                "a run of this workspace",
-                "one of the class workspace, which can only be looked at",
+                "a run of this room",
+                "one of the class room, which is read-only here",
                 "start one with its settings to have it in your own room",
             )
         return run

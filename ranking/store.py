@@ -637,7 +637,11 @@ class Store(RunStore):
             try:
                 told = {**_told(load_image_set(folder)), **(read_set_row(folder) or _untold(folder))}
                 if told["key"] != folder.name:
-                    raise InputError(f"folder {folder.name}", "the name of its image set", told["key"])
+                    raise InputError(
+                        f"folder {folder.name}",
+                        f"the name {told['key']}, the key of the image set in it",
+                        remedy="rename the folder",
+                    )
                 found.append(told)
             except InputError as error:
                 refused.append(error)

@@ -222,7 +222,7 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
     assert class_room.runs() == rows
     assert content(class_room.home) == before
     for lender in room._lenders:
-        with trouble(subject="the class workspace"):
+        with trouble(subject="the class room"):
             lender.create_run("train", {})
         with lender._home.read() as database, pytest.raises(sqlite3.OperationalError) as denied:
             database.execute("delete from run")
@@ -239,7 +239,7 @@ def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_ro
     assert run.folder.is_relative_to(room.home)
     columns.write_bytes(b"damaged")
     run = here(room, settings)
-    assert (run.state, "the class workspace" in run.reason) == ("failed", True)
+    assert (run.state, "the class room" in run.reason) == ("failed", True)
     assert TEACHER not in run.reason
     columns.write_bytes(intact)
     os.rename(columns.parent, class_room.home / "elsewhere")
@@ -247,7 +247,7 @@ def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_ro
         room.image_set(key)
     assert TEACHER not in str(gone.value)
     (class_room.home / "ranking.sqlite").write_bytes(b"no database" * 1000)
-    with trouble(subject="the class workspace") as caught:
+    with trouble(subject="the class room") as caught:
         room.runs()
     assert TEACHER not in str(caught.value)
 

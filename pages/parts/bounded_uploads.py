@@ -75,7 +75,9 @@ class Uploads:
         """Count so many bytes more of an upload. HTTPException where it is cut off."""
         upload.arrived += more
         if upload.arrived > upload.size:
-            raise HTTPException(400, "more came than was declared")
+            raise HTTPException(
+                400, "the upload is longer than the length that it declared: upload the file again"
+            )
         self._check(files, upload, 0)
 
     @contextlib.contextmanager
@@ -101,14 +103,18 @@ class Uploads:
     def _check(self, files: MemoryUploadedFileManager, upload: Upload, more: int) -> None:
         """HTTPException where an address was not given out, or there is no space for so many bytes more."""
         if upload.file not in self._given.get(upload.tab, ()):
-            raise HTTPException(403, "this address was not given out: upload by the page")
+            raise HTTPException(
+                403, "this upload address is not valid: reload the page and upload the file there"
+            )
         held = sum(len(file.data) for file in list(files.file_storage.get(upload.tab, {}).values()))
         arrived = sum(one.arrived for one in self._coming if one.tab == upload.tab)
         if held + arrived + more > OF_TAB:
-            raise HTTPException(413, f"a tab may hold {OF_TAB // 10**6} MB of uploads: remove one")
+            raise HTTPException(
+                413, f"a browser tab may hold {OF_TAB // 10**6} MB of uploads: remove one of its files"
+            )
         held = sum(stat.byte_length for stats in files.get_stats().values() for stat in stats)
         if held + sum(one.arrived for one in self._coming) + more > OF_SERVER:
-            raise HTTPException(413, "the server holds as many uploads as it can: try again in a minute")
+            raise HTTPException(413, "the server holds the most uploads that it may: try again in a minute")
 
 
 UPLOADS = Uploads()
@@ -139,7 +145,7 @@ class BoundedUploads:
             try:
                 message = await asyncio.wait_for(receive(), SILENT_SECONDS)
             except TimeoutError:
-                why = f"nothing arrived for {SILENT_SECONDS:g} seconds"
+                why = f"nothing arrived for {SILENT_SECONDS:g} seconds: upload the file again"
                 raise HTTPException(408, why, headers={"Connection": "close"}) from None
             UPLOADS.arrive(files, upload, len(message.get("body", b"")))
             return message
@@ -153,7 +159,7 @@ def _declared(headers: Headers) -> int:
     any length that it says void."""
     length = ",".join(headers.getlist("content-length"))
     if "transfer-encoding" in headers or not re.fullmatch("[0-9]{1,15}", length):
-        raise HTTPException(411, "an upload has to say how long it is, and not be sent in chunks")
+        raise HTTPException(411, "an upload must declare its length, and must not be sent in chunks")
     return int(length)
 
 

@@ -23,8 +23,8 @@ def offer(home: Path, part: str) -> None:
         key=keys.widget(f"rebuild {part}"),
         icon=":material/build:",
         type="primary",
-        help="The newest copy replaces it, together with the answers that can still be read. Every image set and run "
-        "whose folder exists is listed again. The damaged file is kept beside it.",
+        help="The newest intact copy replaces the database. Answers that can still be read in the damaged file are "
+        "added, and every image set and run whose folder exists is listed again. The damaged file is kept, too.",
         on_click=_rebuild,
         args=(home,),
     )
@@ -54,11 +54,11 @@ def say() -> None:
             there = [f"“{title}”" for title in found.sets]
             there += [counted(len(found.runs), "run")] if found.runs else []
             told = (
-                f"The database did not know the newest state of {', '.join(there)}. "
+                f"The newest state of {', '.join(there)} was missing in the database. "
                 "It was read from their folders, and they are listed again."
             )
             st.markdown(escaped(told))
         for told in found.refused:
-            st.markdown(escaped(f"{told}. It stays where it is, and is not listed."))
+            st.markdown(escaped(f"{told}. The folder stays where it is, and is not listed."))
         label = "Look again" if found.refused else "OK"
         st.button(label, key=keys.widget("look again"), on_click=cache.look_again)

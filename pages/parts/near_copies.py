@@ -55,7 +55,7 @@ HELP = (
 def _what_follows(draft: ImageSet, found: FoundCopies, together: bool) -> str:
     """What the switch does, in words."""
     if not together:
-        return "The split is the one of the source, and folds may separate near copies."
+        return "The split stays that of the source, and folds may separate near copies."
     test = split_together(draft, found)
     words = moved_words(found.test, test != found.test)
     return (
@@ -77,8 +77,8 @@ def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, found: FoundCopies) -> 
             both = side_by_side([thumbnails.image(image) for image in pair])
             st.image(both, caption=escaped(caption), width=both.width, alt=f"Two near copies: {caption}")
     st.caption(
-        "The best matches, with the split of the source. **Notice** whether you would call the two images of a pair "
-        "the same; if not, switch this off."
+        "Pairs across the split come first, then the best matches; the brackets have the split of the source. "
+        "**Notice** whether the two images of a pair are the same; if not, turn the switch off."
     )
 
 

@@ -39,7 +39,7 @@ def told(shown: Mapping[str, Run], means: Mapping[str, OrderMeasures]) -> str:
     said = (
         "Means over sequences; in bold the best of those shown. The paper writes NDCG with the exponential gain "
         "2^rel − 1, but its Table 1 is reached with the linear one: both are named. Kendall tau is always twice the "
-        "pair accuracy less one; pairs of equal numbers are left out of both."
+        "pair accuracy minus one; neither counts pairs of equal numbers."
     )
     if len(means) < 2:
         return said

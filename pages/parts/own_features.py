@@ -158,7 +158,7 @@ def _show_kept(images: ImageSet, told: KeptVectors | KeptNetwork) -> None:
         what = (
             f"{counted(told.size, 'column')} of {told.columns:,}, matched {told.matched or 'as kept'}, {size}"
         )
-    lent = ", lent by the class workspace" if told.lent else ""
+    lent = ", lent by the class room" if told.lent else ""
     listed = feature_choice.called(told.name, images.key)
     listed_as = "" if listed == told.title else f" ({escaped(listed)} in lists of trainings)"
     st.markdown(f"**{escaped(told.title)}**{listed_as}: {escaped(what)}{lent}")

@@ -32,8 +32,8 @@ def show() -> None:
                 _choose()
         st.caption(
             "What you import, train and answer is in this room, and in no other. The address of this page is the key "
-            "to it: keep it as a bookmark, for there is no other way back, and give it only to those who shall work "
-            "with you here."
+            "to it: keep it as a bookmark, because there is no other way back, and give it only to those who are to "
+            "work with you here."
         )
         _show_disk()
 

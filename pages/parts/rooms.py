@@ -122,7 +122,7 @@ def _all_rooms(home: str | None, class_room: str | None) -> Rooms:
 
 def lost(named: str) -> str:
     """Why the room of that name cannot be entered."""
-    return f"there is no room {named[:80]!r} on this server: it was removed, or the address is not whole"
+    return f"there is no room {named[:80]!r} on this server: it was removed, or the address is incomplete"
 
 
 def is_of_another(home: Path) -> bool:
@@ -154,7 +154,9 @@ def enter() -> bool:
         address.amend(**{keys.ROOM: named})
     if named == before and _find(named) is None:
         all_rooms().make(named)
-        address.complain("This room was removed, as rooms are in which there is nothing: it begins anew.")
+        address.complain(
+            "This room was removed from the server. You are in a new, empty room of the same name."
+        )
     try:
         all_rooms().visit(named, opens=before != named)
     except ValueError:

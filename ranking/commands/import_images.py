@@ -25,15 +25,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=[*tree_sources(), *file_sources()],
-        help="how it is read (default: as it is recognised)",
+        help="the format to read it as (default: the one that is recognised)",
     )
     parser.add_argument(
-        "--name", default="", help="what to call it (default: the name of the folder or file)"
+        "--name", default="", help="the title of the image set (default: the name of the folder or file)"
     )
     parser.add_argument(
         "--group",
         choices=GROUPS,
-        help="which images of PASCAL VOC or YOLO stay on one side of the split (default: near copies)",
+        help="which images stay on one side of the split, for PASCAL VOC and YOLO (default: near copies)",
     )
 
 

@@ -64,7 +64,9 @@ def import_path(
     settings = {**look.source_settings, "folder": place}
     if group is not None:
         if "group" not in [item.name for item in settings_of(source_class(look.source))]:
-            raise InputError("--group", "a format whose images have no groups of their own", look.source)
+            raise InputError(
+                "--group", "images in PASCAL VOC or YOLO format", look.source, "leave --group out"
+            )
         settings["group"] = group
     return _kept(store, ImportSettings(look.source, settings, title=title))
 

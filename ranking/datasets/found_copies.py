@@ -92,7 +92,9 @@ def what_was_done(images: ImageSet, found: FoundCopies) -> Problem:
     across, moved = len(found.across), images.image_test != found.test
     came = f"{counted(len(found.pairs), 'pair')}, {across:,} across the split"
     if not are_together(images):
-        return Problem("near copies", "near copies on one side of the split", came, "kept as they are")
+        return Problem(
+            "near copies", "near copies on one side of the split", came, "kept as the source has them"
+        )
     return Problem(
         "near copies", "near copies on one side of the split", came, moved_words(found.test, moved)
     )

@@ -17,10 +17,10 @@ def group_of_images() -> Any:
     """The setting `group` of a source."""
     return setting(
         COPIES,
-        label="Group",
-        help="Which images stay on one side of the split. Near copies: images that the import finds to be alike. "
-        "Folder: images in one folder. Name up to a number: images such as lab_01 and lab_02, as frames of a video "
-        "are named.",
+        label="Group images by",
+        help="Images of one group stay on one side of the split. Near copies: images that the import finds alike. "
+        "Folder: images in one folder. Name up to a number: images such as lab_01 and lab_02, often frames of one "
+        "video.",
         choices=GROUPS,
         advanced=True,
     )

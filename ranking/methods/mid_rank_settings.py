@@ -1,4 +1,4 @@
-"""The settings of MidRank, and what those are worth that the paper leaves open."""
+"""The settings of MidRank, and how much each of those matters that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class MidRankSettings(OrderMethod):
     )
     drawn: str = setting(
         "any", label="Draw subsequences", choices=DRAWN, advanced=True,
-        help="Of any places of a training sequence, or of consecutive ones.",
+        help="From any positions of a training sequence, or from consecutive ones.",
     )  # fmt: skip
     scrambled: str = setting(
         "any order", label="Scramble", choices=SCRAMBLED, advanced=True,
@@ -88,7 +88,7 @@ class MidRankSettings(OrderMethod):
     )  # fmt: skip
     constant_in_search: str = setting(
         "left out", label="Constant in the search", choices=("left out", "counted"), advanced=True,
-        help="Left out, as eq. 3 is written, or counted in the score of every window. Counting it loses what it gains.",
+        help="Left out, as in eq. 3, or counted in the score of every window. Counted, its gain in training is lost.",
     )  # fmt: skip
     start_C: float = setting(
         1000.0, label="Penalty of RankSVM", formula=r"C_{\mathrm{RankSVM}}", advanced=True,

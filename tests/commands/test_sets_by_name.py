@@ -164,7 +164,7 @@ def test_images_are_grouped_as_the_command_line_says(photographs, tmp_path, comm
     assert len(sides) == 4
     assert sorted(map(len, sides.values())) == [1, 1, 1, 1]
     _, refused = command("import", photographs, "--group", "folder", code=1)
-    assert "--group: expected a format whose images have no groups of their own" in refused
+    assert "--group: expected images in PASCAL VOC or YOLO format" in refused
 
 
 def test_a_script_opens_images_by_their_path(photographs, tmp_path):
