@@ -34,6 +34,11 @@ MOST_GIVEN = 1000  # addresses of a tab that are remembered
 UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<tab>[^/]+)/(?P<file>[^/]+)")
 
 
+def largest() -> str:
+    """How large one file may be, for people: by Streamlit's setting, and never more than a tab may hold."""
+    return f"{min(st.get_option('server.maxUploadSize'), OF_TAB // 2**20):,} MB"
+
+
 @dataclass(eq=False)
 class Upload:
     """A file on its way from a tab: the declared length of its request, and how many bytes of that have arrived."""

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
-from pages.parts import address, bringing, cache, dropped, forms, frame, jobs_panel, keys
+from pages.parts import address, bounded_uploads, bringing, cache, dropped, forms, frame, jobs_panel, keys
 from pages.parts.frame import escaped
 from ranking import jobs
 from ranking.datasets import source_class, source_names
@@ -46,7 +46,7 @@ def _bring(again: Run | None, ended: str) -> None:
     st.file_uploader("Drop a ZIP file here", "zip", key=key)
     st.caption(
         f"With images and their labels, as annotation tools export them: {', '.join(tree_sources())}. At most "
-        f"{st.get_option('server.maxUploadSize'):,} MB{'; for a larger one type its path below' if where else ''}. You "
+        f"{bounded_uploads.largest()}{'; for a larger one type its path below' if where else ''}. You "
         "see what is in it before anything of it is imported; unless you import it, nothing of it stays."
     )
     _upload(st.session_state[key])

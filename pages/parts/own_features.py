@@ -10,6 +10,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from pages.parts import (
     address,
+    bounded_uploads,
     bringing,
     cache,
     dropped,
@@ -98,7 +99,7 @@ def _offer(images: ImageSet, again: Run | None) -> None:
         st.file_uploader("Drop features here", KINDS, key=key)
         where = bringing.where_paths_lead()
         larger = "; for a larger one type its path below" if where else ""
-        st.caption(f"At most {st.get_option('server.maxUploadSize'):,} MB{larger}.")
+        st.caption(f"At most {bounded_uploads.largest()}{larger}.")
         _upload(images.key, st.session_state[key])
         of, refused = st.session_state.get(keys.OWN_REFUSED, (None, None))
         if refused is not None and of == images.key:

@@ -54,6 +54,8 @@ def import_path(
     """
     place = str(Path(path).expanduser().resolve())
     if source in file_sources():
+        if group is not None:
+            raise _no_groups(source)
         return _kept(store, ImportSettings(source, {"file": place}, title=title))
     look = _look_at(store, place, source)
     if look.source is None or look.seen is None:
@@ -64,11 +66,13 @@ def import_path(
     settings = {**look.source_settings, "folder": place}
     if group is not None:
         if "group" not in [item.name for item in settings_of(source_class(look.source))]:
-            raise InputError(
-                "--group", "images in PASCAL VOC or YOLO format", look.source, "leave --group out"
-            )
+            raise _no_groups(look.source)
         settings["group"] = group
     return _kept(store, ImportSettings(look.source, settings, title=title))
+
+
+def _no_groups(source: str | None) -> InputError:
+    return InputError("--group", "images in PASCAL VOC or YOLO format", source, "leave --group out")
 
 
 def file_sources() -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from ranking import make_method
+from ranking.commands.naming import file_sources
 from ranking.metrics import average_precision
 from ranking.opened import open_image_set
 from ranking.store import Store
@@ -164,6 +165,10 @@ def test_images_are_grouped_as_the_command_line_says(photographs, tmp_path, comm
     assert len(sides) == 4
     assert sorted(map(len, sides.values())) == [1, 1, 1, 1]
     _, refused = command("import", photographs, "--group", "folder", code=1)
+    assert "--group: expected images in PASCAL VOC or YOLO format" in refused
+    (tmp_path / "numbers.csv").write_text("")
+    of_numbers = tmp_path / "numbers.csv", "--format", file_sources()[0], "--group", "folder"
+    _, refused = command("import", *of_numbers, code=1)
     assert "--group: expected images in PASCAL VOC or YOLO format" in refused
 
 

@@ -40,6 +40,12 @@ def uploads(files) -> Uploads:
     return made
 
 
+def test_no_page_promises_more_than_a_tab_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting, said in ((100, "100 MB"), (1000, "238 MB")):
+        monkeypatch.setattr(bounded_uploads.st, "get_option", {"server.maxUploadSize": setting}.get)
+        assert bounded_uploads.largest() == said
+
+
 def given(files: MemoryUploadedFileManager, tab: str = "anna") -> str:
     [info] = files.get_upload_urls(tab, ["photo.jpg"])
     return info.file_id
