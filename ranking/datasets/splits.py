@@ -97,7 +97,8 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
     """(n,) which images test, so that no unit is on both sides. test: (n,) as the set says it. units: (n,).
 
     Units on both sides go to training, unless the test would lose more than MOST_LEFT of its images. Then, the largest
-    first, each goes to the side that lacks most images of the number that it had.
+    first, each goes to the side that lacks most images of the number that it had; a side that would be left empty gets
+    the smallest of them.
 
     >>> on_one_side(np.array([True, False, True, True, True]), np.array([0, 1, 2, 1, 3])).tolist()
     [True, False, True, False, True]
@@ -115,6 +116,9 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
         side = lack[True] > lack[False]
         to_test[unit] = side
         lack[side] -= int(sizes[unit])
+    for side in (False, True):
+        if np.count_nonzero(sizes) > 1 and not (to_test[sizes > 0] == side).any():
+            to_test[min(np.flatnonzero(mixed), key=lambda unit: sizes[unit])] = side
     chosen: Bools = to_test[units]
     return chosen
 

@@ -82,18 +82,19 @@ class Results:
         return found
 
     def _beyond(self, query: str, contender: str, points: Sequence[Point]) -> set[Point]:
-        """The points one step beyond each end of a grid at which the best of `points` lies, if it is known."""
+        """The points one step beyond each end of a grid at which the best of `points` lies, if it is known; where that
+        is a corner, beyond it too."""
         best = self._best(query, contender, points)
-        more = set()
+        more = set(points)
         for name in self._at_end(query, contender, points, best):
             values = sorted({dict(point)[name] for point in points})
             one, end = (values[-2:]) if dict(best or ())[name] == values[-1] else values[1::-1]
             value = float(f"{end * end / one:.12g}")
             if self.contender(contender).allows(name, value):
                 more |= {
-                    tuple((key, value if key == name else old) for key, old in point) for point in points
+                    tuple((key, value if key == name else old) for key, old in point) for point in more
                 }
-        return more
+        return more - set(points)
 
     def chosen(self, query: str, contender: str) -> Point | None:
         """The point with the highest mean over the folds, of equal ones the first: the smallest C, then the smallest

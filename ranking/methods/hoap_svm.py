@@ -35,6 +35,7 @@ BOTH = "HOB-SVM and AP-SVM"
 STARTS = ("HOB-SVM", "AP-SVM", BOTH, "zero")
 START_TOLERANCE = 1e-2  # of the method that gives the first weights
 RAY_TOLERANCE = 1e-6  # of the objective: how exactly their length is found
+RAY_STEPS = 50  # in which it is found at most: a few are enough but where rounding hides the way
 
 
 @METHODS.register("HOAP-SVM")
@@ -108,9 +109,11 @@ class HOAPSVM(HighOrderMethod):
         def descend(first: Floats, clock: Clock, left: int, other: Solution | None = None) -> Solution:
             planes = start.working_set if other is None else other.working_set
             weights = None if other is None else other.weights
-            return cccp(
-                upper.touching, upper.best_length(first), self.tolerance, left, clock, planes, weights
+            begin, stopped = upper.best_length(first, wait if left else None)
+            found = cccp(
+                upper.touching, begin, self.tolerance, 0 if stopped else left, clock, planes, weights
             )
+            return replace(found, stopped=stopped or found.stopped)
 
         first, stopped, other = start.weights, False, None
         if first is None:
@@ -171,18 +174,19 @@ class Surrogate:
         )
         return UpperBound(risk, Point.of(risk, weights, risk.with_fixed(scores)), risk.adopt)
 
-    def best_length(self, weights: Floats) -> Floats:
+    def best_length(self, weights: Floats, wait: OnProgress | None = None) -> tuple[Floats, bool]:
         """t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
 
-        Its search begins at t = 1, so that the objective does not rise.
+        Its search begins at t = 1, so that the objective does not rise, and ends after RAY_STEPS where rounding hides
+        the way on. wait: is called in between; whether it asked for the end is returned too.
         """
         length = float(np.linalg.norm(weights))
         if length == 0.0:
-            return weights
+            return weights, False
         along = self.neighbours.max_marginals(self.risk.exact_scores(weights)).difference / length
         ray = LinearRisk(along[:, np.newaxis], self.risk.C, self.ranking)
-        best = max(float(cutting_plane(ray, RAY_TOLERANCE, start=np.array([length])).weights[0]), 0.0)
-        return (best / length) * weights
+        found = cutting_plane(ray, RAY_TOLERANCE, RAY_STEPS, wait, start=np.array([length]))
+        return (max(float(found.weights[0]), 0.0) / length) * weights, found.stopped
 
     def _most_violated(self, scores: Floats) -> Cut:
         """The most violated ranking of the upper-bounded scores (Proposition 5) and its labellings, as a cut.

@@ -124,6 +124,16 @@ def test_groups_that_are_on_one_side_stay_there(tmp_path):
     assert on.image_test[1] == on.image_test[2]
 
 
+def test_groups_that_were_on_both_sides_join_no_copies(tmp_path):
+    alone, shared = [str(place) for place in range(14)], [str(place) for place in range(14)]
+    here, there = TEST.index(True), TEST.index(False, 2)
+    shared[there] = shared[here]
+    apart = keep_together(built(tmp_path / "alone", groups=alone).folder, True)
+    on = keep_together(built(tmp_path / "shared", groups=shared).folder, True)
+    assert TEST[here] != TEST[there]
+    assert on.image_test.tolist() == apart.image_test.tolist()
+
+
 def test_cards_have_no_copies(tmp_path):
     images = built(tmp_path / "set", features=(1.0, 2.0))
     assert found_copies(images.folder) is None
@@ -186,6 +196,24 @@ def test_frames_of_scenes_are_dealt_anew_so_that_both_sides_stay():
     after = on_one_side(test, np.arange(100) // 10)
     assert after.sum() == 40
     assert len(set(zip(np.arange(100) // 10, after.tolist(), strict=True))) == 10
+
+
+def test_the_largest_units_are_dealt_first():
+    units = np.repeat(np.arange(5), [1, 2, 3, 6, 8])
+    test = np.isin(np.arange(20), [0, 1, 3, 4, 6, 7, 8, 12, 13, 14])
+    units[0] = 1  # no unit is on one side alone
+    units[[1, 2]] = 0
+    assert on_one_side(test, units).sum() == 10
+
+
+@pytest.mark.parametrize("tested", [False, True])
+def test_no_side_is_left_empty_where_there_are_two_units(tested):
+    units = np.repeat(np.arange(4), [1, 1, 1, 12])
+    test = np.where(np.arange(15) < 13, tested, not tested)
+    after = on_one_side(test, units)
+    assert 0 < after.sum() < 15
+    assert len(set(after[units == 3].tolist())) == 1
+    assert on_one_side(np.arange(4) > 0, np.zeros(4, int)).tolist() == [True] * 4, "one unit has no choice"
 
 
 def test_groups_of_a_named_split_are_moved_with_a_row_of_the_report():

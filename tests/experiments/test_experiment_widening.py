@@ -58,6 +58,20 @@ def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
     assert found(above, widen=False).at_end("jump", "SVM") == ["C"], "it is marked all the same"
 
 
+def test_a_grid_goes_on_beyond_a_corner_too():
+    grids = {"C": (1.0, 10.0), "eta": (0.1, 1.0)}
+    asked = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
+    outcomes = {
+        ("jump", "HOB-SVM", (("C", C), ("eta", eta)), fold): Outcome({"AP": C * eta / 100}, 0.0, PROVEN)
+        for C in grids["C"]
+        for eta in grids["eta"]
+        for fold in range(2)
+    }
+    results = Results(asked, ("jump",), tuple(contenders_of(asked)), outcomes, {})
+    tried = {tuple(value for _, value in point) for point in results.points("jump", "HOB-SVM")}
+    assert tried == {(C, eta) for C in (1.0, 10.0, 100.0) for eta in (0.1, 1.0, 10.0)}
+
+
 def test_equal_values_at_an_end_and_limits_of_a_setting_widen_nothing():
     equal = found({1.0: 0.6, 10.0: 0.6, 100.0: 0.4})
     assert (tried(equal), equal.at_end("jump", "SVM")) == ([1.0, 10.0, 100.0], [])

@@ -122,15 +122,20 @@ def test_no_other_length_of_the_first_weights_is_better() -> None:
     upper, helpful = bound_of(queries, C=3.0), np.append(towards, np.zeros(7))
     for seed, scale in enumerate((1e-3, 1.0, 1e3)):
         weights = scale * (5.0 * helpful + random_weights(seed, 13))
-        found = upper.best_length(weights)
+        found, _ = upper.best_length(weights)
         np.testing.assert_allclose(found / np.linalg.norm(found), weights / np.linalg.norm(weights))
         least = objective(found, queries, C=3.0)
         assert least < objective(weights, queries, C=3.0)
         for t in [*np.linspace(0.0, 3.0, 61), 1.001, 0.999]:
             assert least <= objective(t * found, queries, C=3.0) * (1 + 2e-6)
-        assert objective(upper.best_length(found), queries, C=3.0) <= least
+        assert objective(upper.best_length(found)[0], queries, C=3.0) <= least
     for useless in (-helpful, np.zeros(13)):
-        assert not upper.best_length(useless).any()
+        assert not upper.best_length(useless)[0].any()
+    asked = Heard()
+    assert not upper.best_length(helpful, asked)[1]
+    heard = Heard(lambda events: len(events) == 1)
+    assert upper.best_length(helpful, heard)[1]
+    assert len(heard) == 1 < len(asked), "a stop is heard in between"
 
 
 @pytest.mark.parametrize("start", STARTS)
