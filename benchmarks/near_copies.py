@@ -217,7 +217,7 @@ def alike(first: Original, second: Original) -> bool:
 
 
 def seconds_more(count: int) -> list[str]:
-    """How long finding copies takes among so many images, in seconds of a core."""
+    """How long finding copies takes among so many images: fingerprints on one core, comparing on two."""
     prints, taken = [], 0.0
     for seed in range(count):
         with Image.open(io.BytesIO(photograph(seed, str(seed))[0])) as stored:
@@ -228,7 +228,7 @@ def seconds_more(count: int) -> list[str]:
     start, begun = time.process_time(), time.perf_counter()
     near_copies(prints)
     compared, waited = time.process_time() - start, time.perf_counter() - begun
-    return [f"{count:,}", f"{taken:.1f}", f"{compared:.1f}", f"{(taken + compared) / 2:.1f}", f"{waited:.1f}"]
+    return [f"{count:,}", f"{taken:.1f}", f"{compared:.1f}", f"{waited:.1f}", f"{taken + waited:.1f}"]
 
 
 def helmets() -> list[str] | None:
@@ -274,8 +274,8 @@ def main() -> None:
                 "images",
                 "fingerprints, core s",
                 "comparing, core s",
-                "half of both, s",
-                "comparing, by the clock, s",
+                "comparing, s",
+                "together, s",
             ],
             [timed],
         )
@@ -283,7 +283,7 @@ def main() -> None:
     if (row := helmets()) is not None and not options.smoke:
         header = ["pairs", "across", "test images with a copy", "training and test", "across after", "then"]
         print("\n" + table(header, [row]))
-    bad = int(rows[-1][3]) > MUST["across"] or share > MUST["unlike"] or float(timed[3]) > MUST["seconds"]
+    bad = int(rows[-1][3]) > MUST["across"] or share > MUST["unlike"] or float(timed[4]) > MUST["seconds"]
     if bad and not options.smoke:
         raise SystemExit("more copies across, more unlike images joined or more seconds than there must be")
 

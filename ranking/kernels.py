@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from ranking import LabelSet, Query, SequenceSet, make_method, method_class, method_names
+from ranking.datasets.copies import fingerprints, near_copies
 from ranking.features import feature_names, make_feature
 from ranking.inference import (
     ALGORITHMS,
@@ -28,6 +29,7 @@ def compile_kernels() -> None:
     picture = Image.fromarray(generator.integers(0, 256, (8, 8, 3), np.uint8))
     for name in feature_names():
         make_feature(name).describe(picture)
+    near_copies([fingerprints(Image.fromarray(generator.integers(0, 256, (80, 80, 3), np.uint8)))] * 2)
     relevance = np.arange(200) % 10 == 0
     for algorithm in ALGORITHMS:
         most_violated_ranking(generator.standard_normal(200), relevance, "ap", algorithm)

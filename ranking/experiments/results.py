@@ -91,9 +91,7 @@ class Results:
             one, end = (values[-2:]) if dict(best or ())[name] == values[-1] else values[1::-1]
             value = float(f"{end * end / one:.12g}")
             if self.contender(contender).allows(name, value):
-                more |= {
-                    tuple((key, value if key == name else old) for key, old in point) for point in more
-                }
+                more |= {tuple((key, value if key == name else old) for key, old in point) for point in more}
         return more - set(points)
 
     def chosen(self, query: str, contender: str) -> Point | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from ranking.datasets.copies.alignment import (
     ANY,
@@ -25,7 +26,7 @@ from ranking.datasets.copies.fingerprints import Fingerprint
 from ranking.types import Floats, Ints
 
 MOST_IMAGES = 100_000  # of one set: comparing more takes hours
-AT_ONCE, THREADS = 64, 2  # pairs that are compared at once, by each thread
+AT_ONCE, THREADS = 200, 2  # pairs that are compared at once, by each thread
 HALF, CROP_STEPS, STEPS = (
     24,
     6,
@@ -70,18 +71,24 @@ def near_copies(prints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], N
     framed = np.array([one.framed for each in prints for one in each])
     found: dict[tuple[int, int], float] = {}
 
-    def compare(pairs: Candidates) -> None:
-        match = matched(greys, pairs)
-        for row in np.flatnonzero(is_copy(match)):
-            pair = int(image_of[pairs.first[row]]), int(image_of[pairs.second[row]])
-            found[pair] = max(found.get(pair, 0.0), float(match.detail[row]))
+    def keep(compared: list[Future[Match]], of: list[Candidates]) -> None:
+        for future, pairs in zip(compared, of, strict=True):
+            match = future.result()
+            for row in np.flatnonzero(is_copy(match)):
+                pair = int(image_of[pairs.first[row]]), int(image_of[pairs.second[row]])
+                found[pair] = max(found.get(pair, 0.0), float(match.detail[row]))
 
-    with ThreadPoolExecutor(THREADS) as pool:
+    # The next candidates are looked for while those before are compared; products of matrices take no more threads.
+    waiting: tuple[list[Future[Match]], list[Candidates]] = [], []
+    with threadpool_limits(1), ThreadPoolExecutor(THREADS) as pool:
         for block in candidates(hashes, greys, framed, image_of):
             if on_step is not None:
                 on_step()
             few = [block.rows(slice(start, start + AT_ONCE)) for start in range(0, len(block.first), AT_ONCE)]
-            list(pool.map(compare, few))
+            begun = [pool.submit(matched, greys, pairs) for pairs in few]
+            keep(*waiting)
+            waiting = begun, few
+        keep(*waiting)
     pairs = sorted(found)
     return Copies(np.array(pairs, np.int64).reshape(-1, 2), np.array([found[pair] for pair in pairs]))
 
