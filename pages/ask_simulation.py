@@ -24,11 +24,11 @@ from pages.parts import (
 )
 from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
-from ranking.fold_curves import FoldCurve, curves_of
+from ranking.core.run_settings import AskingSettings
+from ranking.metrics.fold_curves import FoldCurve, curves_of
 from ranking.reports.looks import Look
-from ranking.run import ENDED, Run
-from ranking.run_settings import AskingSettings
-from ranking.store import ImageSetRow
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 PANELS = {"strategy": "Way to ask", "model": "Model"}
 

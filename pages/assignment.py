@@ -23,12 +23,7 @@ from pages.parts.assignment_words import (
     notice_solvers,
     value_in_numbers,
 )
-from ranking.inference.assignment import (
-    ENUMERATION,
-    Solution,
-    permutation_matrix,
-    solutions,
-)
+from ranking.inference.assignment import ENUMERATION, Solution, permutation_matrix, solutions
 
 FEWEST, MOST = 4, 6  # samples: all are solved exactly within a blink
 MOST_SEED = 999

@@ -27,7 +27,7 @@ from pages.parts.compared_shown import Shown
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from pages.parts.rows import Row, rows
-from ranking.ranked import first_mistake
+from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
 from ranking.reports.comparison import comparison_html
 

@@ -18,10 +18,10 @@ from pages.parts import (
     sets,
 )
 from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.run import ENDED, Run
-from ranking.run_settings import ExperimentSettings
-from ranking.store import ImageSetRow
+from ranking.core.run_settings import ExperimentSettings
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 SOURCE = "Action figures"  # what the paper's actions are among the bundled sets
 

@@ -25,7 +25,7 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
 
 SHEET_SIZE = 48  # images of a contact sheet: larger than crops, so fewer
 MOST_SELECTED = 12  # samples, of those that are selected, are shown

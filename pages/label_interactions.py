@@ -23,8 +23,8 @@ from pages.parts import (
 )
 from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
-from ranking.label_pairs import LabelPairs
-from ranking.run import Run
+from ranking.explain.label_pairs import LabelPairs
+from ranking.workspace.run import Run
 
 ALL = "all"  # of the core
 MOST_BARS = 8  # of each sign

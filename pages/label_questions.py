@@ -24,14 +24,14 @@ from pages.parts.file_names import file_name
 from pages.parts.frame import escaped
 from pages.parts.interview import Interview, strategies
 from pages.parts.questions import questions, sent_before
-from ranking.answers import ImageAnswers, fold
-from ranking.asking import STRATEGIES
-from ranking.lookahead import NO, SKIP, YES
-from ranking.run import Run
-from ranking.run_store import DELETED_DAYS
-from ranking.store import ImageSetRow
-from ranking.text import counted
-from ranking.types import LabelSet
+from ranking.core import LabelSet
+from ranking.core.text import counted
+from ranking.explain.asking import STRATEGIES
+from ranking.explain.lookahead import NO, SKIP, YES
+from ranking.workspace.answers import ImageAnswers, fold
+from ranking.workspace.run import Run
+from ranking.workspace.run_store import DELETED_DAYS
+from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
 RIVALS = {"no": "Alone", "same": "Beside a rival", "own": "Against a rival that asks"}

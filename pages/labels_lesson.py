@@ -22,8 +22,8 @@ from pages.parts import (
 )
 from pages.parts.picture import picture
 from pages.parts.taught_labels import BY_CHANCE, CHOSEN, OWN, QUESTIONS, RIVAL, Taught
-from ranking.datasets.action_figures.paint import SIZE
-from ranking.fold_curves import FoldCurve
+from ranking.datasets.drawn.action_figures.paint import SIZE
+from ranking.metrics.fold_curves import FoldCurve
 
 STEPS = ("1 · Ranked", "2 · One answer", "3 · Why ask", "4 · Understood")
 HEIGHT = 360  # of charts: a projector shows a step whole

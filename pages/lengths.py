@@ -21,12 +21,12 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.study_words import TAU, WORDS
-from ranking.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
-from ranking.order_training import make_drawing
-from ranking.run import ENDED, Run
-from ranking.run_settings import StudySettings
-from ranking.store import ImageSetRow
-from ranking.study_curves import Outcome
+from ranking.core.run_settings import StudySettings
+from ranking.experiments.order_studies import AGREES, ROUNDS, SECONDS, STUDIES
+from ranking.experiments.order_training import make_drawing
+from ranking.metrics.study_curves import Outcome
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 
 def steps() -> None:

@@ -25,11 +25,11 @@ from pages.parts.colours import BLUE, GREEN, PURPLE, VERMILLION
 from pages.parts.frame import escaped
 from pages.parts.rivals import Standing
 from pages.parts.strip import strip
-from ranking import moving
-from ranking.moving import Measures
-from ranking.ranked import Ranking, precision_terms
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.metrics import moving
+from ranking.metrics.moving import Measures
+from ranking.metrics.ranked import Ranking, precision_terms
+from ranking.workspace.run import Run
 
 LESSON = lessons.WHY_AP
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Understood")

@@ -10,10 +10,10 @@ from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
 from pages.parts.strip import strip
-from ranking.neighbourhood import Neighbourhood
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import Bools, ImageSet
+from ranking.core import Bools, ImageSet
+from ranking.explain.neighbourhood import Neighbourhood
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 MOST_MOVED = 5  # of those helped most, and of those hurt most
 MOST_MEMBERS = 16  # of a component that spans several images

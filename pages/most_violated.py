@@ -25,9 +25,9 @@ from pages.parts.inference_words import NAMES
 from pages.parts.strip import strip
 from pages.parts.tile import Tile
 from pages.parts.tiles import sample_tiles
-from ranking.inference_steps import TRACED, Problem, Trace, bins_of
-from ranking.run import ENDED
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.explain.inference_steps import TRACED, Problem, Trace, bins_of
+from ranking.workspace.run import ENDED
 
 COLUMNS = (
     *("algorithm", "step", "follows from", "looks at", "place", "score", "run from", "run to"),

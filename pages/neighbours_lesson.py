@@ -27,12 +27,12 @@ from pages.parts.frame import escaped
 from pages.parts.leanings import LEARNT, OFF
 from pages.parts.picture import picture
 from pages.parts.strip import strip
-from ranking.ranked import Ranking, first_mistake
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.metrics.ranked import Ranking, first_mistake
+from ranking.workspace.run import Run
 
 if TYPE_CHECKING:
-    from ranking.leaning import Leaning
+    from ranking.explain.leaning import Leaning
 
 LESSON = lessons.NEIGHBOURS
 STEPS = ("1 · With and without", "2 · Lifted", "3 · Misled", "4 · Understood")

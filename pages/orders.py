@@ -23,9 +23,9 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
-from ranking.order_training import Ordered, OrderMeasures, measure_order
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.experiments.order_training import Ordered, OrderMeasures, measure_order
+from ranking.workspace.run import Run
 
 VIEWS = {"methods": "The methods' orders", "own": "Order it yourself"}
 MOST_SHOWN = 80  # pictures of a sequence on the screen

@@ -22,13 +22,13 @@ from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of
 from pages.parts.pair_cues import CUES, explained
 from pages.parts.study_words import TAU, WORDS
-from ranking import jobs
+from ranking.core import ImageSet, Ints
+from ranking.core.run_settings import StudySettings
+from ranking.experiments.order_studies import STUDIES
 from ranking.features import default_names
-from ranking.order_studies import STUDIES
-from ranking.run import ENDED, Run
-from ranking.run_settings import StudySettings
-from ranking.study_curves import Outcome
-from ranking.types import ImageSet, Ints
+from ranking.jobs import jobs
+from ranking.metrics.study_curves import Outcome
+from ranking.workspace.run import ENDED, Run
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers")
 HEADLINES = (

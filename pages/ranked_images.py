@@ -24,9 +24,9 @@ from pages.parts import (
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
-from ranking.ranked import Ranking, first_irrelevant
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.metrics.ranked import Ranking, first_irrelevant
+from ranking.workspace.run import Run
 
 DEFAULT_K = 10
 MOST_SHOWN = 10  # errors, and misses

@@ -21,10 +21,10 @@ from pages.parts.frame import escaped
 from pages.parts.graph import graph
 from pages.parts.graph_picture import MOST_NODES, Drawing, Node, Tie, as_svg, drawing, pages_of, widths
 from pages.parts.picture import data_url
-from ranking.neighbourhood import Neighbourhood
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.explain.neighbourhood import Neighbourhood
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 Look = tuple[str, str, bool]  # glyph, colour, whether its border is broken
 

@@ -20,11 +20,11 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
+from ranking.core import ImageSet, Ints
+from ranking.experiments.order_training import Ordered, measure_order
+from ranking.explain.tree_search import TreeSearch
 from ranking.inference.best_permutation import MOST_COMPARED
-from ranking.order_training import Ordered, measure_order
-from ranking.run import Run
-from ranking.tree_search import TreeSearch
-from ranking.types import ImageSet, Ints
+from ranking.workspace.run import Run
 
 MOST_SAMPLES = 40  # of a sequence whose search is shown: its nodes grow with the cube
 MOST_TREES = 5

@@ -20,10 +20,10 @@ from pages.parts import (
     timing_words,
 )
 from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.run import ENDED, Run
-from ranking.run_settings import TimingSettings
-from ranking.timing_studies import SAMPLES, Point, TimingOutcome
+from ranking.core.run_settings import TimingSettings
+from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
 
 QUICK = "tables, a third of the samples"
 SIZES = {

@@ -27,11 +27,12 @@ from pages.parts import (
     training_view,
 )
 from pages.parts.frame import escaped
-from ranking import jobs, method_class, method_names
+from ranking import method_class, method_names
+from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
-from ranking.run import ENDED, Run
-from ranking.run_settings import TrainSettings
-from ranking.store import ImageSetRow
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 # What makes a good first picture, where it is there: a ranking method, and a class that is not too easy.
 FIRST_METHOD = "AP-SVM"

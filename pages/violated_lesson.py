@@ -25,10 +25,10 @@ from pages.parts import (
 from pages.parts.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from pages.parts.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from pages.parts.strip import strip
-from ranking.inference_steps import Problem, trace_of
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.explain.inference_steps import Problem, trace_of
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 LESSON = lessons.VIOLATED
 METHOD = LESSON.methods[0]

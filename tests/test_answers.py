@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from ranking import home
-from ranking.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.room_quotas import DISK, FullError, bytes_of
-from ranking.rooms import Rooms
-from ranking.store import Store
+from ranking.workspace import home
+from ranking.workspace.answers import AnswerEvent, AnswerKind, AnswerStore, fold
+from ranking.workspace.room_quotas import DISK, FullError, bytes_of
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
 
 SET, RUN = "a" * 16, "b" * 10
 FIRST, SECOND = "1" * 32, "2" * 32  # sessions

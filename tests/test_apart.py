@@ -11,16 +11,16 @@ import pytest
 from PIL import Image
 from refusals import refused
 
-from ranking import apart
-from ranking.apart import READER, SECONDS, ask_apart
 from ranking.features import load_features
-from ranking.own_image import describe, describe_apart
-from ranking.store import Store
+from ranking.jobs import apart
+from ranking.jobs.apart import READER, SECONDS, ask_apart
+from ranking.jobs.own_image import describe, describe_apart
+from ranking.workspace.store import Store
 
 PROGRAM = """
 import os, time
 from ranking import apart
-from ranking.apart import answer_apart
+from ranking.jobs.apart import answer_apart
 
 def work(arguments, data):
     if data == b"die":

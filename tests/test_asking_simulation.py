@@ -12,14 +12,15 @@ import pytest
 from labelled_pictures import patches
 from refusals import ANYTHING, refused
 
-from ranking import LabelSet, label_training
-from ranking.asking import STRATEGIES, make_strategy, simulate
-from ranking.asking_simulation import Steps, askers_of, asking_curves, deal, simulate_asking
-from ranking.fold_curves import FoldCurve
-from ranking.label_training import label_set_of, make_label_ranker
+from ranking import LabelSet
+from ranking.core import ImageSet
+from ranking.core.run_settings import AskingSettings
+from ranking.experiments import label_training
+from ranking.experiments.asking_simulation import Steps, askers_of, asking_curves, deal, simulate_asking
+from ranking.experiments.label_training import label_set_of, make_label_ranker
+from ranking.explain.asking import STRATEGIES, make_strategy, simulate
 from ranking.methods.label_ranker import LabelRanker
-from ranking.run_settings import AskingSettings
-from ranking.types import ImageSet
+from ranking.metrics.fold_curves import FoldCurve
 
 ALONE = ("Independent p@k", {"C": 10.0, "tolerance": 0.05})
 STAR = ("C-star p@k", {"C": 10.0, "tolerance": 0.05, "core_size": 2})
@@ -122,7 +123,7 @@ def test_what_is_done_grows_from_fold_to_fold_and_within_a_training(image_set, t
 
 def test_later_folds_count_their_steps_by_what_they_took(monkeypatch):
     clock, done = [0.0], list[float]()
-    monkeypatch.setattr("ranking.asking_simulation.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("ranking.experiments.asking_simulation.time.monotonic", lambda: clock[0])
     steps = Steps(3, 2, lambda what, share, total: done.append(round(share, 6)))
     for _ in range(2):
         steps.begin("training")

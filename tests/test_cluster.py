@@ -13,18 +13,18 @@ from tiny_actions import Enough, images, material, planned, run_tiny
 from working import raising
 
 from ranking import Query, make_method
-from ranking import cluster as ours
-from ranking.cluster import connected, local_cluster
-from ranking.experiments import on_cluster as on_cluster_module
-from ranking.experiments.at_home import workers_at
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.material import Bench
-from ranking.experiments.on_cluster import on_cluster
-from ranking.experiments.running import on_this_computer
+from ranking.core import StopTraining
+from ranking.experiments import cluster as ours
+from ranking.experiments.cluster import connected, local_cluster
+from ranking.experiments.cross_validation import on_cluster as on_cluster_module
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.material import Bench
+from ranking.experiments.cross_validation.on_cluster import on_cluster
+from ranking.experiments.cross_validation.running import on_this_computer
 from ranking.methods.on_shards import fit_on_shards, score_on_shards
-from ranking.optimise import Cut, LinearRisk, coordinate_descent
-from ranking.optimise.shards import ShardedFeatures
-from ranking.types import StopTraining
+from ranking.reports.at_home import workers_at
+from ranking.solvers import Cut, LinearRisk, coordinate_descent
+from ranking.solvers.shards import ShardedFeatures
 
 IMAGES = images(30)
 METHODS = (("AP-SVM", {}), ("HOAP-SVM", {"eta": 1.0}))

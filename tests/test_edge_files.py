@@ -9,14 +9,22 @@ import pytest
 from refusals import refusal, refused
 from working import raising
 
-from ranking import edge_files, own_edges
 from ranking.datasets import ready_made_folder
-from ranking.edge_files import checked_edges, edges_file, edges_name, is_edges_name, kept_edges, short_name
-from ranking.image_graph import GRAPHS, is_graph_name
-from ranking.own_edges import keep_pairs_apart, read_pairs
-from ranking.room_quotas import DISK, FullError
-from ranking.rooms import Rooms
-from ranking.store import Store
+from ranking.features.graph import edge_files
+from ranking.features.graph.edge_files import (
+    checked_edges,
+    edges_file,
+    edges_name,
+    is_edges_name,
+    kept_edges,
+    short_name,
+)
+from ranking.features.graph.image_graph import GRAPHS, is_graph_name
+from ranking.jobs import own_edges
+from ranking.jobs.own_edges import keep_pairs_apart, read_pairs
+from ranking.workspace.room_quotas import DISK, FullError
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
 
 EDGES = np.array([[0, 2], [1, 2], [1, 7]])
 KEY = "a" * 64

@@ -6,9 +6,9 @@ import pickle
 
 import pytest
 
-from ranking.errors import LONGEST, InputError
-from ranking.home import HomeError
-from ranking.room_quotas import FullError, NoRoomError, QuotaError
+from ranking.core.errors import LONGEST, InputError
+from ranking.workspace.home import HomeError
+from ranking.workspace.room_quotas import FullError, NoRoomError, QuotaError
 
 
 def test_input_error_says_what_was_expected_what_came_and_the_remedy():

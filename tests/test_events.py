@@ -13,10 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ranking import events
-from ranking.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, json_numbers, said_of_cancelled
-from ranking.run import Kind, Run
-from ranking.types import ProgressEvent, StopTraining
+from ranking.core import ProgressEvent, StopTraining
+from ranking.jobs import events
+from ranking.jobs.events import (
+    NO_WEIGHTS,
+    NOTHING_TO_KEEP,
+    Cancelled,
+    Report,
+    json_numbers,
+    said_of_cancelled,
+)
+from ranking.workspace.run import Kind, Run
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 from scipy import stats
 
-from ranking.fold_curves import FoldCurve, curves_of, difference
+from ranking.metrics.fold_curves import FoldCurve, curves_of, difference
 
 
 def test_the_interval_is_that_of_a_paired_t_test():

@@ -9,11 +9,11 @@ import numpy as np
 from image_sets import image_set
 from refusals import refusal, refused
 
-from ranking import image_graph as module
-from ranking.edge_files import edges_name
+from ranking.core import ImageSet
 from ranking.features import feature_class, feature_names
-from ranking.image_graph import GRAPHS, NEAREST, image_graph
-from ranking.types import ImageSet
+from ranking.features.graph import image_graph as module
+from ranking.features.graph.edge_files import edges_name
+from ranking.features.graph.image_graph import GRAPHS, NEAREST, image_graph
 
 BOX = [("Colour", {"bins": 2})]  # 8 columns
 WHOLE = [

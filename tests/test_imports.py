@@ -202,9 +202,9 @@ def test_a_broken_rule_is_seen(tmp_path):
     (tmp_path / "ranking/methods").mkdir()
     (tmp_path / "ranking/methods/svm.py").write_text("")
     (tmp_path / "ranking/losses/ap.py").write_text("def late():\n    from ..methods import svm\n")
-    (tmp_path / "ranking/jobs.py").write_text("import streamlit.runtime as runtime\n")
+    (tmp_path / "ranking/jobs/jobs.py").write_text("import streamlit.runtime as runtime\n")
     assert complaints(tmp_path) == [
-        "ranking.jobs imports streamlit.runtime: ranking never imports streamlit",
+        "ranking.jobs.jobs imports streamlit.runtime: ranking never imports streamlit",
         "ranking.losses.ap imports ranking.methods.svm: imports point down only",
     ]
 

@@ -11,11 +11,11 @@ import pytest
 import reference
 from checks import case
 
+from ranking.explain.inference_steps import TRACED, Problem, Trace, bins_of, trace_of
+from ranking.explain.inference_steps.selecting import split_at_median
 from ranking.inference import most_violated_ranking
 from ranking.inference.bins import bin_grid, count, plan_ranks
 from ranking.inference.interleaving import Derivative
-from ranking.inference_steps import TRACED, Problem, Trace, bins_of, trace_of
-from ranking.inference_steps.selecting import split_at_median
 
 PAIRS = [pair for pair in itertools.product(("ap", "ndcg"), TRACED) if pair != ("ndcg", "search")]
 SIZES = [((1, 1), None), ((1, 6), None), ((5, 1), None), ((3, 8), None), ((40, 12), None), ((25, 300), None)]

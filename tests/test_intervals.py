@@ -7,8 +7,9 @@ import pytest
 from reference import average_precision_of, drawn_again, ndcg_of, precision_of
 from refusals import refused
 
-from ranking import intervals, metrics
-from ranking.intervals import Interval, drawn_counts, interval, measures_of_counts, redrawn
+from ranking import metrics
+from ranking.metrics import intervals
+from ranking.metrics.intervals import Interval, drawn_counts, interval, measures_of_counts, redrawn
 
 
 def some_rankings(seed, n, rankings=2, tied=False):

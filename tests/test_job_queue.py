@@ -13,12 +13,12 @@ import pytest
 from reference import serve_one_by_one
 from working import LONGEST, Held
 
-from ranking import jobs
-from ranking.job_queue import JobQueue, Ticket, in_order
-from ranking.room_quotas import JOBS
-from ranking.rooms import Rooms
-from ranking.run import Kind, Run
-from ranking.store import Store
+from ranking.jobs import jobs
+from ranking.workspace.job_queue import JobQueue, Ticket, in_order
+from ranking.workspace.room_quotas import JOBS
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.run import Kind, Run
+from ranking.workspace.store import Store
 
 
 def order(tickets: list[Ticket], served: dict[str, int]) -> list[str]:

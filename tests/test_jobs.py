@@ -41,8 +41,8 @@ from working import (
     wait,
 )
 
-from ranking import jobs
-from ranking.events import (
+from ranking.jobs import jobs
+from ranking.jobs.events import (
     BEST_KEPT,
     MEASURING,
     NO_WEIGHTS,
@@ -51,11 +51,11 @@ from ranking.events import (
     said_of_cancelled,
     with_last_gap,
 )
-from ranking.home import HomeError
-from ranking.jobs import WEIGHTS_ALONE, cause_of_exit
-from ranking.run import Kind, Run
-from ranking.store import Store
-from ranking.worker_limits import LESS_URGENT, weigh_session
+from ranking.jobs.jobs import WEIGHTS_ALONE, cause_of_exit
+from ranking.jobs.worker_limits import LESS_URGENT, weigh_session
+from ranking.workspace.home import HomeError
+from ranking.workspace.run import Kind, Run
+from ranking.workspace.store import Store
 
 KINDS: tuple[Kind, ...] = ("train", "label", "order", "asking", "study", "timing", "experiment")
 BOUNDS = ("dual", "gap", "relative_gap")
@@ -424,7 +424,7 @@ def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
 SERVER = """
 import sys
 from ranking import jobs
-from ranking.store import Store
+from ranking.workspace.store import Store
 jobs.WORKER = tuple(sys.argv[2:])
 print(jobs.start(Store(sys.argv[1]), "train", {"steps": [["iterate", 100000, 0.01]]}).id, flush=True)
 """

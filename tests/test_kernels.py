@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ranking import Query, kernels
+from ranking import Query
+from ranking.commands import kernels
+from ranking.core.settings import setting
 from ranking.methods import METHODS
-from ranking.settings import setting
 
 
 def test_a_method_need_not_count_iterations(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from ranking.label_pairs import LabelPairs, label_pairs
+from ranking.explain.label_pairs import LabelPairs, label_pairs
 
 
 def random_star(seed: int, images: int = 60) -> tuple[LabelPairs, np.ndarray, np.ndarray]:

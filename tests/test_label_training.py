@@ -12,11 +12,12 @@ from image_sets import image_set
 from refusals import refusal, refused
 from trainings import Listener
 
-from ranking import LabelSet, label_training
-from ranking.label_sets import label_set
-from ranking.label_training import label_metrics, label_set_of, train_labels
+from ranking import LabelSet
+from ranking.core.run_settings import LabelTrainSettings
+from ranking.datasets.label_sets import label_set
+from ranking.experiments import label_training
+from ranking.experiments.label_training import label_metrics, label_set_of, train_labels
 from ranking.metrics import break_even_precision
-from ranking.run_settings import LabelTrainSettings
 
 GIVEN = {"core_size": 2, "C": 10.0, "tolerance": 0.05}
 SETTINGS = LabelTrainSettings("key", (("Colour", {"bins": 2}),), "C-star p@k", GIVEN, min_images=4)

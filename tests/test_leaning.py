@@ -7,10 +7,10 @@ import pytest
 from neighbourhoods import attractive
 from refusals import refusal
 
+from ranking.explain.leaning import Leaning, leaning
+from ranking.explain.neighbourhood import Neighbourhood
 from ranking.inference import AttractivePairs, PairsOfEitherSign, PottsCliques, max_marginals
-from ranking.leaning import Leaning, leaning
 from ranking.metrics import average_precision
-from ranking.neighbourhood import Neighbourhood
 
 STRENGTHS = [0.0, 0.5, 1.0, 2.0]
 

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ranking import lookahead
-from ranking.asking import closest_maxima, core_first, next_questions
-from ranking.lookahead import Asker, Position, fixed_order
+from ranking.explain import lookahead
+from ranking.explain.asking import closest_maxima, core_first, next_questions
+from ranking.explain.lookahead import Asker, Position, fixed_order
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.metrics import break_even_precision
 

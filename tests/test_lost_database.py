@@ -18,15 +18,16 @@ import pytest
 from labelled_pictures import patches
 from working import FOREVER, SCRIPTED, Held, cancelled, iterating, start, trouble
 
-from ranking import database_copies, home, jobs
-from ranking.answers import AnswerEvent, AnswerStore
-from ranking.database_copies import COPIES, MOST, is_due, keep_copy, rebuild
-from ranking.home import DATABASE, HomeError
-from ranking.room_quotas import DISK, bytes_of
-from ranking.rooms import Rooms
-from ranking.row_files import LATER, ROW
-from ranking.run import Run
-from ranking.store import ImageSetRow, Store
+from ranking.jobs import jobs
+from ranking.workspace import database_copies, home
+from ranking.workspace.answers import AnswerEvent, AnswerStore
+from ranking.workspace.database_copies import COPIES, MOST, is_due, keep_copy, rebuild
+from ranking.workspace.home import DATABASE, HomeError
+from ranking.workspace.room_quotas import DISK, bytes_of
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.row_files import LATER, ROW
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow, Store
 
 PAINTER = {"source": "Painter", "source_settings": {}}
 

@@ -10,9 +10,9 @@ import reference
 from neighbourhoods import attractive
 from refusals import refused
 
+from ranking.explain.neighbourhood import Neighbourhood
 from ranking.inference import AttractivePairs
 from ranking.metrics import ranking_order
-from ranking.neighbourhood import Neighbourhood
 
 Model = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

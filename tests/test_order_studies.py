@@ -12,14 +12,11 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from ranking import order_studies
-from ranking.features import load_features
-from ranking.methods.length_rankings import scores_of_orders
-from ranking.methods.mid_rank import MidRank
-from ranking.methods.mid_rank_settings import FUSIONS
-from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.metrics import kendall_tau
-from ranking.order_studies import (
+from ranking.core import Floats, ImageSet
+from ranking.core.run_settings import OrderTrainSettings, StudySettings
+from ranking.datasets.sequences import GROUPS, Drawn, draw_sequences
+from ranking.experiments import order_studies
+from ranking.experiments.order_studies import (
     AGREES,
     ALONE,
     EXHAUSTIVE,
@@ -31,11 +28,14 @@ from ranking.order_studies import (
     exhaustive_rankings,
     study_orders,
 )
-from ranking.order_training import make_drawing, train_orders
-from ranking.run_settings import OrderTrainSettings, StudySettings
-from ranking.sequences import GROUPS, Drawn, draw_sequences
-from ranking.study_curves import Curve, Outcome
-from ranking.types import Floats, ImageSet
+from ranking.experiments.order_training import make_drawing, train_orders
+from ranking.features import load_features
+from ranking.methods.length_rankings import scores_of_orders
+from ranking.methods.mid_rank import MidRank
+from ranking.methods.mid_rank_settings import FUSIONS
+from ranking.methods.subsequence_maps import REPRESENTATIONS
+from ranking.metrics import kendall_tau
+from ranking.metrics.study_curves import Curve, Outcome
 
 GIVEN = {"longest": 5, "subsequences": 100, "C": 100.0}
 PARTS, DRAWING = (("Colour", {"bins": 3}),), {"length": 7, "train": 30, "test": 20}

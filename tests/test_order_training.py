@@ -9,11 +9,11 @@ import pytest
 from refusals import refusal, refused
 from trainings import Listener
 
-from ranking import order_training
-from ranking.features import load_features
-from ranking.methods.order_method import OrderMethod
-from ranking.metrics import kendall_tau, ndcg, pair_accuracy
-from ranking.order_training import (
+from ranking.core import SequenceSet
+from ranking.core.run_settings import OrderTrainSettings
+from ranking.datasets.sequences import Drawn, dense_ranks, draw_sequences
+from ranking.experiments import order_training
+from ranking.experiments.order_training import (
     NAMES,
     Ordered,
     drawn_for_test,
@@ -21,9 +21,9 @@ from ranking.order_training import (
     relevances,
     train_orders,
 )
-from ranking.run_settings import OrderTrainSettings
-from ranking.sequences import Drawn, dense_ranks, draw_sequences
-from ranking.types import SequenceSet
+from ranking.features import load_features
+from ranking.methods.order_method import OrderMethod
+from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 
 GIVEN, DRAWING = {"longest": 4, "subsequences": 200}, {"length": 5, "train": 40, "test": 30}
 SETTINGS = OrderTrainSettings("key", (("Colour", {"bins": 3}),), "year", "MidRank", GIVEN, DRAWING)

@@ -11,13 +11,8 @@ import pytest
 from refusals import refused
 from trainings import Listener
 
-from ranking import label_training, order_training, training
-from ranking.asking_simulation import askers_of, asking_curves, deal
-from ranking.features.projection import PCA
-from ranking.label_training import label_set_of, seen_through, train_labels
-from ranking.methods.label_ranker import LabelRanker
-from ranking.order_training import train_orders
-from ranking.run_settings import (
+from ranking.core import Features, LabelSet
+from ranking.core.run_settings import (
     AskingSettings,
     ExperimentSettings,
     LabelTrainSettings,
@@ -26,8 +21,13 @@ from ranking.run_settings import (
     StudySettings,
     TrainSettings,
 )
-from ranking.training import train
-from ranking.types import Features, LabelSet
+from ranking.experiments import label_training, order_training, training
+from ranking.experiments.asking_simulation import askers_of, asking_curves, deal
+from ranking.experiments.label_training import label_set_of, seen_through, train_labels
+from ranking.experiments.order_training import train_orders
+from ranking.experiments.training import train
+from ranking.features.projection import PCA
+from ranking.methods.label_ranker import LabelRanker
 
 FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
 WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}

@@ -10,10 +10,9 @@ import pytest
 from reference import average_precision_of, precision_of
 from refusals import refused
 
-from ranking import moving
-from ranking.comparison import Comparison, most
-from ranking.metrics import average_precision, ndcg, ranking_order
-from ranking.ranked import Ranking, precision_terms
+from ranking.metrics import average_precision, moving, ndcg, ranking_order
+from ranking.metrics.comparison import Comparison, most
+from ranking.metrics.ranked import Ranking, precision_terms
 
 
 def test_samples_are_put_in_order_and_measured_in_it():

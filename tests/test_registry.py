@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from refusals import refused
 
-from ranking.registry import Registry
+from ranking.core.registry import Registry
 
-INIT = "from ranking.registry import Registry\nTHINGS = Registry('thing', __name__)\n"
+INIT = "from ranking.core.registry import Registry\nTHINGS = Registry('thing', __name__)\n"
 
 THING = """
 from dataclasses import dataclass
 from {package} import THINGS
-from ranking.settings import setting
+from ranking.core.settings import setting
 
 @THINGS.register({name!r})
 @dataclass

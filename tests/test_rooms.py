@@ -18,19 +18,31 @@ from labelled_pictures import patches
 from refusals import refused
 from working import LONGEST, Held, here, trouble
 
-from ranking import jobs
-from ranking.answers import AnswerEvent, AnswerStore
+from ranking.core.errors import InputError
+from ranking.core.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
+from ranking.core.settings import settings_of
 from ranking.datasets import make_source, source_class, source_names
-from ranking.errors import InputError
-from ranking.events import Report
-from ranking.experiments.at_home import cells_of, experiment_at_home, results_at_home
 from ranking.features import load_features, make_feature, matrix_files
 from ranking.features.extract import to_compute
-from ranking.home import Home
-from ranking.job_queue import JobQueue
-from ranking.room_layout import CLASS_ROOM, FOLDERS, MARK, check_source, checked_room, is_room, server_of
-from ranking.room_places import DAY, EMPTY, UNDECIDED, USED
-from ranking.room_quotas import (
+from ranking.jobs import jobs
+from ranking.jobs.events import Report
+from ranking.jobs.run_archive import import_run_apart
+from ranking.jobs.worker import PATHS, import_images, look_at_features
+from ranking.reports.at_home import cells_of, experiment_at_home, results_at_home
+from ranking.workspace.answers import AnswerEvent, AnswerStore
+from ranking.workspace.home import Home
+from ranking.workspace.job_queue import JobQueue
+from ranking.workspace.room_layout import (
+    CLASS_ROOM,
+    FOLDERS,
+    MARK,
+    check_source,
+    checked_room,
+    is_room,
+    server_of,
+)
+from ranking.workspace.room_places import DAY, EMPTY, UNDECIDED, USED
+from ranking.workspace.room_quotas import (
     COUNT,
     DEFAULT_DISK,
     DEFAULT_STATES,
@@ -45,13 +57,9 @@ from ranking.room_quotas import (
     check_disk,
     most_states,
 )
-from ranking.rooms import Rooms, new_name
-from ranking.row_files import ROW
-from ranking.run_archive import import_run_apart
-from ranking.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
-from ranking.settings import settings_of
-from ranking.store import Store
-from ranking.worker import PATHS, import_images, look_at_features
+from ranking.workspace.rooms import Rooms, new_name
+from ranking.workspace.row_files import ROW
+from ranking.workspace.store import Store
 
 HOSTILE = ["", "short", "../../../etc", "a/../../b-long-enough", ".bundled", "ends-so-", "Capital-letters"]
 HOSTILE += ["letters-é-beyond", "ends-in-newline\n", "nul\0inside-of-it", "x" * 65, "`touch /tmp/room`"]

@@ -22,14 +22,15 @@ from refusals import refused
 from trainings import finished
 from working import files_of, refuses
 
-from ranking import method_class, run_archive
-from ranking.archives import check_text, open_zip
-from ranking.events import events
-from ranking.row_files import ROW
-from ranking.run import STAYS, TRAVELS, Run
-from ranking.run_archive import EVENTS, MODEL, PROJECTION, RUN, SCORES, VIEWS, export_run, import_run
-from ranking.run_json import read_run
-from ranking.store import Store
+from ranking import method_class
+from ranking.files.archives import check_text, open_zip
+from ranking.jobs import run_archive
+from ranking.jobs.events import events
+from ranking.jobs.run_archive import EVENTS, MODEL, PROJECTION, RUN, SCORES, VIEWS, export_run, import_run
+from ranking.jobs.run_json import read_run
+from ranking.workspace.row_files import ROW
+from ranking.workspace.run import STAYS, TRAVELS, Run
+from ranking.workspace.store import Store
 
 SAMPLES = 48  # of the image set
 

@@ -14,16 +14,17 @@ from refusals import refused
 from trainings import finished
 from working import refuses
 
-from ranking import method_class, run_archive
+from ranking import method_class
+from ranking.core import Query
+from ranking.core.run_settings import TrainSettings
 from ranking.datasets import ready_made_folder
-from ranking.edge_files import edges_file, edges_name, short_name
 from ranking.features import load_features
-from ranking.image_graph import image_graph
-from ranking.run import Run
-from ranking.run_archive import EDGES, RUN, export_run, import_run
-from ranking.run_settings import TrainSettings
-from ranking.store import Store
-from ranking.types import Query
+from ranking.features.graph.edge_files import edges_file, edges_name, short_name
+from ranking.features.graph.image_graph import image_graph
+from ranking.jobs import run_archive
+from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 def drawn(samples: int, seed: int = 0) -> np.ndarray:

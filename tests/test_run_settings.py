@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from refusals import refused
 
-from ranking.run_settings import (
+from ranking.core.run_settings import (
     AskingSettings,
     FeaturesSettings,
     ImportSettings,

@@ -9,7 +9,7 @@ import pytest
 from image_sets import image_set
 from refusals import refused
 
-from ranking.sequences import (
+from ranking.datasets.sequences import (
     ANY,
     AS_THEY_ARE,
     GROUPS,
@@ -161,7 +161,7 @@ TRAIN, TEST = "the train split of Dated", "the test split of Dated"
     ],
 )
 def test_what_cannot_be_sampled_is_refused(monkeypatch, columns, settings, subject, came):
-    monkeypatch.setattr("ranking.sequences.ROUNDS", 3)
+    monkeypatch.setattr("ranking.datasets.sequences.ROUNDS", 3)
     with refused(subject) as caught:
         drawn(dated(**({"numbers": YEARS} | columns)), **settings)
     assert came in str(caught.value.came)

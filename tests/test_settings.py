@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from ranking.settings import Setting, check_settings, setting, settings_dict, settings_of
+from ranking.core.settings import Setting, check_settings, setting, settings_dict, settings_of
 
 
 @dataclass

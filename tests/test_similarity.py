@@ -8,9 +8,9 @@ import itertools
 import numpy as np
 from refusals import refusal, refused
 
-from ranking import similarity
-from ranking.similarity import affinity, edges_from_csv, nearest, same_group, same_image
-from ranking.spreadsheets import guarded
+from ranking.core.spreadsheets import guarded
+from ranking.features.graph import similarity
+from ranking.features.graph.similarity import affinity, edges_from_csv, nearest, same_group, same_image
 
 
 def test_samples_of_one_group_are_all_connected():

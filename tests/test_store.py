@@ -16,13 +16,14 @@ from labelled_pictures import SIDE, patches
 from refusals import refused
 from working import Held, raising, trouble
 
-from ranking import home, jobs, run_store, store
-from ranking.home import HomeError
-from ranking.row_files import ROW
-from ranking.run import CALLED, Run
-from ranking.run_settings import LookSettings, TrainSettings
-from ranking.run_store import DELETED_DAYS, LONGEST_NAME
-from ranking.store import Store
+from ranking.core.run_settings import LookSettings, TrainSettings
+from ranking.jobs import jobs
+from ranking.workspace import home, run_store, store
+from ranking.workspace.home import HomeError
+from ranking.workspace.row_files import ROW
+from ranking.workspace.run import CALLED, Run
+from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
+from ranking.workspace.store import Store
 
 DAY = 86400.0
 

@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 from refusals import refusal, refused
 
+from ranking.core import SequenceSet
+from ranking.datasets.pair_chains import sequences_of_pairs
+from ranking.methods.subsequences import (
+    DRAWN,
+    SCRAMBLED,
+    TIES,
+    deltas,
+    longest_subsequence,
+    training_subsequences,
+)
 from ranking.metrics import kendall_tau, ndcg
-from ranking.pair_chains import sequences_of_pairs
-from ranking.subsequences import DRAWN, SCRAMBLED, TIES, deltas, longest_subsequence, training_subsequences
-from ranking.types import SequenceSet
 
 GRADES = np.array([3, 1, 4, 1, 5, 9, 2, 6])
 

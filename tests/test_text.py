@@ -6,9 +6,9 @@ import random
 import time
 import unicodedata
 
-from ranking.intake.files import image_name
-from ranking.spreadsheets import guarded
-from ranking.text import on_one_line, readable, told_apart
+from ranking.core.spreadsheets import guarded
+from ranking.core.text import on_one_line, readable, told_apart
+from ranking.files.files import image_name
 
 MARKS = "\u0301" * 60_000 + "\u0323" * 60_000  # in an order that composing has to change, one mark at a time
 HANGUL = "\u1100\u1161\u11a8"

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from ranking import make_method, timing_studies
-from ranking.run_settings import TimingSettings
-from ranking.timing_studies import (
+from ranking import make_method
+from ranking.core.run_settings import TimingSettings
+from ranking.experiments import timing_studies
+from ranking.experiments.timing_studies import (
     BINARY,
     COMPETITORS,
     MOST_CALLS,

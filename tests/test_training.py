@@ -11,16 +11,16 @@ from refusals import refusal, refused
 from trainings import Listener
 
 from ranking import Query, method_names
+from ranking.core import ImageSet, ProgressEvent
+from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.edge_files import edges_name
+from ranking.experiments.training import query_of, train, what_is_learnt
 from ranking.features import load_features, matrix_files
+from ranking.features.graph.edge_files import edges_name
+from ranking.features.graph.image_graph import image_graph
 from ranking.features.projection import PCA
-from ranking.image_graph import image_graph
 from ranking.inference import PairsOfEitherSign, doubling
 from ranking.metrics import evaluate
-from ranking.run_settings import TrainSettings
-from ranking.training import query_of, train, what_is_learnt
-from ranking.types import ImageSet, ProgressEvent
 
 SETTINGS = TrainSettings("key", (("Colour", {"bins": 4}),), "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05})
 

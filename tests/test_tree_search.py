@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from ranking.core import SequenceSet
+from ranking.explain.tree_search import TreeSearch, places, shown_nodes, tree_search
 from ranking.inference.best_permutation import MOST_COMPARED
 from ranking.methods.mid_rank import MidRank
-from ranking.tree_search import TreeSearch, places, shown_nodes, tree_search
-from ranking.types import SequenceSet
 
 
 @pytest.fixture(scope="module")

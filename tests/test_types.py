@@ -11,7 +11,7 @@ from image_sets import image_set
 from PIL import Image
 from refusals import refused
 
-from ranking.types import (
+from ranking.core import (
     Certificate,
     LabelSet,
     ProgressEvent,

@@ -11,14 +11,10 @@ import pytest
 from refusals import refused
 from working import Held
 
+from ranking.core.run_settings import FeaturesSettings
 from ranking.datasets import ready_made_folder
 from ranking.features import cached_features, load_features
-from ranking.home import HomeError
-from ranking.room_quotas import bytes_of
-from ranking.rooms import Rooms
-from ranking.run_settings import FeaturesSettings
-from ranking.store import Store
-from ranking.vector_files import (
+from ranking.features.vector_files import (
     KeptVectors,
     is_vectors_name,
     keep_vectors,
@@ -28,6 +24,10 @@ from ranking.vector_files import (
     vectors_file,
     vectors_name,
 )
+from ranking.workspace.home import HomeError
+from ranking.workspace.room_quotas import bytes_of
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
 
 KEY, NOUGHTS = "0123456789abcdef", "0" * 32
 

@@ -26,21 +26,10 @@ from PIL import Image
 from refusals import refused
 from working import Held, contents, ended, events_of, heard, here, raising, steps_of, wait
 
-from ranking import Query, jobs, method_class, method_names, worker, worker_limits
-from ranking.asking_simulation import simulate_asking
-from ranking.datasets.looking import Look
-from ranking.errors import InputError
-from ranking.events import BEST_KEPT, NO_WEIGHTS, NOTHING_TO_KEEP, Report, said_of_cancelled, with_last_gap
-from ranking.intake import Limits
-from ranking.jobs import WEIGHTS_ALONE
-from ranking.methods import METHODS
-from ranking.methods.linear import LinearMethod
-from ranking.order_studies import study_orders
-from ranking.room_layout import FOLDERS
-from ranking.room_quotas import DiskWatch, FullError, bytes_of
-from ranking.rooms import Rooms
-from ranking.run import ENDED, Kind, Run
-from ranking.run_settings import (
+from ranking import Query, method_class, method_names
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import (
     AskingSettings,
     FeaturesSettings,
     ImportSettings,
@@ -49,11 +38,30 @@ from ranking.run_settings import (
     OrderTrainSettings,
     StudySettings,
 )
-from ranking.store import Store
-from ranking.study_curves import Outcome
-from ranking.timing_studies import TimingOutcome
-from ranking.types import ImageSet
-from ranking.worker_limits import MEMORY_VARIABLE, reason_of
+from ranking.experiments.asking_simulation import simulate_asking
+from ranking.experiments.order_studies import study_orders
+from ranking.experiments.timing_studies import TimingOutcome
+from ranking.files import Limits
+from ranking.formats.looking import Look
+from ranking.jobs import jobs, worker, worker_limits
+from ranking.jobs.events import (
+    BEST_KEPT,
+    NO_WEIGHTS,
+    NOTHING_TO_KEEP,
+    Report,
+    said_of_cancelled,
+    with_last_gap,
+)
+from ranking.jobs.jobs import WEIGHTS_ALONE
+from ranking.jobs.worker_limits import MEMORY_VARIABLE, reason_of
+from ranking.methods import METHODS
+from ranking.methods.linear import LinearMethod
+from ranking.metrics.study_curves import Outcome
+from ranking.workspace.room_layout import FOLDERS
+from ranking.workspace.room_quotas import DiskWatch, FullError, bytes_of
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.store import Store
 
 COLOUR = [["Colour", {}]]
 SMALL = {"side": 32}
@@ -441,7 +449,7 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, as
 
 
 def test_a_method_of_orders_is_kept_before_it_is_measured(store, asked, monkeypatch):
-    monkeypatch.setattr("ranking.order_training.mean_measures", raising(MemoryError()))
+    monkeypatch.setattr("ranking.experiments.order_training.mean_measures", raising(MemoryError()))
     run = here(store, asked["order"], "order")
     assert run.state == "failed"
     assert run.reason == with_last_gap(run, WEIGHTS_ALONE.format(reason_of(MemoryError())))
@@ -455,7 +463,7 @@ def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_i
     expected = study_orders(dated_images, StudySettings.from_json(run.settings), store.features)
     assert Outcome.from_json(run.result) == expected
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
-    monkeypatch.setattr("ranking.timing_studies.SHARES", (1.0,))
+    monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
     run = here(store, asked["timing"], "timing")
     assert (run.state, run.reason) == ("finished", "")
     assert len(TimingOutcome.from_json(run.result).points) == 8
@@ -632,7 +640,7 @@ def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_
 
 def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd):
     assert worker.main([]) == 2
-    assert "python -m ranking.worker" in capfd.readouterr().err
+    assert "python -m ranking.jobs.worker" in capfd.readouterr().err
     with pytest.raises(ValueError, match=r"\.\./x"):
         worker.main([str(store.home), "../x"])
     assert worker.main([str(store.home), trained.id]) == 2

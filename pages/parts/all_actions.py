@@ -9,7 +9,7 @@ from statistics import fmean
 
 from pages.parts import cache, handouts, leanings
 from pages.parts.frame import escaped
-from ranking.types import ImageSet
+from ranking.core import ImageSet
 
 MEASURED = Path(__file__).parents[2] / "data" / "ten_actions.json"
 

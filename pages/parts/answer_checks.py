@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pages.parts import cache
-from ranking.answers import AnswerEvent
-from ranking.asking import STRATEGIES
-from ranking.errors import InputError
-from ranking.own_image import was_brought
-from ranking.run import Run
+from ranking.core.errors import InputError
+from ranking.explain.asking import STRATEGIES
+from ranking.jobs.own_image import was_brought
+from ranking.workspace.answers import AnswerEvent
+from ranking.workspace.run import Run
 
 
 def refused(events: Iterable[AnswerEvent]) -> dict[AnswerEvent, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from pages.parts.export import guarded
-from ranking.answers import AnswerEvent, ImageAnswers, by_image, fold
+from ranking.workspace.answers import AnswerEvent, ImageAnswers, by_image, fold
 
 COLUMNS = (
     "image",

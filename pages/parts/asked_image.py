@@ -10,9 +10,9 @@ import streamlit as st
 from pages.parts import address, cache, keys, own_image
 from pages.parts.frame import escaped
 from pages.parts.picture import picture
-from ranking.answers import ImageAnswers
-from ranking.run import Run
-from ranking.types import Ints, LabelSet
+from ranking.core import Ints, LabelSet
+from ranking.workspace.answers import ImageAnswers
+from ranking.workspace.run import Run
 
 
 class Shown(NamedTuple):

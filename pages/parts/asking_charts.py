@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colours import GREY
-from ranking.fold_curves import Difference, FoldCurve
+from ranking.core import Floats
+from ranking.metrics.fold_curves import Difference, FoldCurve
 from ranking.reports.looks import Look
-from ranking.types import Floats
 
 
 def panel(

@@ -8,11 +8,12 @@ import streamlit as st
 
 from pages.parts import address, cache, feature_choice, forms, frame, keys, projections
 from pages.parts.frame import escaped
-from ranking import jobs, method_class, method_names
-from ranking.asking import STRATEGIES
-from ranking.run import Run
-from ranking.run_settings import AskingSettings
-from ranking.store import ImageSetRow
+from ranking import method_class, method_names
+from ranking.core.run_settings import AskingSettings
+from ranking.explain.asking import STRATEGIES
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
 
 USUAL = AskingSettings("", (), (), ())  # for its defaults
 MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from pages.parts import export
 from pages.parts.frame import escaped
-from ranking.asking import STRATEGIES
-from ranking.fold_curves import Difference, FoldCurve, difference
+from ranking.explain.asking import STRATEGIES
+from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 
 BASELINE = "Independent p@k"  # what others are compared with
 COLUMNS = (0, 1, 5, 10)  # questions, as in Table 1

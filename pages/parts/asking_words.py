@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.parts import asking_table
 from pages.parts.frame import escaped
-from ranking.fold_curves import Difference, FoldCurve
+from ranking.metrics.fold_curves import Difference, FoldCurve
 
 OF_THE_PAPER = "closest maxima"  # the way to ask of c-star, section 5
 UNCERTAIN = ", not certain"

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colours import DARK_BLUE, DARK_GREY, DARK_VERMILLION, PURPLE
-from ranking.types import Bools, Floats
+from ranking.core import Bools, Floats
 
 COLOURS = [
     [0.0, DARK_VERMILLION],

@@ -8,6 +8,7 @@ from string import ascii_uppercase
 import numpy as np
 
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from ranking.core import Bools, Floats, Ints
 from ranking.inference.assignment import (
     LINEAR,
     Assignment,
@@ -18,7 +19,6 @@ from ranking.inference.assignment import (
     c_star_assignment,
     precision_assignment,
 )
-from ranking.types import Bools, Floats, Ints
 
 CORE = 2  # the first samples are the core of the c-star
 PRECISION, STAR, AP = "p@k", "c-star", "AP"

@@ -13,11 +13,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts import cache
 from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.room_layout import open_folders
-from ranking.run import Kind, Run
-from ranking.run_settings import FeaturesSettings, ImportSettings, LookSettings
-from ranking.text import readable
+from ranking.core.run_settings import FeaturesSettings, ImportSettings, LookSettings
+from ranking.core.text import readable
+from ranking.jobs import jobs
+from ranking.workspace.room_layout import open_folders
+from ranking.workspace.run import Kind, Run
 
 
 def look_at_upload(file: UploadedFile) -> Run:

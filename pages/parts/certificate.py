@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.parts import cache, runs
 from pages.parts.frame import escaped, in_place
-from ranking.run import Run
-from ranking.types import Bounds
+from ranking.core import Bounds
+from ranking.workspace.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"

@@ -14,9 +14,9 @@ from plotly.subplots import make_subplots
 
 from pages.parts import handout_parts, noted
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
 from ranking.reports.prose import escaped
-from ranking.types import Bools, Floats, ImageSet, Ints
 
 MOST_CLASSES = 20
 UNEVEN = 2  # times as frequent as the rarest class is the most frequent one, where they are told apart

@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import address, cache, frame, grid, keys, run_actions, runs, selection, sets
-from ranking.ranked import Ranking
-from ranking.run import ENDED, Run
-from ranking.types import ImageSet
+from ranking.core import ImageSet
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import ENDED, Run
 
 FIRST_WITH_NEIGHBOURS = "HOB-SVM"  # the method that one trains first to see what neighbours do
 

@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import address, cache, frame, jobs_panel, keys, lessons, runs, sets
 from pages.parts.frame import escaped
 from pages.parts.run_actions import MOST_COMPARED
-from ranking import jobs
+from ranking.core.run_settings import TrainSettings
+from ranking.jobs import jobs
 from ranking.reports.comparison_words import listed as listed_in_words
 from ranking.reports.looks import OF_METHODS
-from ranking.run import ENDED, Run
-from ranking.run_settings import TrainSettings
+from ranking.workspace.run import ENDED, Run
 
 SUBJECT = keys.widget("compared subject")
 PAPER = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")  # high-order, Tables 1 and 2

@@ -11,9 +11,9 @@ from pages.parts import address, charts, comparison_charts, grid, keys, tiles
 from pages.parts.compared_shown import Shown
 from pages.parts.frame import escaped
 from pages.parts.tile import Tile
-from ranking.comparison import most
+from ranking.core import Floats, Ints
+from ranking.metrics.comparison import most
 from ranking.reports import comparison_words
-from ranking.types import Floats, Ints
 
 MOVED = {"ap": "What it does to AP", "places": "How far it moved"}
 MOVERS = 6  # samples that moved most, up and down

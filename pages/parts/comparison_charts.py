@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colours import GREEN, GREY, VERMILLION
-from ranking.comparison import Comparison
+from ranking.core import Ints
+from ranking.metrics.comparison import Comparison
 from ranking.reports.comparison_charts import MOST_POINTS
-from ranking.types import Ints
 
 
 def drawn_points(relevance: Ints, places: Ints) -> Ints:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from PIL import Image, ImageDraw, ImageFont
 
 from pages.parts.colours import IRRELEVANT, RELEVANT
-from ranking.comparison import Comparison
 from ranking.datasets import Thumbnails
-from ranking.ranked import first_mistake
+from ranking.metrics.comparison import Comparison
+from ranking.metrics.ranked import first_mistake
 
 SIDE, GAP, HEAD, BAND, FOOT, BORDER = 120, 10, 210, 44, 22, 5
 TOP = 50

@@ -11,9 +11,9 @@ import streamlit as st
 from pages.parts import charts, frame, keys
 from pages.parts.colours import BLUE, VERMILLION
 from pages.parts.frame import escaped
-from ranking.store import ImageSetRow
-from ranking.text import written
-from ranking.types import Floats, ImageSet
+from ranking.core import Floats, ImageSet
+from ranking.core.text import written
+from ranking.workspace.store import ImageSetRow
 
 BARS = 40
 

@@ -13,12 +13,13 @@ from pages.parts import address, cache, feature_choice, frame, graph_choice, key
 from pages.parts.asking_form import choose_number
 from pages.parts.frame import escaped
 from pages.parts.jobs_panel import in_minutes
-from ranking import jobs, method_names
-from ranking.experiments.plan import Plan, paths_of, plan_of
-from ranking.experiments.protocol import MEASURES, uses_graph
-from ranking.run import Run
-from ranking.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
-from ranking.store import ImageSetRow
+from ranking import method_names
+from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
+from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
+from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
 
 LIKE, SMALL, PAPER = "The one above", "A minute or two", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000

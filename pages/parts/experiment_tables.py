@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pages.parts.frame import escaped
-from ranking.experiments.exports import shown
-from ranking.experiments.results import Results
-from ranking.experiments.tables import Row, Table
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.reports.differences import Marks
+from ranking.reports.exports import shown
 
 
 def as_markdown(table: Table, marks: Marks | None = None) -> str:

@@ -11,10 +11,14 @@ from pages.parts import address, cache, charts, experiment_tables, keys, rooms, 
 from pages.parts.experiment_tables import as_markdown
 from pages.parts.frame import escaped, in_place
 from pages.parts.strip import strip
-from ranking.experiments.comparisons import SIGNIFICANT
-from ranking.experiments.exports import cells_csv, shown
-from ranking.experiments.tables import chosen_table, seconds_table, test_table, validation_table
-from ranking.ranked import first_mistake
+from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
+from ranking.experiments.cross_validation.tables import (
+    chosen_table,
+    seconds_table,
+    test_table,
+    validation_table,
+)
+from ranking.metrics.ranked import first_mistake
 from ranking.reports import experiment_charts
 from ranking.reports.differences import (
     marks_of_folds,
@@ -24,13 +28,14 @@ from ranking.reports.differences import (
     pairs_of,
     without_interval_words,
 )
+from ranking.reports.exports import cells_csv, shown
 from ranking.reports.files import latex_tables, parquet_bytes, protocol_json
 from ranking.reports.findings import Findings, split_words
 from ranking.reports.galleries import TOP, mistake_words, value_words
 from ranking.reports.looks import looks_of
 from ranking.reports.report import report_html
 from ranking.reports.words import notice_best
-from ranking.run import Run
+from ranking.workspace.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
 HEAD, BAR = 130, 46  # pixels of a chart of differences: what stands around the bars, and those of a query

@@ -14,15 +14,15 @@ from pages.parts import cache, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from pages.parts.frame import in_place
 from ranking import method_class
+from ranking.core import ImageSet
+from ranking.core.run_settings import TrainSettings
+from ranking.core.settings import settings_of
+from ranking.core.spreadsheets import guarded
 from ranking.datasets import Thumbnails
-from ranking.image_graph import graph_words
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.run_archive import export_run
-from ranking.run_settings import TrainSettings
-from ranking.settings import settings_of
-from ranking.spreadsheets import guarded
-from ranking.types import ImageSet
+from ranking.features.graph.image_graph import graph_words
+from ranking.jobs.run_archive import export_run
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 CSV_COLUMNS = [
     "rank",
@@ -43,7 +43,7 @@ HEADER = 64
 
 
 def archive(run: Run) -> bytes:
-    """The ZIP that `ranking.run_archive` reads back, with table and picture. What of these cannot be made is left
+    """The ZIP that `ranking.jobs.run_archive` reads back, with table and picture. What of these cannot be made is left
     out, and run.json says why."""
     views, left_out = {}, {}
     for name, make in (("ranking.csv", _table), ("ranking.png", _sheet)) if run.has_scores else ():

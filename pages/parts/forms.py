@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts import address, keys
 from pages.parts.frame import escaped
-from ranking.settings import Setting, settings_of
+from ranking.core.settings import Setting, settings_of
 
 
 def settings_form(

@@ -15,9 +15,9 @@ from streamlit.runtime.scriptrunner import RerunException
 
 from pages.parts import address, keys, rooms
 from pages.parts.cache import Gone
-from ranking.home import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
-from ranking.room_quotas import FullError
+from ranking.workspace.home import HomeError
+from ranking.workspace.room_quotas import FullError
 
 log = logging.getLogger(__name__)
 # The menu: what stands in it by itself, and what opens from a heading.

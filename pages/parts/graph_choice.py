@@ -9,11 +9,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from pages.parts import address, cache, dropped, export, frame, keys
 from pages.parts.frame import escaped
 from ranking import method_class
-from ranking.edge_files import is_edges_name, kept_edges, short_name
-from ranking.image_graph import FIRST_GRAPH, GRAPHS, within
-from ranking.own_edges import keep_pairs_apart
-from ranking.spreadsheets import guarded
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.core.spreadsheets import guarded
+from ranking.features.graph.edge_files import is_edges_name, kept_edges, short_name
+from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
+from ranking.jobs.own_edges import keep_pairs_apart
 
 SAME_IMAGE = "Samples of one image tend to share their label, as people in one picture often do the same."
 LEAN = "Those that are joined here lean on each other: by η, and by what neighbours pay."

@@ -14,7 +14,7 @@ from itertools import accumulate
 import numpy as np
 
 from pages.parts import colours
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
 
 MOST_NODES = 24  # of one component that are drawn: more are no picture but a hairball
 PAGE_COMPONENTS, PAGE_NODES = 24, 240  # on one page

@@ -10,12 +10,12 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from pages.parts import address, bounded_uploads, bringing, cache, dropped, forms, frame, jobs_panel, keys
 from pages.parts.frame import escaped
-from ranking import jobs
+from ranking.core.run_settings import ImportSettings
+from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names
-from ranking.datasets.detection import tree_sources
-from ranking.run import Run
-from ranking.run_settings import ImportSettings
-from ranking.settings import Setting, settings_of
+from ranking.formats.detection import tree_sources
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
 
 FILES, OTHERS = "ZIP file or folder", "Another source"
 PATH = keys.widget("brought path")

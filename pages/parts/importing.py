@@ -24,9 +24,9 @@ from pages.parts import (
     tiles,
 )
 from pages.parts.frame import escaped
+from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set
-from ranking.run import ENDED, Run
-from ranking.types import ImageSet
+from ranking.workspace.run import ENDED, Run
 
 EXAMPLES = 12
 

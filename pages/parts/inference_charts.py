@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from pages.parts.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
 from pages.parts.inference_words import MOST_LINES
-from ranking.inference_steps import Bins, Problem, Step, Trace
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.explain.inference_steps import Bins, Problem, Step, Trace
 
 MOST_SIGNS = 48  # places of which each has its + or −
 WIDE = 80  # columns that have a gap between them

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, RELEVANT, VERMILLION
-from ranking.inference_steps import Problem
+from ranking.explain.inference_steps import Problem
 
 
 def all_rankings(

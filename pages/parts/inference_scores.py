@@ -10,10 +10,10 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import address, cache, frame, keys, runs, selection, sets
-from ranking.ranked import Ranking
-from ranking.run import ENDED, Run
-from ranking.score_files import read_scores
-from ranking.types import Bools, Floats, ImageSet, Ints
+from ranking.core import Bools, Floats, ImageSet, Ints
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.score_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 LOSSES = {"ap": "AP", "ndcg": "NDCG"}

@@ -8,8 +8,8 @@ from math import comb, log10
 import numpy as np
 
 from pages.parts.inference_scores import LOSSES
-from ranking.inference_steps import Bins, Problem, Step, Trace, Value
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.explain.inference_steps import Bins, Problem, Step, Trace, Value
 
 NAMES = {"greedy": "Greedy", "search": "SEARCH", "select": "SELECT", "buckets": "Buckets"}
 MOST_LINES = 120  # irrelevant samples whose way from one ranking to the other is drawn

@@ -11,11 +11,11 @@ import numpy as np
 
 from pages.parts import cache
 from pages.parts.label_models import Player
-from ranking.answers import AnswerEvent, ImageAnswers, fold
-from ranking.asking import STRATEGIES, Urgency, make_strategy, strategies_for
-from ranking.lookahead import Asker, Position, Question, fixed_order
-from ranking.run import Run
-from ranking.types import Bools, Floats, LabelSet
+from ranking.core import Bools, Floats, LabelSet
+from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, strategies_for
+from ranking.explain.lookahead import Asker, Position, Question, fixed_order
+from ranking.workspace.answers import AnswerEvent, ImageAnswers, fold
+from ranking.workspace.run import Run
 
 WITH_RANKING = 1  # answers ahead whose rankings are sent along; of those after them only the questions
 

@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.parts import address, cache, frame, keys
 from pages.parts.frame import escaped
-from ranking import jobs
-from ranking.run import ENDED, INTAKES, Run
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, INTAKES, Run
 
 POLL_SECONDS = 0.5  # between two looks at a run that goes on
 WAIT_SECONDS = 2.0  # at one that waits for others: they may be many, and so may those who watch

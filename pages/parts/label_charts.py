@@ -12,8 +12,8 @@ from plotly.subplots import make_subplots
 from pages.parts.colours import BLUE, GREY, VERMILLION
 from pages.parts.label_words import signed
 from pages.parts.star_picture import short
-from ranking.label_pairs import LabelPairs
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.explain.label_pairs import LabelPairs
 
 MOST_NAMED = 5  # pairs that are named in the scatter
 FAINTEST = 0.1  # of what goes most against the data: a pair that goes less is not named

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking import method_names
-from ranking.asking import STRATEGIES
+from ranking.explain.asking import STRATEGIES
 from ranking.reports.looks import LOOKS, Look
 
 WAYS = (

@@ -22,8 +22,8 @@ from pages.parts import (
 from pages.parts.frame import escaped
 from ranking import method_names
 from ranking.reports.looks import Look
-from ranking.run import ENDED, Run
-from ranking.store import ImageSetRow
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 OWN, RIVAL = "C-star p@k", "Independent p@k"
 SOURCE = "Label scenes"  # what is offered where no set has several labels an image

@@ -21,11 +21,12 @@ from pages.parts import (
     training_view,
 )
 from pages.parts.frame import escaped
-from ranking import jobs, method_class
+from ranking import method_class
+from ranking.core.run_settings import LabelTrainSettings
 from ranking.features import default_names
-from ranking.run import Run
-from ranking.run_settings import LabelTrainSettings
-from ranking.store import ImageSetRow
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
 
 
 def start(key: str, method: str, like: Run | None = None) -> Run:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pages.parts.frame import escaped
-from ranking.label_pairs import LabelPairs
+from ranking.explain.label_pairs import LabelPairs
 
 ATTRACTS, REPELS, NEITHER = "attracts", "repels", "leaves alone"  # what a weight says of two labels
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from pages.parts.charts import show
 from pages.parts.colours import BLUE, GREEN, GREY, VERMILLION
-from ranking.types import Bools, Floats, Ints
+from ranking.core import Bools, Floats, Ints
 
 
 def places_by_strength(

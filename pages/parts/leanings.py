@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ranking.types import Ints
+from ranking.core import Ints
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from ranking.leaning import Leaning
+    from ranking.explain.leaning import Leaning
 
 PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
 OFF, LEARNT = 0.0, 1.0  # strengths of the neighbours

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.parts import address, cache, feature_choice, frame, handouts, jobs_panel, keys, sets
-from ranking import jobs
-from ranking.run import ENDED, Run
-from ranking.run_settings import TrainSettings
+from ranking.core.run_settings import TrainSettings
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
 
 FEATURES = ("HOG", "Colour")
 

@@ -22,13 +22,13 @@ from pages.parts import (
 from pages.parts.frame import escaped
 from pages.parts.picture import data_url
 from pages.parts.tile import Tile
+from ranking.core.settings import settings_of
+from ranking.core.text import counted, written
 from ranking.datasets import source_class
-from ranking.datasets.detection import tree_sources
-from ranking.datasets.looking import Look
-from ranking.datasets.preview import CROPS, Crop, Preview
-from ranking.run import Run
-from ranking.settings import settings_of
-from ranking.text import counted, written
+from ranking.formats.detection import tree_sources
+from ranking.formats.looking import Look
+from ranking.formats.preview import CROPS, Crop, Preview
+from ranking.workspace.run import Run
 
 
 def called(run: Run) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ranking.ranked import Ranking
+from ranking.metrics.ranked import Ranking
 
 AP = r"$\displaystyle\text{AP}=\frac1{|P|}\sum_{i\in P}\text{precision at the rank of }i$"
 PRECISION = r"$\displaystyle\text{P@}k=\frac{\#\text{relevant among the first }k}{k}$"

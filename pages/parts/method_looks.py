@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ranking.reports.looks import LOOKS, Look, looks_by
-from ranking.run import Run
+from ranking.workspace.run import Run
 
 
 def of_runs(shown: Sequence[Run]) -> dict[str, Look]:

@@ -10,12 +10,12 @@ from PIL import Image
 
 from pages.parts import keys
 from pages.parts.frame import escaped
+from ranking.core import ImageSet
+from ranking.core.text import counted, readable
 from ranking.datasets import Thumbnails
 from ranking.datasets.found_copies import FoundCopies, are_together, found_copies, split_together
 from ranking.datasets.splits import moved_words
-from ranking.run import Run
-from ranking.text import counted, readable
-from ranking.types import ImageSet
+from ranking.workspace.run import Run
 
 PAIRS = 6  # that are shown
 SIDE = 112  # pixels of each of the two images

@@ -11,12 +11,12 @@ import streamlit as st
 from pages.parts import address, cache, certificate, choices, frame, keys, tiles
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.tile import Tile
+from ranking.core import ImageSet, Ints
+from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
 from ranking.inference import bounds_of
-from ranking.neighbourhood import Neighbourhood
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import ImageSet, Ints
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 
 def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:

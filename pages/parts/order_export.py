@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from PIL import Image, ImageDraw, ImageFont
 
 from pages.parts.film import AHEAD, BEHIND, IN_PLACE, Strip, settled
+from ranking.core import ImageSet, Ints
+from ranking.core.spreadsheets import guarded
 from ranking.datasets import Thumbnails
-from ranking.order_training import Ordered, measure_order
-from ranking.spreadsheets import guarded
-from ranking.tree_search import TreeSearch
-from ranking.types import ImageSet, Ints
+from ranking.experiments.order_training import Ordered, measure_order
+from ranking.explain.tree_search import TreeSearch
 
 SIDE, GAP, HEAD, BAND, MINI = 120, 10, 34, 56, 40
 DASH = 9

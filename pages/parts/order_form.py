@@ -6,12 +6,13 @@ import streamlit as st
 
 from pages.parts import address, cache, feature_choice, forms, frame, keys, projections
 from pages.parts.frame import escaped
-from ranking import jobs, method_class, method_names
-from ranking.order_training import training_grades
-from ranking.run_settings import OrderTrainSettings
-from ranking.sequences import Drawing
-from ranking.settings import settings_of
-from ranking.store import ImageSetRow
+from ranking import method_class, method_names
+from ranking.core.run_settings import OrderTrainSettings
+from ranking.core.settings import settings_of
+from ranking.datasets.sequences import Drawing
+from ranking.experiments.order_training import training_grades
+from ranking.jobs import jobs
+from ranking.workspace.store import ImageSetRow
 
 FIRST = "MidRank"
 

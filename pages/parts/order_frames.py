@@ -5,12 +5,12 @@ from __future__ import annotations
 from pages.parts import cache
 from pages.parts.film import Frame
 from pages.parts.picture import data_url
-from ranking.order_training import make_drawing
-from ranking.run import Run
-from ranking.run_settings import OrderTrainSettings
-from ranking.sequences import HIGHEST
-from ranking.text import written
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.core.run_settings import OrderTrainSettings
+from ranking.core.text import written
+from ranking.datasets.sequences import HIGHEST
+from ranking.experiments.order_training import make_drawing
+from ranking.workspace.run import Run
 
 
 def frames_of(images: ImageSet, criterion: str, samples: Ints, relevance: Ints) -> list[Frame]:

@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.parts import jobs_panel, order_models
 from pages.parts.frame import escaped
-from ranking.order_training import NAMES, Ordered, OrderMeasures
-from ranking.run import Run
+from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
+from ranking.workspace.run import Run
 
 
 def show(shown: Mapping[str, Run], found: Mapping[str, Ordered], number: int) -> None:

@@ -9,12 +9,13 @@ import streamlit as st
 
 from pages.parts import address, cache, frame, jobs_panel, keys, run_choice, runs, sets
 from pages.parts.frame import escaped
-from ranking import jobs, method_names
+from ranking import method_names
+from ranking.core.run_settings import OrderTrainSettings
+from ranking.experiments.order_training import make_drawing
 from ranking.features import default_names
-from ranking.order_training import make_drawing
-from ranking.run import ENDED, Run
-from ranking.run_settings import OrderTrainSettings
-from ranking.store import ImageSetRow
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 OWN, RIVAL = "MidRank", "RankSVM"
 SOURCE = "Timeline cars"  # what is offered where no set has a criterion

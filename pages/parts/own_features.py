@@ -24,16 +24,16 @@ from pages.parts import (
     problem_table,
 )
 from pages.parts.frame import escaped
-from ranking.networks.files import KeptNetwork
-from ranking.room_quotas import told_bytes
-from ranking.run import ENDED, Run
-from ranking.run_settings import FeaturesSettings
-from ranking.text import counted, readable
-from ranking.types import ImageSet
-from ranking.vector_files import KeptVectors
-from ranking.vectors.array_files import Listed
-from ranking.vectors.looking import VectorsLook
-from ranking.vectors.matching import BY_ORDER
+from ranking.core import ImageSet
+from ranking.core.run_settings import FeaturesSettings
+from ranking.core.text import counted, readable
+from ranking.features.onnx.files import KeptNetwork
+from ranking.features.own.array_files import Listed
+from ranking.features.own.looking import VectorsLook
+from ranking.features.own.matching import BY_ORDER
+from ranking.features.vector_files import KeptVectors
+from ranking.workspace.room_quotas import told_bytes
+from ranking.workspace.run import ENDED, Run
 
 KINDS = ["npy", "npz", "parquet", "onnx"]
 PATH = keys.widget("own features path")

@@ -10,11 +10,11 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import cache
+from ranking.core import LabelSet
 from ranking.features.projection import projected
-from ranking.own_image import describe_apart, name_of, note
-from ranking.run import Run
-from ranking.store import Store
-from ranking.types import LabelSet
+from ranking.jobs.own_image import describe_apart, name_of, note
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 LARGEST = 50  # megabytes, as of an image of an import
 

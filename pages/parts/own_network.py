@@ -9,12 +9,12 @@ import streamlit as st
 
 from pages.parts import address, bringing, cache, forms, frame, jobs_panel, keys, own_picture
 from pages.parts.frame import escaped
+from ranking.core import ImageSet
+from ranking.core.settings import settings_of
+from ranking.core.text import readable
 from ranking.features.onnx_model import OnnxModel, three_numbers
-from ranking.run import Run
-from ranking.settings import settings_of
-from ranking.text import readable
-from ranking.types import ImageSet
-from ranking.vectors.network_looking import NetworkLook
+from ranking.features.own.network_looking import NetworkLook
+from ranking.workspace.run import Run
 
 OF_THE_FILE = ("model", "columns", "output")  # of the settings: chosen otherwise, or not at all
 

@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.parts import charts, keys
 from pages.parts.colours import IRRELEVANT, RELEVANT
-from ranking.types import ImageSet
-from ranking.vectors.picture import Picture
+from ranking.core import ImageSet
+from ranking.features.own.picture import Picture
 
 LOOKS = ((IRRELEVANT, "x-thin-open", "other samples"), (RELEVANT, "circle", ""))
 

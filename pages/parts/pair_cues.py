@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageStat
 
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
 
 CUES = ("the more colourful one goes first", "the brighter one goes first")
 TRIES = 20_000

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ranking.spreadsheets import guarded
-from ranking.types import Problem
+from ranking.core import Problem
+from ranking.core.spreadsheets import guarded
 
-COLUMNS = ("file", "expected", "came", "done")  # those of ranking.types.Problem
+COLUMNS = ("file", "expected", "came", "done")  # those of ranking.core.Problem
 Row = dict[str, str]
 
 

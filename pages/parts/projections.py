@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.parts import address, keys
 from pages.parts.frame import escaped
+from ranking.core.settings import settings_of
 from ranking.features.projection import PCA
-from ranking.settings import settings_of
 
 NONE, PLAIN, WHITENED = KINDS = ("None", "PCA", "PCA, whitened")
 COMPONENTS = next(item for item in settings_of(PCA) if item.name == "components")

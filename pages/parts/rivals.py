@@ -8,7 +8,7 @@ import numpy as np
 
 from ranking.losses.weighted_zero_one import weighted_zero_one
 from ranking.metrics import precision_at_k
-from ranking.ranked import Ranking, first_mistake
+from ranking.metrics.ranked import Ranking, first_mistake
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import streamlit as st
 
 from pages.parts import address, cache, keys
 from pages.parts.frame import escaped
-from ranking.room_quotas import bytes_of, most_disk, told_bytes
-from ranking.run import INTAKES, Run
-from ranking.run_settings import FeaturesSettings
-from ranking.text import counted
+from ranking.core.run_settings import FeaturesSettings
+from ranking.core.text import counted
+from ranking.workspace.room_quotas import bytes_of, most_disk, told_bytes
+from ranking.workspace.run import INTAKES, Run
 
 LOOK_SECONDS = 10.0  # for which the size of a room is not measured again
 

@@ -7,9 +7,9 @@ import streamlit as st
 from pages.parts import frame, keys, room_space, rooms
 from pages.parts.frame import escaped
 from pages.parts.room_key import room_key
-from ranking.room_layout import SHORTEST
-from ranking.room_quotas import most_disk, told_bytes
-from ranking.rooms import new_name
+from ranking.workspace.room_layout import SHORTEST
+from ranking.workspace.room_quotas import most_disk, told_bytes
+from ranking.workspace.rooms import new_name
 
 SHOWN = 4  # letters of a room's name: the page may be on a projector, and the whole name is the key
 FULL = 0.5  # of what it may take: from then on it is shown

@@ -1,7 +1,7 @@
 """Which home a visitor works in: the server's own, or a room whose name in the address is the key to it.
 
 One person on their own machine has the server's own home, and nothing of this file shows. Where the server listens to
-other machines too, or the host says so, each visitor has a room (`ranking.rooms`).
+other machines too, or the host says so, each visitor has a room (`ranking.workspace.rooms`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts import address, keys
-from ranking.home import HomeError, home_folder
-from ranking.room_layout import CLASS_ROOM, ROOMS, has_quotas
-from ranking.rooms import Rooms, new_name
+from ranking.workspace.home import HomeError, home_folder
+from ranking.workspace.room_layout import CLASS_ROOM, ROOMS, has_quotas
+from ranking.workspace.rooms import Rooms, new_name
 
 T = TypeVar("T")
 WHEN = "RANKING_ROOMS"
@@ -132,7 +132,7 @@ def is_of_another(home: Path) -> bool:
 
 def without_paths(message: str) -> str:
     """A message, without the paths of rooms on the host: a room that was removed while a page used it has lost the mark
-    by which `ranking.room_layout.home_in_words` knows it."""
+    by which `ranking.workspace.room_layout.home_in_words` knows it."""
     if not used():
         return message
     folder = re.escape(str(home_folder() / ROOMS))

@@ -13,9 +13,9 @@ import streamlit as st
 
 from pages.parts import address, cache, export, frame, keys, rooms, runs
 from pages.parts.frame import escaped
-from ranking.run import ENDED, Kind, Run
-from ranking.run_archive import import_run_apart
-from ranking.run_store import DELETED_DAYS, LONGEST_NAME
+from ranking.jobs.run_archive import import_run_apart
+from ranking.workspace.run import ENDED, Kind, Run
+from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings below each other
 # What the address calls a run, and its image set, where a page shows one alone.

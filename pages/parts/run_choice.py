@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import streamlit as st
 
 from pages.parts import address, cache, frame, runs
-from ranking.run import Kind, Run
+from ranking.workspace.run import Kind, Run
 
 
 def of_kind(run_id: str, kind: Kind, expected: str) -> Run:

@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import address, cache, frame, keys, run_actions, runs
-from ranking import jobs
-from ranking.run import ENDED, Run
-from ranking.store import ImageSetRow
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 REFRESH_SECONDS = 1.0  # how often the page looks whether a training in the table goes on
 NOTICE = "**Notice** where a higher train AP comes with a lower test AP."  # where there are several

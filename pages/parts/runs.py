@@ -14,13 +14,13 @@ import streamlit as st
 from pages.parts import address, cache, feature_choice, keys, projections
 from pages.parts.frame import escaped
 from ranking import make_method, method_class, method_names
+from ranking.core.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
+from ranking.core.settings import settings_of
+from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
+from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_told, projection_told
-from ranking.image_graph import graph_words
-from ranking.run import Kind, Run
-from ranking.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
-from ranking.settings import settings_of
-from ranking.training import graph_in_use
+from ranking.workspace.run import Kind, Run
 
 Settings = dict[str, Any]
 LEAST = LabelTrainSettings("", (), "").min_images  # images that show a label, unless a person asks for others

@@ -12,8 +12,8 @@ import streamlit as st
 from pages.parts import address, cache, grid, keys, tiles
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.frame import escaped
-from ranking.ranked import Ranking
-from ranking.types import ImageSet, Ints
+from ranking.core import ImageSet, Ints
+from ranking.metrics.ranked import Ranking
 
 
 def row(images: ImageSet) -> int | None:

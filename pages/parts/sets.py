@@ -9,11 +9,11 @@ import streamlit as st
 
 from pages.parts import address, cache, frame, jobs_panel, keys, runs
 from pages.parts.frame import escaped
-from ranking import jobs
+from ranking.core.run_settings import ImportSettings
 from ranking.datasets import bundled_names, ready_made_folder
-from ranking.run import ENDED, Run
-from ranking.run_settings import ImportSettings
-from ranking.store import ImageSetRow
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import ImageSetRow
 
 READY_MADE = "ready-made"  # where the set came from that needs no making
 

@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.colours import BLUE, DARK_BLUE, DARK_GREY, VERMILLION
-from ranking.label_pairs import LabelPairs
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.explain.label_pairs import LabelPairs
 
 MOST_OUTER = 16  # labels around the core: more, and their names lie on each other
 MOST_TIES = 32  # of the core with them: more are no picture but a hairball

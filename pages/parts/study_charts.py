@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from ranking.order_studies import AGREES, SECONDS
-from ranking.order_training import NAMES
-from ranking.study_curves import At, Curve
+from ranking.experiments.order_studies import AGREES, SECONDS
+from ranking.experiments.order_training import NAMES
+from ranking.metrics.study_curves import At, Curve
 
 # Colour, dash and mark of a line, by its place: each tells it from the others alone.
 LOOKS = (

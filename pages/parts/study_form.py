@@ -6,13 +6,14 @@ import streamlit as st
 
 from pages.parts import address, cache, feature_choice, forms, frame, keys, projections
 from pages.parts.asking_form import choose_number
-from ranking import jobs, method_class
-from ranking.order_studies import STUDIES
-from ranking.run import Run
-from ranking.run_settings import StudySettings
-from ranking.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
-from ranking.settings import settings_of
-from ranking.store import ImageSetRow
+from ranking import method_class
+from ranking.core.run_settings import StudySettings
+from ranking.core.settings import settings_of
+from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
+from ranking.experiments.order_studies import STUDIES
+from ranking.jobs import jobs
+from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
 
 TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000
 USUAL_LENGTH = 20  # of the sequences of the paper's cars

@@ -9,11 +9,11 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import import_form, keys
+from ranking.core.settings import settings_of
 from ranking.datasets import source_class
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.datasets.looking import Look
-from ranking.datasets.manifest_roles import ROLES, names_in, written
-from ranking.settings import settings_of
+from ranking.formats.looking import Look
+from ranking.formats.manifest_roles import ROLES, names_in, written
 
 NOT_THERE = "not there"
 PARTS = {  # of the roles that have a column for each part

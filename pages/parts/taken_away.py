@@ -9,10 +9,10 @@ import streamlit as st
 from pages.parts import address, cache, frame, keys
 from pages.parts.frame import escaped
 from pages.parts.sets import READY_MADE
+from ranking.core.text import counted
 from ranking.datasets import bundled_names
-from ranking.run_store import DELETED_DAYS
-from ranking.store import ImageSetRow
-from ranking.text import counted
+from ranking.workspace.run_store import DELETED_DAYS
+from ranking.workspace.store import ImageSetRow
 
 
 def offer(row: ImageSetRow) -> None:

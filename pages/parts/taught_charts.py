@@ -18,7 +18,7 @@ from pages.parts.colours import (
     RELEVANT_GLYPH,
     VERMILLION,
 )
-from ranking.types import Bools, Floats, Ints
+from ranking.core import Bools, Floats, Ints
 
 BELOW = 3  # places that are shown after the top k
 FONT = {"size": 15}

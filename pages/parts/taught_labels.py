@@ -12,11 +12,11 @@ import streamlit as st
 
 from pages.parts import cache
 from pages.parts.picture import data_url
-from ranking.asking import closest_maxima, precisions
-from ranking.datasets.label_scenes.source import LabelScenes
-from ranking.lookahead import Asker, Position
+from ranking.core import Bools, Certificate, Floats, Ints
+from ranking.datasets.drawn.label_scenes.source import LabelScenes
+from ranking.explain.asking import closest_maxima, precisions
+from ranking.explain.lookahead import Asker, Position
 from ranking.methods.label_prediction import LabelPrediction
-from ranking.types import Bools, Certificate, Floats, Ints
 
 FILE = Path(__file__).parents[2] / "data" / "labels_lesson.npz"
 AGAIN = "make it again with: python data/labels_lesson.py"

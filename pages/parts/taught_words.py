@@ -9,8 +9,8 @@ import numpy as np
 from pages.parts.asking_table import signed
 from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
-from ranking.lookahead import NO, YES, Asker, Position
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.explain.lookahead import NO, YES, Asker, Position
 
 COLUMNS = (0, 1, 5, QUESTIONS)  # questions that the table shows, as the paper's Table 1
 SURE = 1.96  # standard errors of an interval of 95%

@@ -12,10 +12,10 @@ from pages.parts import cache
 from pages.parts.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
 from pages.parts.picture import Box, data_url
 from pages.parts.tile import Tile
+from ranking.core import Bools, ImageSet, Ints
+from ranking.core.text import written
 from ranking.datasets import Thumbnails
-from ranking.ranked import Ranking, precision_terms
-from ranking.text import written
-from ranking.types import Bools, ImageSet, Ints
+from ranking.metrics.ranked import Ranking, precision_terms
 
 
 def ranked_tiles(images: ImageSet, ranked: Ranking, places: Sequence[int], whole: bool = False) -> list[Tile]:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from pages.parts.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
-from ranking.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
+from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
 
 LOOKS = {
     BINARY: (GREY, "longdash", "x"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ranking.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, TABLE, Point, Timed
+from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, TABLE, Point, Timed
 
 
 class Printed(NamedTuple):

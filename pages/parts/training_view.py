@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import certificate, jobs_panel, keys, runs, training_charts
 from pages.parts.frame import escaped
-from ranking.run import ENDED, Run
+from ranking.workspace.run import ENDED, Run
 
 # What to notice in the curve of a training, by whether its objective is convex.
 NOTICE = {

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from ranking.tree_search import TreeSearch, places, shown_nodes
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.explain.tree_search import TreeSearch, places, shown_nodes
 
 LOOKS = (  # of trees: colour, dash and symbol tell the same
     (BLUE, "solid", "circle"),

@@ -9,9 +9,9 @@ import streamlit as st
 from pages.parts import cache, keys
 from pages.parts.frame import escaped, in_place
 from pages.parts.weights_picture import STRONGEST, Look, as_png, as_svg, average_of, looks_of
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.types import ImageSet
+from ranking.core import ImageSet
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
 
 AVERAGED = 20  # crops, or images, from the top of the ranking
 

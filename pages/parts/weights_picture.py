@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
+from ranking.core import Floats, ImageSet, Ints
 from ranking.features import feature_columns
 from ranking.features.colour import Colour
 from ranking.features.hog import HOG
 from ranking.features.strokes import Strokes, strokes
-from ranking.types import Floats, ImageSet, Ints
 
 Bytes = npt.NDArray[np.uint8]
 

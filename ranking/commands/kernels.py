@@ -1,4 +1,4 @@
-"""Compile every numba kernel into its cache: ``python -m ranking.kernels``.
+"""Compile every numba kernel into its cache: ``python -m ranking.commands.kernels``.
 
 Set-up runs this once, so that the first training does not wait some fifteen seconds for the compiler.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from ranking import LabelSet, Query, SequenceSet, make_method, method_class, method_names
+from ranking.core import Features, LabelSet, Query, SequenceSet
+from ranking.core.settings import settings_of
 from ranking.datasets.copies import fingerprints, near_copies
 from ranking.features import feature_names, make_feature
 from ranking.inference import (
@@ -19,8 +20,7 @@ from ranking.inference import (
     max_marginals,
     most_violated_ranking,
 )
-from ranking.settings import settings_of
-from ranking.types import Features
+from ranking.methods import make_method, method_class, method_names
 
 
 def compile_kernels() -> None:

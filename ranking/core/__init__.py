@@ -6,7 +6,7 @@ are more relevant); losses are minimised; boxes are ``(left, top, right, bottom)
 
 from __future__ import annotations
 
-from ranking.types.arrays import (
+from ranking.core.arrays import (
     LARGEST,
     Bools,
     Features,
@@ -22,12 +22,12 @@ from ranking.types.arrays import (
     is_number,
     is_real,
 )
-from ranking.types.image_set import Feature, ImageSet
-from ranking.types.label_set import LabelSet
-from ranking.types.queries import Query, SimilarityGraph
-from ranking.types.sequence_set import SequenceSet
-from ranking.types.sources import LateFile, OnCount, Problem, Source, SourceBox, SourceImage
-from ranking.types.training import (
+from ranking.core.image_set import Feature, ImageSet
+from ranking.core.label_set import LabelSet
+from ranking.core.queries import Query, SimilarityGraph
+from ranking.core.sequence_set import SequenceSet
+from ranking.core.sources import LateFile, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.core.training import (
     Bounds,
     Certificate,
     Method,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Features = npt.NDArray[np.floating[Any]]

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from ranking.errors import InputError
-from ranking.types.arrays import Bools, Features, Ints
+from ranking.core.arrays import Bools, Features, Ints
+from ranking.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

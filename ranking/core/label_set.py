@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.types.arrays import Bools, Features, Ints, check_features, check_ids, check_marks
+from ranking.core.arrays import Bools, Features, Ints, check_features, check_ids, check_marks
+from ranking.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.types.arrays import Features, Ints, check_features, check_ids, check_relevance, is_real
+from ranking.core.arrays import Features, Ints, check_features, check_ids, check_relevance, is_real
+from ranking.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Plug-ins by name: a decorator, discovery of a package's modules, and an error that lists what is valid."""
+"""Plug-ins by name: a decorator, discovery of the modules of packages, and an error that lists what is valid."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from ranking.errors import InputError
-from ranking.settings import check_settings, settings_of
+from ranking.core.errors import InputError
+from ranking.core.settings import check_settings, settings_of
 
 T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Classes of one kind, found by importing every module of `package` at the first question."""
+    """Classes of one kind, found by importing every module of `packages` at the first question."""
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, *packages: str) -> None:
         self.kind = kind
-        self.package = package
+        self.packages = packages
         self._classes: dict[str, type[T]] = {}
         self._discovered = self._discovering = False
         self._lock = threading.RLock()  # re-entrant, since a module may ask while it is imported
@@ -69,9 +69,9 @@ class Registry(Generic[T]):
                 return
             self._discovering = True
             try:
-                package = importlib.import_module(self.package)
-                for module in pkgutil.iter_modules(package.__path__):
-                    importlib.import_module(f"{self.package}.{module.name}")
+                for package in self.packages:
+                    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                        importlib.import_module(f"{package}.{module.name}")
                 self._discovered = (
                     True  # after the last: the next question is never answered from half of them
                 )

@@ -7,10 +7,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-from ranking.errors import InputError
-from ranking.first_settings import as_first_meant, as_stored, read_study_settings, read_train_settings
-from ranking.text import readable
-from ranking.types import is_number
+from ranking.core import is_number
+from ranking.core.errors import InputError
+from ranking.core.first_settings import as_first_meant, as_stored, read_study_settings, read_train_settings
+from ranking.core.text import readable
 
 Settings = dict[str, Any]
 Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
@@ -74,7 +74,7 @@ class FeaturesSettings:
 
     place: the path that was typed, empty for a file that was uploaded. brought: what the person calls the file that
     they uploaded. vectors, ids: which of its arrays are read, None for those that fit best
-    (`ranking.vectors.look_at_vectors`). network: how a model in ONNX is to be used, over what it says itself
+    (`ranking.features.own.look_at_vectors`). network: how a model in ONNX is to be used, over what it says itself
     (`ranking.features.onnx_model`).
     """
 
@@ -109,9 +109,10 @@ class TrainSettings:
     """A training: the key of its image set, the class that is ranked first, features and method with settings.
 
     warm_start: the id of the run whose weights it begins with. graph: the name of the similarity graph of a method
-    that uses one, one of `ranking.image_graph.GRAPHS` or pairs that a person brought (`ranking.edge_files`); None
-    leaves it to the method. projection: what is made of the features before they are learnt from, as
-    `ranking.features.projection.make_projection` takes it; None for nothing, here and in all settings below.
+    that uses one, one of `ranking.features.graph.image_graph.GRAPHS` or pairs that a person brought
+    (`ranking.features.graph.edge_files`); None leaves it to the method. projection: what is made of the features before
+    they are learnt from, as `ranking.features.projection.make_projection` takes it; None for nothing, here and in all
+    settings below.
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]
@@ -168,8 +169,8 @@ class LabelTrainSettings:
 class AskingSettings:
     """A simulation of asking for labels: which methods are trained on which images, and how they ask.
 
-    methods: each with its settings. strategies: names of `ranking.asking.STRATEGIES`. questions: how many each image
-    is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
+    methods: each with its settings. strategies: names of `ranking.explain.asking.STRATEGIES`. questions: how many each
+    image is asked. folds: how many parts the images are dealt into, by `seed`. min_images: as in `LabelTrainSettings`.
     """
 
     set: str
@@ -199,8 +200,8 @@ class OrderTrainSettings:
     """A training of a method that puts sequences in order: the key of its image set, features, the criterion that
     its numbers are of, and the method with settings.
 
-    drawing: those settings of `ranking.sequences.Drawing` that are not its defaults: which end goes first, what
-    sequences are drawn of, how long, how many, and by which seed. Equal ones give all methods the same sequences.
+    drawing: those settings of `ranking.datasets.sequences.Drawing` that are not its defaults: which end goes first,
+    what sequences are drawn of, how long, how many, and by which seed. Equal ones give all methods the same sequences.
 
     >>> OrderTrainSettings("abc", (("HOG", {}),), "year", "MidRank", drawing={"length": 20}).to_json()["drawing"]
     {'length': 20}
@@ -227,7 +228,7 @@ class OrderTrainSettings:
 @dataclass(frozen=True)
 class StudySettings:
     """A study of MidRank: the key of its image set, features, the criterion, and which of
-    `ranking.order_studies.STUDIES`.
+    `ranking.experiments.order_studies.STUDIES`.
 
     method_settings: of MidRank, but for what the study varies. drawing: as in `OrderTrainSettings`.
     """
@@ -252,7 +253,8 @@ class StudySettings:
 
 @dataclass(frozen=True)
 class TimingSettings:
-    """A timing of loss-augmented inference (`ranking.timing_studies`) on synthetic samples of the size of quicksort's.
+    """A timing of loss-augmented inference (`ranking.experiments.timing_studies`) on synthetic samples of the size of
+    quicksort's.
 
     share: of the paper's numbers of samples, 1 for all. dimensions: of the features of each. rounds: a time is the
     median over so many. parts: one of TIMED, the tables alone or the figures too.
@@ -299,7 +301,7 @@ class Protocol:
     that has the setting and does not fix it. folds: of the training samples, dealt by `seed`. measure: by which it
     chooses, one of `ranking.metrics.evaluate`. graph: as in `TrainSettings`. tolerance: of every training.
     projection: as there too, and fitted in each fold on what is learnt from. widen: whether a grid goes on beyond an
-    end where the best value lies (`ranking.experiments.results.Results.points`).
+    end where the best value lies (`ranking.experiments.cross_validation.results.Results.points`).
 
     >>> Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0)}).to_json()["grids"]
     {'C': [1.0, 10.0]}

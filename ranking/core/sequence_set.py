@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.types.arrays import Features, Ints, check_features, check_relevance
-from ranking.types.queries import Query
+from ranking.core.arrays import Features, Ints, check_features, check_relevance
+from ranking.core.errors import InputError
+from ranking.core.queries import Query
 
 
 @dataclass(frozen=True, eq=False)

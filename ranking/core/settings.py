@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
 

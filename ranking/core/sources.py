@@ -26,7 +26,7 @@ class SourceBox:
 
 
 class LateFile(Protocol):
-    """A file that is read when its image is decoded, such as `ranking.intake.FileInTree`; reports call it `shown`."""
+    """A file that is read when its image is decoded, such as `ranking.files.FileInTree`; reports call it `shown`."""
 
     @property
     def shown(self) -> str: ...

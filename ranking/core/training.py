@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Protocol, Self
 
-from ranking.types.arrays import Floats
-from ranking.types.queries import Query
+from ranking.core.arrays import Floats
+from ranking.core.queries import Query
 
 
 @dataclass(frozen=True)

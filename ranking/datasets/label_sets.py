@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ranking.core import Features, ImageSet, LabelSet
+from ranking.core.errors import InputError
 from ranking.datasets.splits import blocks_of
-from ranking.errors import InputError
-from ranking.types import Features, ImageSet, LabelSet
 
 
 def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> LabelSet:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.settings import check_choice
-from ranking.types import Features, Ints, SequenceSet
+from ranking.core import Features, Ints, SequenceSet
+from ranking.core.errors import InputError
+from ranking.core.settings import check_choice
 
 CHAINS = ("longest", "sampled")
 

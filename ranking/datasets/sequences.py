@@ -8,10 +8,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.pair_chains import sequences_of_pairs
-from ranking.settings import check_settings, setting
-from ranking.types import Features, ImageSet, Ints, SequenceSet
+from ranking.core import Features, ImageSet, Ints, SequenceSet
+from ranking.core.errors import InputError
+from ranking.core.settings import check_settings, setting
+from ranking.datasets.pair_chains import sequences_of_pairs
 
 LENGTH_1, AS_THEY_ARE = "length 1", "as they are"
 HIGHEST, LOWEST = "highest number", "lowest number"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ranking.text import counted, listed
-from ranking.types import Bools, ImageSet, Ints, Problem
+from ranking.core import Bools, ImageSet, Ints, Problem
+from ranking.core.text import counted, listed
 
 MOST_LEFT = 0.1  # of the test images, that leave the test side because training images are in their groups
 

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ranking.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
-from ranking.errors import InputError
+from ranking.core import Floats, ImageSet, Ints, LabelSet, OnProgress, ProgressEvent
+from ranking.core.errors import InputError
+from ranking.core.run_settings import AskingSettings, Settings
+from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
+from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.features.projection import fit_projection
-from ranking.fold_curves import FoldCurve
-from ranking.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
 from ranking.methods.label_ranker import LabelRanker
-from ranking.run_settings import AskingSettings, Settings
-from ranking.types import Floats, ImageSet, Ints, LabelSet, OnProgress, ProgressEvent
+from ranking.metrics.fold_curves import FoldCurve
 
 OnShare = Callable[[str, float, int], None]  # (what, done, total), done in fractions too
 OnFold = Callable[
@@ -111,8 +111,8 @@ def trained_share(event: ProgressEvent, tolerance: float) -> float:
 def asked_in_blocks(
     method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
 ) -> Floats:
-    """(questions + 1,) `ranking.asking.simulate` of all images that have labels, a block at a time; on_share hears
-    before each how large a part of the images is done."""
+    """(questions + 1,) `ranking.explain.asking.simulate` of all images that have labels, a block at a time; on_share
+    hears before each how large a part of the images is done."""
     total, count = np.zeros(questions + 1), 0
     for block in labelled_blocks(images):
         on_share(count / len(images))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ranking import check_ranks, make_method
-from ranking.asking import mean_break_even_precision
+from ranking.core import Certificate, ImageSet, LabelSet, OnProgress, OnStep
+from ranking.core.run_settings import AskingSettings, LabelTrainSettings
+from ranking.datasets.label_sets import label_set
+from ranking.explain.asking import mean_break_even_precision
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
-from ranking.label_sets import label_set
+from ranking.methods import check_ranks, make_method
 from ranking.methods.label_ranker import LabelRanker
-from ranking.run_settings import AskingSettings, LabelTrainSettings
-from ranking.types import Certificate, ImageSet, LabelSet, OnProgress, OnStep
 
 BLOCK = 128  # images that are ranked at a time: what is known of them at once stays small
 

@@ -17,7 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Features, ImageSet, Ints, OnStep
+from ranking.core.errors import InputError
+from ranking.core.run_settings import StudySettings
+from ranking.datasets.sequences import GROUPS, Drawn
+from ranking.experiments.order_training import features_to_order, make_drawing
+from ranking.experiments.study_bench import Bench, make_mid_rank
 from ranking.inference.best_permutation import (
     MOST_COMPARED,
     as_good,
@@ -28,12 +33,7 @@ from ranking.methods.length_rankings import Rankings
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.order_training import features_to_order, make_drawing
-from ranking.run_settings import StudySettings
-from ranking.sequences import GROUPS, Drawn
-from ranking.study_bench import Bench, make_mid_rank
-from ranking.study_curves import Curve, Measured, Outcome, over_sequences
-from ranking.types import Features, ImageSet, Ints, OnStep
+from ranking.metrics.study_curves import Curve, Measured, Outcome, over_sequences
 
 TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
 MOST_TREES = 5  # of Fig. 6b

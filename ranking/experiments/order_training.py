@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking import check_ranks, make_method
-from ranking.errors import InputError
+from ranking.core import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
+from ranking.core.errors import InputError
+from ranking.core.run_settings import OrderTrainSettings, StudySettings
+from ranking.core.settings import settings_of
+from ranking.core.text import readable
+from ranking.datasets.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
+from ranking.methods import check_ranks, make_method
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
-from ranking.run_settings import OrderTrainSettings, StudySettings
-from ranking.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
-from ranking.settings import settings_of
-from ranking.text import readable
-from ranking.types import Certificate, Features, Floats, ImageSet, Ints, OnProgress, OnStep
 
 
 class OrderMeasures(NamedTuple):

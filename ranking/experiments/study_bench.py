@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
+from ranking.core.run_settings import StudySettings
+from ranking.datasets.sequences import Drawn, draw_sequences
+from ranking.experiments.order_training import NAMES, make_drawing, make_order_method, measures
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
-from ranking.order_training import NAMES, make_drawing, make_order_method, measures
-from ranking.run_settings import StudySettings
-from ranking.sequences import Drawn, draw_sequences
-from ranking.study_curves import Measured, over_sequences
-from ranking.types import Features, ImageSet, Ints, OnStep, ProgressEvent
+from ranking.metrics.study_curves import Measured, over_sequences
 
 
 def make_mid_rank(settings: Mapping[str, Any]) -> MidRank:

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking import make_method
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, ProgressEvent, Query
+from ranking.core.errors import InputError
+from ranking.core.run_settings import TIMED, TimingSettings
 from ranking.inference import most_violated_ranking
-from ranking.run_settings import TIMED, TimingSettings
-from ranking.types import Bools, Floats, ProgressEvent, Query
+from ranking.methods import make_method
 
 OnStep = Callable[[str, float, int], None]  # (what, done, total)
 

@@ -13,17 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking import check_ranks, make_method, method_class
-from ranking.errors import InputError
-from ranking.features import load_features, make_feature, rows_of
-from ranking.features.projection import Projection, fit_projection, projected, whole_projection
-from ranking.image_graph import FIRST_GRAPH, check_graph_name, image_graph
-from ranking.metrics import evaluate_or_count
-from ranking.run import Run
-from ranking.run_settings import TrainSettings
-from ranking.settings import settings_dict
-from ranking.text import readable
-from ranking.types import (
+from ranking.core import (
     Bools,
     Bounds,
     Certificate,
@@ -37,6 +27,16 @@ from ranking.types import (
     ProgressEvent,
     Query,
 )
+from ranking.core.errors import InputError
+from ranking.core.run_settings import TrainSettings
+from ranking.core.settings import settings_dict
+from ranking.core.text import readable
+from ranking.features import load_features, make_feature, rows_of
+from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, image_graph
+from ranking.features.projection import Projection, fit_projection, projected, whole_projection
+from ranking.methods import check_ranks, make_method, method_class
+from ranking.metrics import evaluate_or_count
+from ranking.workspace.run import Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +130,9 @@ def query_of(
 ) -> Query:
     """What a training's method is given: the samples of `rows` (n,), or all, with their graph where it uses one.
 
-    edges: the pairs (m, 2) that the settings name where they name a CSV (`ranking.store.Store.edges_of`). projection:
-    the one that was fitted for it. Neighbours are found and compared by the features as they are before it: so they are
-    the same whatever is projected, and features of boxes can be told from those of whole images.
+    edges: the pairs (m, 2) that the settings name where they name a CSV (`ranking.workspace.store.Store.edges_of`).
+    projection: the one that was fitted for it. Neighbours are found and compared by the features as they are before it:
+    so they are the same whatever is projected, and features of boxes can be told from those of whole images.
     """
     graph = None
     by = graph_in_use(settings)

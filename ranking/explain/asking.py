@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints, LabelSet
+from ranking.core.errors import InputError
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics import break_even_precision
-from ranking.types import Bools, Floats, Ints, LabelSet
 
 Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the greater, the sooner a label is asked for
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.types import Bools, Floats, Ints
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 
 COLUMNS = ("first", "second", "weight", "together", "expected")
 

@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.explain.neighbourhood import Neighbourhood
 from ranking.inference import AttractivePairs, Components, max_marginals
 from ranking.metrics import average_precision
-from ranking.neighbourhood import Neighbourhood
-from ranking.ranked import places
-from ranking.types import Floats, Ints
+from ranking.metrics.ranked import places
 
 LEARNT = 1.0  # the strength at which penalties are those that were learnt
 OFF = 0.0

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.asking import Urgency, next_questions
+from ranking.core import Bools, Floats, Ints
+from ranking.explain.asking import Urgency, next_questions
 from ranking.methods.label_prediction import Answers, LabelPrediction
 from ranking.metrics import break_even_precision
-from ranking.types import Bools, Floats, Ints
 
 DEEPEST = 4  # answers that are looked ahead: 3 branches each, so 121 questions
 MOST_WORK = 3e6  # labels times configurations of the core times questions: some 10 ms

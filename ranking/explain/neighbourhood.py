@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference import Components, MaxMarginals, Potentials
-from ranking.ranked import Ranking, places
-from ranking.types import Bools, Floats, Ints
+from ranking.metrics.ranked import Ranking, places
 
 
 @dataclass(frozen=True, eq=False)

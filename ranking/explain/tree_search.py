@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Features, Floats, Ints
+from ranking.core.errors import InputError
 from ranking.inference.best_permutation import (
     MOST_COMPARED,
     SearchTrees,
@@ -15,7 +16,6 @@ from ranking.inference.best_permutation import (
     search_trees,
 )
 from ranking.methods.mid_rank import MidRank
-from ranking.types import Features, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

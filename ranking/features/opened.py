@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ranking.core import ImageSet, Problem, Query
+from ranking.core.errors import InputError
+from ranking.core.run_settings import Named
+from ranking.core.text import readable
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.datasets.found_copies import found_copies, what_was_done
-from ranking.datasets.looking import look_at
-from ranking.errors import InputError
 from ranking.features import default_names, load_features
-from ranking.image_graph import FIRST_GRAPH, image_graph
-from ranking.run_settings import Named
-from ranking.text import readable
-from ranking.types import ImageSet, Problem, Query
+from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
+from ranking.formats.looking import look_at
 
 SPLITS = ("train", "test", "all")
 
@@ -43,7 +43,7 @@ class OpenImageSet:
 
         name: one of `classes`. split: "train", "test" or "all". features: names of `ranking.features.feature_names`,
         those that the app begins with by default. graph: which samples are neighbours, one of
-        `ranking.image_graph.GRAPHS`; methods without neighbours leave it alone.
+        `ranking.features.graph.image_graph.GRAPHS`; methods without neighbours leave it alone.
         """
         if split not in SPLITS:
             raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Features
+from ranking.core import Features
+from ranking.core.errors import InputError
 
 MOST_COLUMNS = 65_536  # of one matrix: names from strangers tell how wide a matrix is, before there is one
 ROWS_BYTES = 2**25  # how much of a matrix is in memory while it is hashed

@@ -14,7 +14,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 END = b"PK\x05\x06"  # the record that ends a ZIP file, of END_SIZE bytes
 END_SIZE = 22

@@ -7,8 +7,8 @@ import stat
 import unicodedata
 from pathlib import Path
 
-from ranking.errors import InputError
-from ranking.text import on_one_line
+from ranking.core.errors import InputError
+from ranking.core.text import on_one_line
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")  # of what can be decoded, the likeliest first
 MAX_NAME = 255

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ranking.errors import InputError
-from ranking.intake.files import INSIDE, NOTHING, plain, refusal, unread
-from ranking.intake.limits import Limits, variable
-from ranking.intake.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again
-from ranking.text import readable
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.files.files import INSIDE, NOTHING, plain, refusal, unread
+from ranking.files.limits import Limits, variable
+from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again
 
 
 class FolderTree(FileTree):

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, fields
 from typing import Self
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 PREFIX = "RANKING_INTAKE_"
 WHOLE = "a whole number, at least 1"

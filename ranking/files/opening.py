@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ranking.errors import InputError
-from ranking.intake.files import MAX_NAME, unread
-from ranking.intake.folder_tree import FolderTree
-from ranking.intake.limits import Limits
-from ranking.intake.tree import FileTree
-from ranking.intake.typed_path import typed_path
-from ranking.intake.zip_tree import ZipTree
-from ranking.text import readable
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.files.files import MAX_NAME, unread
+from ranking.files.folder_tree import FolderTree
+from ranking.files.limits import Limits
+from ranking.files.tree import FileTree
+from ranking.files.typed_path import typed_path
+from ranking.files.zip_tree import ZipTree
 
 
 class Upload(str):

@@ -6,9 +6,9 @@ import json
 import subprocess
 import sys
 
-from ranking.datasets.parquet_to_csv import BROKEN
-from ranking.intake import Unusable
-from ranking.text import readable
+from ranking.core.text import readable
+from ranking.files import Unusable
+from ranking.files.parquet_to_csv import BROKEN
 
 SECONDS = 120  # that reading may take
 

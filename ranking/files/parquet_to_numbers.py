@@ -17,7 +17,7 @@ import sys
 from typing import Any
 
 if __package__:
-    from ranking.datasets.parquet_to_csv import BROKEN, SECONDS, Refused, check_claims, leaves_of, limit
+    from ranking.files.parquet_to_csv import BROKEN, SECONDS, Refused, check_claims, leaves_of, limit
 else:  # as a program, which loads nothing of ours but its neighbour
     sys.path.insert(0, os.path.dirname(__file__))
     from parquet_to_csv import BROKEN, SECONDS, Refused, check_claims, leaves_of, limit  # type: ignore[import-not-found,no-redef]

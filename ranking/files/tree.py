@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ranking.errors import InputError
-from ranking.intake.limits import megabytes
-from ranking.text import counted, listed, readable
-from ranking.types import Problem
+from ranking.core import Problem
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable
+from ranking.files.limits import megabytes
 
 DEEPEST = 32  # folders in folders
 PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")

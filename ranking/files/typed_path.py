@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ranking.errors import InputError
-from ranking.intake.files import MAX_NAME, unread
-from ranking.intake.limits import megabytes
-from ranking.text import readable
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.files.files import MAX_NAME, unread
+from ranking.files.limits import megabytes
 
 
 def typed_path(typed: str, expected: str) -> Path:

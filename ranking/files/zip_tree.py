@@ -18,13 +18,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from ranking.archives import check_apart, check_expansion, is_unusual
-from ranking.errors import InputError
-from ranking.intake.files import INSIDE, NOTHING, plain, unread
-from ranking.intake.limits import Limits, variable
-from ranking.intake.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
-from ranking.text import counted, listed, readable
-from ranking.types import Problem
+from ranking.core import Problem
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable
+from ranking.files.archives import check_apart, check_expansion, is_unusual
+from ranking.files.files import INSIDE, NOTHING, plain, unread
+from ranking.files.limits import Limits, variable
+from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
 
 FIRST = b"PK\x03\x04"  # what a ZIP file begins with, where nothing was put before it
 CENTRAL = b"PK\x01\x02"  # what each entry begins with in the table of contents

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ranking.datasets.image_names import ImageNames
-from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of
-from ranking.errors import InputError
-from ranking.intake import FileTree, Limits, Recognised, Unusable
-from ranking.intake.tree import parent
-from ranking.text import counted, listed, readable
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable
+from ranking.files import FileTree, Limits, Recognised, Unusable
+from ranking.files.tree import parent
+from ranking.formats.image_names import ImageNames
+from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, part_of
 
 MOST_FILES = 50  # of annotations in one set
 

@@ -11,17 +11,17 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ranking.datasets.arff_reader import Relation, read_arff
+from ranking.core import Bools, Problem, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import listed, readable
 from ranking.datasets.cards import LabelTable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
-from ranking.datasets.xml_file import MAX_XML_BYTES, parse_xml
-from ranking.errors import InputError
-from ranking.intake.typed_path import read_typed, typed_path
-from ranking.settings import setting
-from ranking.text import listed, readable
-from ranking.types import Bools, Problem, SourceImage
+from ranking.files.typed_path import read_typed, typed_path
+from ranking.formats.arff_reader import Relation, read_arff
+from ranking.formats.xml_file import MAX_XML_BYTES, parse_xml
 
 MAX_BYTES = 512 * 2**20
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.text import readable
-from ranking.types import Floats, Problem
+from ranking.core import Floats, Problem
+from ranking.core.errors import InputError
+from ranking.core.text import readable
 
 MAX_ATTRIBUTES = 100_000
 MAX_CELLS = 100_000_000

@@ -7,21 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import (
-    PART,
-    PARTS,
-    Grouped,
-    TreeSource,
-    called,
-    is_image,
-    shared_folder,
-)
-from ranking.errors import InputError
-from ranking.intake import FileTree, Recognised
-from ranking.intake.tree import parent
-from ranking.text import counted, listed, readable, told_apart
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.files import FileTree, Recognised
+from ranking.files.tree import parent
+from ranking.formats.tree_source import PART, PARTS, Grouped, TreeSource, called, is_image, shared_folder
 
 LAYOUT = "a folder for each class that holds its images, perhaps inside folders train, val and test"
 

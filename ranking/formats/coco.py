@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ranking.datasets.annotated_tree import AnnotatedTree, Listed
-from ranking.datasets.coco_file import Instances, read_coco, without_outline
-from ranking.datasets.json_file import read_json
+from ranking.core import Problem
+from ranking.core.settings import setting
+from ranking.core.text import counted
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import beginning, part_told
-from ranking.intake import FileTree, Limits, Unusable
-from ranking.settings import setting
-from ranking.text import counted
-from ranking.types import Problem
+from ranking.files import FileTree, Limits, Unusable
+from ranking.formats.annotated_tree import AnnotatedTree, Listed
+from ranking.formats.coco_file import Instances, read_coco, without_outline
+from ranking.formats.json_file import read_json
+from ranking.formats.tree_source import beginning, part_told
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
 BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeGuard
 
-from ranking.datasets.json_file import as_number, brief
-from ranking.datasets.tree_source import Grouped
-from ranking.intake import Unusable
-from ranking.text import readable, told_apart
-from ranking.types import SourceBox
+from ranking.core import SourceBox
+from ranking.core.text import readable, told_apart
+from ranking.files import Unusable
+from ranking.formats.json_file import as_number, brief
+from ranking.formats.tree_source import Grouped
 
 ANNOTATION_LEFT_OUT, IMAGE_LEFT_OUT = "annotation left out", "image left out"
 Id = int | str

@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ranking.archives import check_array, check_text, open_zip, read_entry
+from ranking.core import Ints, Problem, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import listed, readable, told_apart
 from ranking.datasets.cards import LabelTable
 from ranking.datasets.file_errors import in_file
 from ranking.datasets.registry import SOURCES
-from ranking.errors import InputError
-from ranking.intake.typed_path import read_typed
-from ranking.settings import setting
-from ranking.text import listed, readable, told_apart
-from ranking.types import Ints, Problem, SourceImage
+from ranking.files.archives import check_array, check_text, open_zip, read_entry
+from ranking.files.typed_path import read_typed
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
 MAX_BYTES = 64 * 2**20  # of the file, and of each array in it

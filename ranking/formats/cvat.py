@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ranking.datasets.annotated_tree import AnnotatedTree, Listed
-from ranking.datasets.cvat_file import Drawings, Drawn, Key, read_cvat
+from ranking.core import Problem
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import PARTS, beginning, part_told
-from ranking.datasets.xml_file import read_xml
-from ranking.intake import FileTree, Limits
-from ranking.types import Problem
+from ranking.files import FileTree, Limits
+from ranking.formats.annotated_tree import AnnotatedTree, Listed
+from ranking.formats.cvat_file import Drawings, Drawn, Key, read_cvat
+from ranking.formats.tree_source import PARTS, beginning, part_told
+from ranking.formats.xml_file import read_xml
 
 LAYOUT = "images and an annotations.xml of CVAT, for images or for video"
 BEGINS = re.compile(rb"<annotations[\s>]")

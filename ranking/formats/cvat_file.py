@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ranking.datasets.outlines import Box, around, turned
-from ranking.datasets.tree_source import Grouped
-from ranking.datasets.xml_file import NUMBER
-from ranking.intake import Unusable
-from ranking.text import readable, told_apart
-from ranking.types import SourceBox
+from ranking.core import SourceBox
+from ranking.core.text import readable, told_apart
+from ranking.files import Unusable
+from ranking.formats.outlines import Box, around, turned
+from ranking.formats.tree_source import Grouped
+from ranking.formats.xml_file import NUMBER
 
 LEFT_OUT = "annotation left out"
 SIDE = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from ranking.datasets.registry import SOURCES
-from ranking.intake import FileTree, Recognised
+from ranking.files import FileTree, Recognised
 
 
 class ReadsTrees(Protocol):

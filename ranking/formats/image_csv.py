@@ -9,17 +9,17 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, NamedTuple
 
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import counted, readable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn
-from ranking.datasets.table_file import text_table
-from ranking.errors import InputError
-from ranking.intake import FileInTree, FileTree, FolderTree, Unusable
-from ranking.intake.files import IMAGE_SUFFIXES, INSIDE, image_name
-from ranking.intake.tree import base
-from ranking.intake.typed_path import read_typed, typed_path
-from ranking.settings import setting
-from ranking.text import counted, readable
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.files import FileInTree, FileTree, FolderTree, Unusable
+from ranking.files.files import IMAGE_SUFFIXES, INSIDE, image_name
+from ranking.files.tree import base
+from ranking.files.typed_path import read_typed, typed_path
+from ranking.formats.table_file import text_table
 
 MAX_BYTES = 64 * 2**20
 ENDINGS = ("", *IMAGE_SUFFIXES)

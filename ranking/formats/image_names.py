@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ranking.datasets.tree_source import bare, is_image, part_of
-from ranking.intake import FileTree, Unusable
-from ranking.intake.files import image_name
-from ranking.intake.tree import base, parent
+from ranking.files import FileTree, Unusable
+from ranking.files.files import image_name
+from ranking.files.tree import base, parent
+from ranking.formats.tree_source import bare, is_image, part_of
 
 NO_IMAGE = "an image of that name in the folder or ZIP file"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ranking.intake import FileTree, Limits, Unusable
+from ranking.files import FileTree, Limits, Unusable
 
 MOST_PARTS = 2_000_000  # lists and objects in one file: each takes many times the bytes that it is written in
 Hook = Callable[[dict[str, Any]], Any]

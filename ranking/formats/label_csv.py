@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ranking.datasets.image_csv import ImageCsv, ReadBox
+from ranking.core import SourceBox
+from ranking.core.settings import setting
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.table_cells import listed_labels, marked_labels
-from ranking.settings import setting
-from ranking.types import SourceBox
+from ranking.formats.image_csv import ImageCsv, ReadBox
+from ranking.formats.table_cells import listed_labels, marked_labels
 
 LABEL_COLUMNS = ("labels", "tags", "label", "classes", "concepts")
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ranking.datasets.annotated_tree import AnnotatedTree, Listed
-from ranking.datasets.json_file import read_json
-from ranking.datasets.label_studio_csv import begins_so, read_table_of_tasks
-from ranking.datasets.label_studio_file import Tasks, read_tasks, without_drafts
+from ranking.core import Problem
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import beginning, part_told
-from ranking.intake import FileTree, Limits
-from ranking.intake.tree import suffix
-from ranking.types import Problem
+from ranking.files import FileTree, Limits
+from ranking.files.tree import suffix
+from ranking.formats.annotated_tree import AnnotatedTree, Listed
+from ranking.formats.json_file import read_json
+from ranking.formats.label_studio_csv import begins_so, read_table_of_tasks
+from ranking.formats.label_studio_file import Tasks, read_tasks, without_drafts
+from ranking.formats.tree_source import beginning, part_told
 
 LAYOUT = "images and a JSON, JSON-MIN or CSV export of Label Studio"
 BEGINS = re.compile(rb"\s*\[\s*\{")

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ranking.datasets.json_file import parsed
-from ranking.datasets.label_studio_file import LEFT_OUT, TASK_LEFT_OUT, Tasks, add_task, without_drafts
-from ranking.datasets.table_file import read_table
-from ranking.datasets.tree_source import Grouped
-from ranking.intake import FileTree, Limits, Unusable
-from ranking.text import readable
+from ranking.core.text import readable
+from ranking.files import FileTree, Limits, Unusable
+from ranking.formats.json_file import parsed
+from ranking.formats.label_studio_file import LEFT_OUT, TASK_LEFT_OUT, Tasks, add_task, without_drafts
+from ranking.formats.table_file import read_table
+from ranking.formats.tree_source import Grouped
 
 OWN = ("annotation_id", "annotator", "lead_time")  # the columns of every export
 BESIDE = ("id", "created_at", "updated_at", *OWN)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ranking.datasets.json_file import as_number, brief
-from ranking.datasets.outlines import Box, around, turned
-from ranking.datasets.tree_source import Grouped, is_image
-from ranking.intake import Unusable
-from ranking.text import readable, told_apart
-from ranking.types import SourceBox
+from ranking.core import SourceBox
+from ranking.core.text import readable, told_apart
+from ranking.files import Unusable
+from ranking.formats.json_file import as_number, brief
+from ranking.formats.outlines import Box, around, turned
+from ranking.formats.tree_source import Grouped, is_image
 
 TASK_LEFT_OUT, LEFT_OUT = "task left out", "annotation left out"
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what an upload puts before the name of a file

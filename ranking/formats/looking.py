@@ -8,17 +8,17 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ranking.datasets.detection import Detected, ReadsTable, detect, tree_sources
-from ranking.datasets.preview import Crop, Preview, preview
+from ranking.core import Problem, Source
+from ranking.core.errors import InputError
+from ranking.core.text import listed, readable
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.table_file import is_table, read_table
-from ranking.datasets.tally import Tally
-from ranking.errors import InputError
-from ranking.intake import FileTree, Limits, Recognised, Unusable, open_tree
-from ranking.intake.files import IMAGE_SUFFIXES
-from ranking.intake.tree import suffix
-from ranking.text import listed, readable
-from ranking.types import Problem, Source
+from ranking.files import FileTree, Limits, Recognised, Unusable, open_tree
+from ranking.files.files import IMAGE_SUFFIXES
+from ranking.files.tree import suffix
+from ranking.formats.detection import Detected, ReadsTable, detect, tree_sources
+from ranking.formats.preview import Crop, Preview, preview
+from ranking.formats.table_file import is_table, read_table
+from ranking.formats.tally import Tally
 
 PLAIN = ("files", "source", "refused", "problems", "columns", "read_as")
 MOST_PROBLEMS = 200  # that are told of; an import tells of all

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ranking.datasets.image_names import ImageNames
-from ranking.datasets.manifest_columns import Columns, Sample, propose
-from ranking.datasets.manifest_names import FORMS, PIXELS, SHARES
-from ranking.datasets.manifest_roles import ROLES, choose, role_setting, settings_of
-from ranking.datasets.manifest_rows import Gathered, gather
+from ranking.core import Problem, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import readable
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.table_file import Table, is_table, read_table
-from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image
-from ranking.errors import InputError
-from ranking.intake import FileTree, Limits, Recognised, Unusable
-from ranking.settings import setting
-from ranking.text import readable
-from ranking.types import Problem, SourceImage
+from ranking.files import FileTree, Limits, Recognised, Unusable
+from ranking.formats.image_names import ImageNames
+from ranking.formats.manifest_columns import Columns, Sample, propose
+from ranking.formats.manifest_names import FORMS, PIXELS, SHARES
+from ranking.formats.manifest_roles import ROLES, choose, role_setting, settings_of
+from ranking.formats.manifest_rows import Gathered, gather
+from ranking.formats.table_file import Table, is_table, read_table
+from ranking.formats.tree_source import Grouped, TreeSource, called, is_image
 
 LAYOUT = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
 LOOKED_AT = 200  # rows that say which column is what

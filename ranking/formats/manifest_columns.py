@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.datasets.image_names import ImageNames
-from ranking.datasets.manifest_names import (
+from ranking.formats.image_names import ImageNames
+from ranking.formats.manifest_names import (
     BOXES,
     CORNERS,
     EXTENT,
@@ -24,9 +25,8 @@ from ranking.datasets.manifest_names import (
     may_order,
     plain_name,
 )
-from ranking.datasets.table_cells import UNKNOWN, plain_number
-from ranking.datasets.tree_source import PARTS
-from ranking.text import listed
+from ranking.formats.table_cells import UNKNOWN, plain_number
+from ranking.formats.tree_source import PARTS
 
 MOST = 0.5  # of the cells of columns that are called as those of boxes are
 BOX_NUMBER = re.compile(

@@ -6,12 +6,12 @@ import csv
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ranking.core.settings import setting
+from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.datasets.manifest_columns import Columns
-from ranking.datasets.table_file import MOST_COLUMNS
-from ranking.intake import Unusable
-from ranking.settings import setting
-from ranking.text import listed
+from ranking.files import Unusable
+from ranking.formats.manifest_columns import Columns
+from ranking.formats.table_file import MOST_COLUMNS
 
 NONE = "-"  # what a person writes for a role that no column has
 

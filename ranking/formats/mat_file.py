@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.text import readable
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.core.errors import InputError
+from ranking.core.text import readable
 
 HEADER = 128  # bytes
 MAX_EXPANDED = 64 * 2**20  # bytes of one variable

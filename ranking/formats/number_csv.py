@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ranking.core import SourceBox
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import readable
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.datasets.image_csv import ImageCsv, ReadBox
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.table_cells import number
-from ranking.errors import InputError
-from ranking.settings import setting
-from ranking.text import readable
-from ranking.types import SourceBox
+from ranking.formats.image_csv import ImageCsv, ReadBox
+from ranking.formats.table_cells import number
 
 
 @SOURCES.register("Numbers CSV")

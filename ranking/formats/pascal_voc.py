@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.voc_annotation import Annotation, VocObject, read_annotation
-from ranking.datasets.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
-from ranking.datasets.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
-from ranking.datasets.xml_file import MAX_XML_BYTES
-from ranking.errors import InputError
-from ranking.intake import FileInTree, FileTree, Recognised, Unusable, open_tree
-from ranking.intake.files import IMAGE_SUFFIXES
-from ranking.intake.tree import base
-from ranking.settings import setting
-from ranking.text import counted, listed, readable
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.files import FileInTree, FileTree, Recognised, Unusable, open_tree
+from ranking.files.files import IMAGE_SUFFIXES
+from ranking.files.tree import base
+from ranking.formats.voc_annotation import Annotation, VocObject, read_annotation
+from ranking.formats.voc_folder import LAYOUT, VocFolder, find_voc_folder, recognise_voc
+from ranking.formats.voc_split import Labels, Split, action_lists, main_lists, split_by_lists
+from ranking.formats.xml_file import MAX_XML_BYTES
 
 ANNOTATION_LEFT_OUT = "annotation left out"
 

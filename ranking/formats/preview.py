@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from PIL import Image
 
+from ranking.core import Problem, Source, SourceImage
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
-from ranking.datasets.tally import Counting, Tally, TellsSplit
-from ranking.intake import Limits
-from ranking.types import Problem, Source, SourceImage
+from ranking.files import Limits
+from ranking.formats.tally import Counting, Tally, TellsSplit
 
 CROPS = 12
 MOST_IMAGES = 60  # that are decoded for them

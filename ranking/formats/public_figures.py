@@ -12,15 +12,15 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ranking.core import Bools, Floats, Ints, Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import listed, readable
 from ranking.datasets.cards import SIZE, card
 from ranking.datasets.file_errors import in_file
-from ranking.datasets.mat_file import Variable, read_mat
 from ranking.datasets.registry import SOURCES
-from ranking.errors import InputError
-from ranking.intake.typed_path import read_typed, typed_path
-from ranking.settings import setting
-from ranking.text import listed, readable
-from ranking.types import Bools, Floats, Ints, Problem, SourceBox, SourceImage
+from ranking.files.typed_path import read_typed, typed_path
+from ranking.formats.mat_file import Variable, read_mat
 
 ARRAYS = ("feat", "class_labels", "used_for_training", "relative_ordering")
 NAMES = ("im_names", "class_names", "attribute_names")

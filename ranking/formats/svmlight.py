@@ -8,16 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.settings import setting
+from ranking.core.text import counted, readable
 from ranking.datasets.cards import SIZE, card
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import drawn
-from ranking.datasets.svmlight_reader import MAX_ROWS, Graded, read_graded
-from ranking.errors import InputError
-from ranking.intake.typed_path import read_typed, typed_path
-from ranking.settings import setting
-from ranking.text import counted, readable
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.files.typed_path import read_typed, typed_path
+from ranking.formats.svmlight_reader import MAX_ROWS, Graded, read_graded
 
 MAX_BYTES = 256 * 2**20
 GRADE = "grade"

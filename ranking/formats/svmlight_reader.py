@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.text import readable
-from ranking.types import Floats, Ints, Problem
+from ranking.core import Floats, Ints, Problem
+from ranking.core.errors import InputError
+from ranking.core.text import readable
 
 MAX_FEATURES = 100_000
 MAX_CELLS = 100_000_000  # rows times features

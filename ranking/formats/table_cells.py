@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ranking.intake import Unusable
-from ranking.text import readable, told_apart
+from ranking.core.text import readable, told_apart
+from ranking.files import Unusable
 
 UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")
 

@@ -13,12 +13,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ranking.datasets import parquet_to_csv
-from ranking.datasets.parquet_program import answer_of
-from ranking.intake import FileTree, Limits, Unusable
-from ranking.intake.limits import variable
-from ranking.intake.tree import suffix
-from ranking.text import told_apart
+from ranking.core.text import told_apart
+from ranking.files import FileTree, Limits, Unusable, parquet_to_csv
+from ranking.files.limits import variable
+from ranking.files.parquet_program import answer_of
+from ranking.files.tree import suffix
 
 TABLES = (".csv", ".tsv", ".parquet")
 MOST_COLUMNS = 1_002

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from ranking.types import SourceImage
+from ranking.core import SourceImage
 
 MOST_CLASSES = 12  # that are told by name; the others are counted
 

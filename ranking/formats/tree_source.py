@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
+from ranking.core import Problem, SourceImage
+from ranking.core.settings import setting
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import drawn_with_report, moved_whole
-from ranking.intake import FileTree, Recognised, Unusable, open_tree
-from ranking.intake.files import IMAGE_SUFFIXES, image_name
-from ranking.intake.tree import parent, stem, suffix
-from ranking.settings import setting
-from ranking.text import counted, listed, readable
-from ranking.types import Problem, SourceImage
+from ranking.files import FileTree, Recognised, Unusable, open_tree
+from ranking.files.files import IMAGE_SUFFIXES, image_name
+from ranking.files.tree import parent, stem, suffix
 
 PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
 PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")

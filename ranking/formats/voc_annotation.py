@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from ranking.datasets.xml_file import MAX_XML_BYTES, NUMBER, xml_root
-from ranking.intake import Unusable
-from ranking.intake.limits import megabytes
-from ranking.text import readable, told_apart
-from ranking.types import Problem
+from ranking.core import Problem
+from ranking.core.text import readable, told_apart
+from ranking.files import Unusable
+from ranking.files.limits import megabytes
+from ranking.formats.xml_file import MAX_XML_BYTES, NUMBER, xml_root
 
 EDGES = ("xmin", "ymin", "xmax", "ymax")
 Box = tuple[float, float, float, float]

@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ranking.datasets.tree_source import bare
-from ranking.datasets.voc_layouts import VOC, Layout, voc_folders
-from ranking.errors import InputError
-from ranking.intake import FileTree, Recognised, Unusable
-from ranking.intake.files import IMAGE_SUFFIXES, image_name
-from ranking.intake.tree import base, parent, suffix
-from ranking.text import counted, listed, readable
-from ranking.types import Problem
+from ranking.core import Problem
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable
+from ranking.files import FileTree, Recognised, Unusable
+from ranking.files.files import IMAGE_SUFFIXES, image_name
+from ranking.files.tree import base, parent, suffix
+from ranking.formats.tree_source import bare
+from ranking.formats.voc_layouts import VOC, Layout, voc_folders
 
 MAX_LIST_BYTES = 16 * 2**20
 YEAR = re.compile(r"VOC(\d{4})")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ranking.datasets.tree_source import part_of
-from ranking.intake import FileTree, Unusable
-from ranking.intake.files import IMAGE_SUFFIXES
-from ranking.intake.tree import base, parent, suffix
+from ranking.files import FileTree, Unusable
+from ranking.files.files import IMAGE_SUFFIXES
+from ranking.files.tree import base, parent, suffix
+from ranking.formats.tree_source import part_of
 
 LOOKED_AT = 5  # annotations that say whether folders of common names hold VOC
 HEAD = 4096

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ranking.core import Problem
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable, told_apart
 from ranking.datasets.splits import drawn_with_report, moved_whole
-from ranking.datasets.tree_source import PARTS
-from ranking.datasets.voc_folder import UnusableList, VocFolder
-from ranking.errors import InputError
-from ranking.intake.files import image_name
-from ranking.intake.tree import base
-from ranking.text import counted, listed, readable, told_apart
-from ranking.types import Problem
+from ranking.files.files import image_name
+from ranking.files.tree import base
+from ranking.formats.tree_source import PARTS
+from ranking.formats.voc_folder import UnusableList, VocFolder
 
 LABEL = re.compile(r"\s+[-+]?[01]$")
 ACTION_ROW = re.compile(r"(.+?)\s+(\d{1,6})(?:\s+([-+]?[01]))?", re.ASCII)

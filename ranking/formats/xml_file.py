@@ -9,7 +9,7 @@ import re
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ranking.intake import FileTree, Limits, Unusable
+from ranking.files import FileTree, Limits, Unusable
 
 MOST_TAGS = 2_000_000  # in one file: each element takes many times the bytes that it is written in
 MAX_XML_BYTES = 4 * 2**20  # of a file that tells of one image, or names labels

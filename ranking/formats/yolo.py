@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.text import counted, readable
 from ranking.datasets.image_grouping import group_of, group_of_images
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.tree_source import Grouped, TreeSource, called, is_image, part_of
-from ranking.datasets.yolo_names import Names, names_file, read_names
-from ranking.errors import InputError
-from ranking.intake import FileTree, Recognised, Unusable
-from ranking.intake.tree import suffix
-from ranking.text import counted, readable
-from ranking.types import Problem, SourceBox, SourceImage
+from ranking.files import FileTree, Recognised, Unusable
+from ranking.files.tree import suffix
+from ranking.formats.tree_source import Grouped, TreeSource, called, is_image, part_of
+from ranking.formats.yolo_names import Names, names_file, read_names
 
 LAYOUT = "images, and beside them or in a folder labels a text file for each with rows of class, x, y, width, height"
 MAX_BYTES = 4 * 2**20  # of the labels of one image

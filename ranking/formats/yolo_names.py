@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from ranking.intake import FileTree, Unusable
-from ranking.intake.tree import base, suffix
-from ranking.text import readable, told_apart
+from ranking.core.text import readable, told_apart
+from ranking.files import FileTree, Unusable
+from ranking.files.tree import base, suffix
 
 MAX_BYTES = 2**18
 LINES = ("classes.txt", "obj.names", "classes.names")

@@ -1,6 +1,6 @@
 """Small work on what a stranger brought, by a process of its own: what it breaks, and what it takes, is nobody else's.
 
-It is for what a page waits for, some seconds at most; what takes longer is a worker's (see `ranking.jobs`).
+It is for what a page waits for, some seconds at most; what takes longer is a worker's (see `ranking.jobs.jobs`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ranking.errors import InputError
-from ranking.text import readable
-from ranking.worker_limits import INTAKE_MEMORY, limit_memory, limit_time, reason_of
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.jobs.worker_limits import INTAKE_MEMORY, limit_memory, limit_time, reason_of
 
 SECONDS = 60  # of a processor, and twice as many by the clock
 AT_ONCE = 2  # so many processes; who comes then waits

@@ -16,8 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ranking.run import Run, State
-from ranking.types import Certificate, ProgressEvent, StopTraining, is_number
+from ranking.core import Certificate, ProgressEvent, StopTraining, is_number
+from ranking.workspace.run import Run, State
 
 Event = dict[str, Any]
 

@@ -18,9 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ranking.database_copies import keep_copy
-from ranking.errors import InputError
-from ranking.events import (
+from ranking.core.errors import InputError
+from ranking.jobs.events import (
     MEASURING,
     SAVING,
     TAIL_BYTES,
@@ -30,12 +29,13 @@ from ranking.events import (
     said_of_cancelled,
     with_last_gap,
 )
-from ranking.home import HomeError
-from ranking.room_layout import has_quotas
-from ranking.room_quotas import most_jobs
-from ranking.run import ENDED, INTAKES, Kind, Run, take_lock
-from ranking.store import Store, TakenIn
-from ranking.worker_limits import yield_to_pages
+from ranking.jobs.worker_limits import yield_to_pages
+from ranking.workspace.database_copies import keep_copy
+from ranking.workspace.home import HomeError
+from ranking.workspace.room_layout import has_quotas
+from ranking.workspace.room_quotas import most_jobs
+from ranking.workspace.run import ENDED, INTAKES, Kind, Run, take_lock
+from ranking.workspace.store import Store, TakenIn
 
 __all__ = [
     "cancel",
@@ -50,7 +50,7 @@ __all__ = [
     "waits_for",
 ]
 
-WORKER = (sys.executable, "-m", "ranking.worker")
+WORKER = (sys.executable, "-m", "ranking.jobs.worker")
 LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # which of its open files is the worker's lock
 MOST_AT_ONCE = max(
     2, os.cpu_count() or 2
@@ -157,9 +157,9 @@ def waits_for(store: Store, run: Run) -> int:
     """How many others must end before it is the turn of `run`: trainings and simulations, or of an
     import imports, or of a look looks.
 
-    At most MOST_AT_ONCE work, and of one room as many as it may have (`ranking.job_queue`). A worker that waits looks
-    for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives up for it
-    however it dies.
+    At most MOST_AT_ONCE work, and of one room as many as it may have (`ranking.workspace.job_queue`). A worker that
+    waits looks for itself whether it is its turn: the lock on its run is its place in the queue, which the system gives
+    up for it however it dies.
     """
     return store.queue_of(run.kind, run.settings).waits_for(run.id, *_places(store, run.kind))
 

@@ -6,14 +6,14 @@ import io
 from pathlib import Path
 from typing import Any
 
-from ranking.apart import answer_apart, ask_apart
-from ranking.edge_files import MOST_PAIRS
-from ranking.errors import InputError
-from ranking.image_graph import GRAPHS
-from ranking.room_quotas import check_disk
-from ranking.similarity import edges_from_csv
-from ranking.store import Store
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.core.errors import InputError
+from ranking.features.graph.edge_files import MOST_PAIRS
+from ranking.features.graph.image_graph import GRAPHS
+from ranking.features.graph.similarity import edges_from_csv
+from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.workspace.room_quotas import check_disk
+from ranking.workspace.store import Store
 
 
 def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
@@ -23,7 +23,7 @@ def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
     in a room that is full.
     """
     check_disk(store.home)  # here, for pages offer to make space where a FullError comes
-    told = ask_apart("ranking.own_edges", [str(store.home), set_key], data)
+    told = ask_apart("ranking.jobs.own_edges", [str(store.home), set_key], data)
     if "wrong" in told:
         line, *parts = told["wrong"]
         raise InputError(f"{name}, {line}", *parts)

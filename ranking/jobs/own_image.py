@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ranking.apart import answer_apart, ask_apart
+from ranking.core import Features, ImageSet, SourceBox, SourceImage
+from ranking.core.errors import InputError
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
-from ranking.errors import InputError
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
-from ranking.home import explained
-from ranking.intake import Limits
-from ranking.room_layout import home_in_words
-from ranking.store import Store
-from ranking.types import Features, ImageSet, SourceBox, SourceImage
+from ranking.files import Limits
+from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.workspace.home import explained
+from ranking.workspace.room_layout import home_in_words
+from ranking.workspace.store import Store
 
 Parts = Sequence[tuple[str, Mapping[str, Any]]]
 SET = "set"  # the folder of the set of one image
@@ -77,7 +77,7 @@ def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tup
 
     ValueError, with what was expected and what came, where it is no image that can be ranked.
     """
-    ask_apart("ranking.own_image", [str(store.home), str(folder), json.dumps(parts)], data)
+    ask_apart("ranking.jobs.own_image", [str(store.home), str(folder), json.dumps(parts)], data)
     images = load_image_set(folder / SET)
     return images, load_features(images, parts, folder)
 

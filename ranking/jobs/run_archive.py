@@ -28,24 +28,23 @@ from pathlib import Path
 
 import numpy as np
 
-from ranking import make_method, method_class
-from ranking.apart import answer_apart, ask_apart
-from ranking.archives import check_array, open_zip, read_entry
-from ranking.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name, keep_edges
-from ranking.errors import InputError
-from ranking.events import certificate_numbers
+from ranking.core import Features, Floats, ImageSet, Ints, Method, Query
+from ranking.core.errors import InputError
+from ranking.core.run_settings import TrainSettings
+from ranking.core.settings import settings_dict
+from ranking.experiments.training import query_of
 from ranking.features import cached_features, feature_columns
+from ranking.features.graph.edge_files import MOST_PAIRS, checked_edges, edges_name, is_edges_name, keep_edges
 from ranking.features.projection import Projection, make_projection
-from ranking.methods import score_direction
+from ranking.files.archives import check_array, open_zip, read_entry
+from ranking.jobs.apart import answer_apart, ask_apart
+from ranking.jobs.events import certificate_numbers
+from ranking.jobs.run_json import read_run, written_run
+from ranking.methods import make_method, method_class, score_direction
 from ranking.metrics import evaluate_or_count
-from ranking.room_quotas import check_disk
-from ranking.run import ENDED, Run
-from ranking.run_json import read_run, written_run
-from ranking.run_settings import TrainSettings
-from ranking.settings import settings_dict
-from ranking.store import Store
-from ranking.training import query_of
-from ranking.types import Features, Floats, ImageSet, Ints, Method, Query
+from ranking.workspace.room_quotas import check_disk
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import Store
 
 MOST_BYTES = 200_000_000  # of an archive, and of all that it expands to
 RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "model.npz", "edges.npy"
@@ -149,7 +148,7 @@ def import_run_apart(store: Store, data: bytes) -> Run:
 
     FullError where the home is a room that is full: pages offer to make space then."""
     check_disk(store.home)
-    return store.run(ask_apart("ranking.run_archive", [str(store.home)], data)["id"])
+    return store.run(ask_apart("ranking.jobs.run_archive", [str(store.home)], data)["id"])
 
 
 def _import_run(store: Store, data: bytes) -> Run:

@@ -1,4 +1,4 @@
-"""A training as the JSON that one home writes and another reads: run.json of `ranking.run_archive`."""
+"""A training as the JSON that one home writes and another reads: run.json of `ranking.jobs.run_archive`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from ranking import make_method
-from ranking.errors import InputError
+from ranking.core import Bounds, is_number, relative_gap
+from ranking.core.errors import InputError
+from ranking.core.run_settings import TrainSettings
+from ranking.core.settings import settings_dict
 from ranking.features import make_feature
+from ranking.features.graph.image_graph import GRAPHS, is_graph_name
 from ranking.features.projection import make_projection
-from ranking.image_graph import GRAPHS, is_graph_name
-from ranking.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
-from ranking.run_settings import TrainSettings
-from ranking.run_store import checked_name
-from ranking.settings import settings_dict
-from ranking.store import ImageSetRow
-from ranking.types import Bounds, is_number, relative_gap
+from ranking.methods import make_method
+from ranking.workspace.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
+from ranking.workspace.run_store import checked_name
+from ranking.workspace.store import ImageSetRow
 
 FORMAT = 1
 KIND = "ranking laboratory training"

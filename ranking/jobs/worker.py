@@ -1,7 +1,7 @@
-"""The process that imports, trains, simulates, studies or times: ``python -m ranking.worker HOME RUN_ID``.
+"""The process that imports, trains, simulates, studies or times: ``python -m ranking.jobs.worker HOME RUN_ID``.
 
 It says what it does in events.jsonl, ends by writing the run's final state, and stops soon after a SIGTERM.
-Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs` tells for it.
+Whatever it cannot tell itself (it was killed, it crashed) `ranking.jobs.jobs` tells for it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.errors import InputError
-from ranking.events import (
-    BEST_KEPT,
-    Cancelled,
-    Report,
-    certificate_numbers,
-    said_of_cancelled,
-    with_last_gap,
-)
-from ranking.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
-from ranking.room_layout import check_source, unnamed
-from ranking.room_quotas import DiskWatch, check_disk
-from ranking.run import ENDED, INTAKES, Run, State, take_lock
-from ranking.run_settings import (
+from ranking.core import Floats, Method, StopTraining
+from ranking.core.errors import InputError
+from ranking.core.run_settings import (
     AskingSettings,
     ExperimentSettings,
     FeaturesSettings,
@@ -47,25 +36,36 @@ from ranking.run_settings import (
     TimingSettings,
     TrainSettings,
 )
-from ranking.store import Store
-from ranking.text import readable
-from ranking.types import Floats, Method, StopTraining
-from ranking.worker_limits import (
+from ranking.core.text import readable
+from ranking.jobs.events import (
+    BEST_KEPT,
+    Cancelled,
+    Report,
+    certificate_numbers,
+    said_of_cancelled,
+    with_last_gap,
+)
+from ranking.jobs.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
+from ranking.jobs.worker_limits import (
     INTAKE_MEMORY,
     lift_memory_limit,
     limit_memory,
     reason_of,
     weigh_session,
 )
+from ranking.workspace.room_layout import check_source, unnamed
+from ranking.workspace.room_quotas import DiskWatch, check_disk
+from ranking.workspace.run import ENDED, INTAKES, Run, State, take_lock
+from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what a worker does not need before its first event is imported where it is
+    from ranking.core import ImageSet
+    from ranking.experiments.label_training import TrainedLabels
+    from ranking.experiments.order_training import TrainedOrders
+    from ranking.experiments.training import Trained
     from ranking.features.projection import Projection
-    from ranking.fold_curves import FoldCurve
-    from ranking.label_training import TrainedLabels
     from ranking.methods.label_ranker import LabelRanker
-    from ranking.order_training import TrainedOrders
-    from ranking.training import Trained
-    from ranking.types import ImageSet
+    from ranking.metrics.fold_curves import FoldCurve
 
 SO_FAR_SECONDS = 0.5  # how often a training writes the scores that it has
 TELL_SECONDS = 1.0  # how often at most the row of an experiment tells how many trainings there are
@@ -78,7 +78,7 @@ Result = dict[str, Any]
 def main(arguments: Sequence[str]) -> int:
     """Work on one run until it has ended; the exit code is 0 unless there is no such run to work on."""
     if len(arguments) != 2:
-        print("usage: python -m ranking.worker HOME RUN_ID", file=sys.stderr)
+        print("usage: python -m ranking.jobs.worker HOME RUN_ID", file=sys.stderr)
         return 2
     faulthandler.enable()
     store = Store(arguments[0])
@@ -107,8 +107,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _hold_lock(run: Run) -> None:
-    """Hold the lock handed over by `ranking.jobs`, or take it if started by hand, until the process ends. Who is handed
-    one leads a session of its own."""
+    """Hold the lock handed over by `ranking.jobs.jobs`, or take it if started by hand, until the process ends. Who is
+    handed one leads a session of its own."""
     inherited = os.environ.pop(LOCK_VARIABLE, None)
     if inherited is None:
         take_lock(run.folder)
@@ -157,7 +157,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
 @contextlib.contextmanager
 def _in_time(store: Store, run: Run) -> Iterator[None]:
     """End an import, or a look at what was brought, that takes longer than its limit, wherever in it time is spent."""
-    from ranking.intake import Limits
+    from ranking.files import Limits
 
     limits = Limits.from_environment()
 
@@ -250,12 +250,12 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
 
 
 def look(store: Store, run: Run, report: Report) -> Result:
-    """See what a person brought, as `ranking.datasets.looking` does; the person decides whether to import it."""
+    """See what a person brought, as `ranking.formats.looking` does; the person decides whether to import it."""
     settings = LookSettings.from_json(run.settings)
     check_source(store.home, [settings.look, *_paths(settings.source_settings)])
     progress = _within_quota(store, report)
     progress("Reading what was brought", 0, 1)
-    from ranking.datasets.looking import look_at
+    from ranking.formats.looking import look_at
 
     place = settings.look if settings.brought is None else _uploaded(run, settings.brought)
     found = look_at(place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1))
@@ -266,15 +266,15 @@ def look(store: Store, run: Run, report: Report) -> Result:
 
 
 def look_at_features(store: Store, run: Run, report: Report) -> Result:
-    """See what features a person brought for an image set, as `ranking.vectors` does, and leave the matrix that would
-    be kept; the person decides whether it is."""
+    """See what features a person brought for an image set, as `ranking.features.own` does, and leave the matrix that
+    would be kept; the person decides whether it is."""
     settings = FeaturesSettings.from_json(run.settings)
     check_source(store.home, [settings.place])
     progress = _within_quota(store, report)
     progress("Reading the image set", 0, 1)
-    from ranking.intake.typed_path import typed_file
-    from ranking.vectors import look_at_vectors
-    from ranking.vectors.network_looking import is_network
+    from ranking.features.own import look_at_vectors
+    from ranking.features.own.network_looking import is_network
+    from ranking.files.typed_path import typed_file
 
     images = store.image_set(settings.set)
     if settings.brought is None:
@@ -295,8 +295,8 @@ def _look_at_network(
     store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
 ) -> Result:
     """The same for a model in ONNX, of which a copy is left that would be kept."""
-    from ranking.networks.files import checked_size
-    from ranking.vectors.network_looking import look_at_network
+    from ranking.features.onnx.files import checked_size
+    from ranking.features.own.network_looking import look_at_network
 
     checked_size(path)
     if settings.brought is None:
@@ -314,8 +314,8 @@ def _paths(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _uploaded(run: Run, called: str) -> str:
-    """The file that was uploaded for a run, as `ranking.intake.open_tree` takes it."""
-    from ranking.intake import Upload
+    """The file that was uploaded for a run, as `ranking.files.open_tree` takes it."""
+    from ranking.files import Upload
 
     if not run.brought_file.is_file():
         raise InputError(readable(called), "its uploaded copy", remedy="drop it on the page again")
@@ -328,10 +328,10 @@ def _as_called(run: Run, told: str) -> str:
 
 
 def train(store: Store, run: Run, report: Report) -> Result:
-    """Train as `ranking.training` does, and write what came of it."""
+    """Train as `ranking.experiments.training` does, and write what came of it."""
     settings = TrainSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking import training  # only now: the first event does not wait for it
+    from ranking.experiments import training  # only now: the first event does not wait for it
 
     images = store.image_set(settings.set)
     trained = training.train(
@@ -353,7 +353,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
 def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
     """The trained method of the run that `settings` names, None where none is named."""
     from ranking import method_class
-    from ranking.training import what_is_learnt
+    from ranking.experiments.training import what_is_learnt
 
     if settings.warm_start is None:
         return None
@@ -370,10 +370,10 @@ def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
 
 
 def train_labels(store: Store, run: Run, report: Report) -> Result:
-    """Train a ranker of labels as `ranking.label_training` does, and write what came of it."""
+    """Train a ranker of labels as `ranking.experiments.label_training` does, and write what came of it."""
     settings = LabelTrainSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking import label_training
+    from ranking.experiments import label_training
 
     images = store.image_set(settings.set)
     trained = label_training.train_labels(
@@ -388,10 +388,10 @@ def train_labels(store: Store, run: Run, report: Report) -> Result:
 
 
 def train_orders(store: Store, run: Run, report: Report) -> Result:
-    """Train a method of orders as `ranking.order_training` does, and write what came of it."""
+    """Train a method of orders as `ranking.experiments.order_training` does, and write what came of it."""
     settings = OrderTrainSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking import order_training
+    from ranking.experiments import order_training
 
     def keep(method: Method, projection: Projection | None) -> None:
         report.saving()
@@ -411,11 +411,11 @@ def train_orders(store: Store, run: Run, report: Report) -> Result:
 
 
 def simulate_asking(store: Store, run: Run, report: Report) -> Result:
-    """Simulate questions and answers as `ranking.asking_simulation` does; what was measured is written after each fold,
-    so that it is there however the run ends."""
+    """Simulate questions and answers as `ranking.experiments.asking_simulation` does; what was measured is written
+    after each fold, so that it is there however the run ends."""
     settings = AskingSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking import asking_simulation
+    from ranking.experiments import asking_simulation
 
     images, result = store.image_set(settings.set), Result(curves=[], seconds=[])
 
@@ -431,10 +431,10 @@ def simulate_asking(store: Store, run: Run, report: Report) -> Result:
 
 
 def study_orders(store: Store, run: Run, report: Report) -> Result:
-    """Measure what `ranking.order_studies` does; a part of it is not kept."""
+    """Measure what `ranking.experiments.order_studies` does; a part of it is not kept."""
     settings = StudySettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking import order_studies
+    from ranking.experiments import order_studies
 
     images = store.image_set(settings.set)
     on_step = _features_within_quota(store, report, images, settings.features)
@@ -444,10 +444,10 @@ def study_orders(store: Store, run: Run, report: Report) -> Result:
 
 
 def time_inference(store: Store, run: Run, report: Report) -> Result:
-    """Time what `ranking.timing_studies` does; a part of it is not kept."""
+    """Time what `ranking.experiments.timing_studies` does; a part of it is not kept."""
     settings = TimingSettings.from_json(run.settings)
     report.progress("Starting", 0, 1)
-    from ranking import timing_studies
+    from ranking.experiments import timing_studies
 
     outcome = timing_studies.time_inference(settings, on_step=report.progress)
     report.flush()
@@ -455,12 +455,13 @@ def time_inference(store: Store, run: Run, report: Report) -> Result:
 
 
 def run_experiment(store: Store, run: Run, report: Report) -> Result:
-    """Compare methods as `ranking.experiments` does. Its cells are kept one by one, for all experiments of the home;
-    the row tells how many there are, however the run ends, and how many were not proven to have ended."""
+    """Compare methods as `ranking.experiments.cross_validation` does. Its cells are kept one by one, for all
+    experiments of the home; the row tells how many there are, however the run ends, and how many were not proven to
+    have ended."""
     settings = ExperimentSettings.from_json(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking.experiments.at_home import experiment_at_home
-    from ranking.experiments.pace import Progress, told_seconds
+    from ranking.experiments.cross_validation.pace import Progress, told_seconds
+    from ranking.reports.at_home import experiment_at_home
 
     row, told = {"done": 0, "total": 0}, -TELL_SECONDS
 

@@ -9,8 +9,8 @@ import resource
 import time
 from pathlib import Path
 
-from ranking.errors import InputError
-from ranking.home import HomeError
+from ranking.core.errors import InputError
+from ranking.workspace.home import HomeError
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ranking.core import Floats, SequenceSet
 from ranking.methods.length_rankings import taus_of
 from ranking.methods.order_method import has_order
 from ranking.methods.round_reports import RoundReports
-from ranking.types import Floats, SequenceSet
 
 if TYPE_CHECKING:
     from ranking.methods.mid_rank import MidRank

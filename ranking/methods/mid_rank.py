@@ -7,7 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Certificate, Features, Floats, Ints, OnProgress, SequenceSet
+from ranking.core.errors import InputError
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
 from ranking.methods.best_length import best_length
@@ -18,16 +19,8 @@ from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
 from ranking.methods.round_reports import RoundReports
 from ranking.methods.subsequence_maps import MAX_POOLED, blocks, max_pooled
-from ranking.optimise.sdca import PlaceHinges, sdca
-from ranking.subsequences import deltas, longest_subsequence, training_subsequences
-from ranking.types import (
-    Certificate,
-    Features,
-    Floats,
-    Ints,
-    OnProgress,
-    SequenceSet,
-)
+from ranking.methods.subsequences import deltas, longest_subsequence, training_subsequences
+from ranking.solvers.sdca import PlaceHinges, sdca
 
 
 class LengthRanker(NamedTuple):

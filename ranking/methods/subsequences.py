@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.settings import check_choice
-from ranking.types import Bools, Floats, Ints, SequenceSet
+from ranking.core import Bools, Floats, Ints, SequenceSet
+from ranking.core.errors import InputError
+from ranking.core.settings import check_choice
 
 DRAWN = ("any", "consecutive")
 SCRAMBLED = ("any order", "one swap", "reversed")

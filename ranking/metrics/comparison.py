@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.ranked import Ranking
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.metrics.ranked import Ranking
 
 
 @dataclass(frozen=True, eq=False)

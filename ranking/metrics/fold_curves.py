@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from ranking.errors import InputError
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.core.errors import InputError
 
 CONFIDENCE = 0.95
 

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking import metrics
-from ranking.errors import InputError
-from ranking.types import Bools, Floats, Ints
+from ranking.core import Bools, Floats, Ints
+from ranking.core.errors import InputError
 
 DRAWS = 2000
 LEVEL = 0.95

@@ -15,19 +15,32 @@ Directions and ties, once for all metrics:
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.settings import check_choice
-from ranking.types import Floats, Ints, check_relevance, is_real
+from ranking.core import Floats, Ints, check_relevance, is_real
+from ranking.core.errors import InputError
+from ranking.core.settings import check_choice
 
 Gain = Literal["linear", "exponential"]
 Grades = npt.NDArray[np.int64]
 
 CUTOFFS = (10, 50, 100)
+
+
+def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:
+    """(n,) the samples from the highest score down; equal scores stay in the order that they came in.
+
+    >>> rank([0.1, 0.9, 0.5])
+    array([1, 2, 0])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or np.isnan(values).any():
+        nans = np.count_nonzero(np.isnan(values))
+        raise InputError("scores", "shape (n,) without NaN", f"shape {values.shape} with {nans:,} NaN")
+    return np.argsort(-values, kind="stable")
 
 
 def ranking_order(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> npt.NDArray[np.intp]:

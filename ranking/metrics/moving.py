@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ranking import metrics
-from ranking.errors import InputError
-from ranking.ranked import Ranking, zero_one_at_cut
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.core.errors import InputError
+from ranking.metrics.ranked import Ranking, zero_one_at_cut
 
 
 def small_ranking(ranked: Ranking, others: Ints, place: int) -> Ranking:

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
 from ranking.metrics import average_precision, ndcg, precision_recall_curve, ranking_order
-from ranking.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from ranking.errors import InputError
-from ranking.intervals import Interval
-from ranking.types import Floats, Ints
+from ranking.core import Floats, Ints
+from ranking.core.errors import InputError
+from ranking.metrics.intervals import Interval
 
 CONFIDENCE = 0.95
 EQUAL = 1e-12  # of the size of the values: what lies closer together differs by rounding alone

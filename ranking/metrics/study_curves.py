@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.core.errors import InputError
 
 At = int | str
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.material import material_of
-from ranking.experiments.on_cluster import on_cluster
-from ranking.experiments.pace import Progress
-from ranking.experiments.plan import Plan, plan_of
-from ranking.experiments.results import Results
-from ranking.experiments.running import Check, Workers, on_this_computer, results_of, run_experiment
+from ranking.core.run_settings import ExperimentSettings
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.material import material_of
+from ranking.experiments.cross_validation.on_cluster import on_cluster
+from ranking.experiments.cross_validation.pace import Progress
+from ranking.experiments.cross_validation.plan import Plan, plan_of
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.running import (
+    Check,
+    Workers,
+    on_this_computer,
+    results_of,
+    run_experiment,
+)
 from ranking.features.extract import OnFeatures
-from ranking.room_quotas import most_states
-from ranking.run_settings import ExperimentSettings
-from ranking.store import Store
+from ranking.workspace.room_quotas import most_states
+from ranking.workspace.store import Store
 
 FOLDER = "experiments"  # of a home
 SCHEDULER = "RANKING_SCHEDULER"
@@ -41,7 +47,7 @@ def experiment_at_home(
     on_features: OnFeatures | None = None,
     check: Check = lambda: None,
 ) -> Results:
-    """Run what is not there yet, as `ranking.experiments.running.run_experiment` does.
+    """Run what is not there yet, as `ranking.experiments.cross_validation.running.run_experiment` does.
 
     on_features hears of features that have to be computed first, and may raise too.
     """

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ranking.experiments.protocol import MEASURES
-from ranking.experiments.results import Results
-from ranking.experiments.tables import Row, Table, Value, turned
-from ranking.spreadsheets import guarded
+from ranking.core.spreadsheets import guarded
+from ranking.experiments.cross_validation.protocol import MEASURES
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import Row, Table, Value, turned
 
 NOT_THERE = "–"
 MOST_ACROSS = 7  # columns of a LaTeX table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.types import Features, Floats
+from ranking.core import Features, Floats
 
 ROWS_AT_ONCE = (
     256  # of the features turned into float64 for an exact product: they stay in the processor's cache

@@ -24,14 +24,14 @@ from typing import Self
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints, OnProgress, StopTraining, relative_gap
+from ranking.core.errors import InputError
 from ranking.inference import Components, best_labelling
-from ranking.optimise.block import Block
-from ranking.optimise.block_turns import ENUMERATED, descend, gain, score_places
-from ranking.optimise.clock import Clock, stalled
-from ranking.optimise.line import Line, Point
-from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
-from ranking.types import Bools, Floats, Ints, OnProgress, StopTraining, relative_gap
+from ranking.solvers.block import Block
+from ranking.solvers.block_turns import ENUMERATED, descend, gain, score_places
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.line import Line, Point
+from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 
 SLOTS = 16  # labellings kept for each component; of more, two are made one
 SWEEPS = 4  # between two measurements of the gap, each of which costs about two

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from ranking.types import Bools, Features, Floats, Ints
+from ranking.core import Bools, Features, Floats, Ints
 
 ENUMERATED = 10  # samples: labellings of smaller components are all tried, those of larger ones cut
 STEPS = 4  # of one component in its turn

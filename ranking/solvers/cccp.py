@@ -14,11 +14,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ranking.optimise.clock import Clock
-from ranking.optimise.cutting_plane import SAFETY, SMALLEST_TARGET, PlaneSearch
-from ranking.optimise.line import Point
-from ranking.optimise.risk import LinearRisk, Solution, WorkingSet, certified
-from ranking.types import Certificate, Floats, relative_gap
+from ranking.core import Certificate, Floats, relative_gap
+from ranking.solvers.clock import Clock
+from ranking.solvers.cutting_plane import SAFETY, SMALLEST_TARGET, PlaneSearch
+from ranking.solvers.line import Point
+from ranking.solvers.risk import LinearRisk, Solution, WorkingSet, certified
 
 STILL = 1.0  # a round ends once it can gain no more than this times what it has gained
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ranking.types import OnProgress, ProgressEvent
+from ranking.core import OnProgress, ProgressEvent
 
 
 class Clock:

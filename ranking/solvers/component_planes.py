@@ -17,12 +17,12 @@ import numba as nb
 import numpy as np
 from scipy import linalg, sparse
 
+from ranking.core import Bools, Features, Floats, Ints, OnProgress, StopTraining
 from ranking.inference import Components
-from ranking.optimise.clock import Clock, stalled
-from ranking.optimise.line import Line, Point
-from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
-from ranking.optimise.simplex_qp import best_step
-from ranking.types import Bools, Features, Floats, Ints, OnProgress, StopTraining
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.line import Line, Point
+from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
+from ranking.solvers.simplex_qp import best_step
 
 GROUPS = 1000  # slacks at most: of more components several share one
 CLOSE = 0.1  # of the gap: as far as the program over the planes is solved

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from ranking.optimise.clock import Clock, stalled
-from ranking.optimise.risk import Cut, LinearRisk, Solution, certified
-from ranking.types import Features, Floats, Ints, OnProgress, StopTraining, relative_gap
+from ranking.core import Features, Floats, Ints, OnProgress, StopTraining, relative_gap
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 
 SAFETY = 0.9  # as for cutting planes
 SLOW = 200  # iterations that must halve the gap: where C is large steps are small, and cutting planes get on

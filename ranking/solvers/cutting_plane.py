@@ -12,16 +12,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ranking.optimise.clock import Clock
-from ranking.optimise.line import Line, Point
-from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
-from ranking.optimise.simplex_qp import (
+from ranking.core import Certificate, Floats, OnProgress, StopTraining, relative_gap
+from ranking.solvers.clock import Clock
+from ranking.solvers.line import Line, Point
+from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certified
+from ranking.solvers.simplex_qp import (
     Program,
     solve_bound_simplex_qp,
     solve_by_interior_point,
     solve_simplex_qp,
 )
-from ranking.types import Certificate, Floats, OnProgress, StopTraining, relative_gap
 
 IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
 BEYOND = 0.2  # of the way from the best weights to the model's optimum: where the cut is taken

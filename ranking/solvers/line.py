@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ranking.optimise.risk import Cut, LinearRisk
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.solvers.risk import Cut, LinearRisk
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ranking.optimise.clock import Clock
-from ranking.optimise.smooth import SmoothRisk, gap_of
-from ranking.types import Certificate, Floats, OnProgress, StopTraining, relative_gap
+from ranking.core import Certificate, Floats, OnProgress, StopTraining, relative_gap
+from ranking.solvers.clock import Clock
+from ranking.solvers.smooth import SmoothRisk, gap_of
 
 Curvature = Callable[
     [Floats, Floats], Floats

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ranking.optimise.clock import Clock
-from ranking.types import Floats, StopTraining
+from ranking.core import Floats, StopTraining
+from ranking.solvers.clock import Clock
 
 REMEMBERED = 20  # steps, from which the curvature is guessed
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ranking.optimise.cutting_plane import cutting_plane
-from ranking.optimise.risk import Cut, LinearRisk, Solution, WorkingSet, certified
-from ranking.types import Floats, OnProgress, ProgressEvent
+from ranking.core import Floats, OnProgress, ProgressEvent
+from ranking.solvers.cutting_plane import cutting_plane
+from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certified
 
 
 class Relay:

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.optimise.block import Block
-from ranking.optimise.shards import ShardedBlock, ShardedFeatures
-from ranking.types import Certificate, Features, Floats, relative_gap
+from ranking.core import Certificate, Features, Floats, relative_gap
+from ranking.core.errors import InputError
+from ranking.solvers.block import Block
+from ranking.solvers.shards import ShardedBlock, ShardedFeatures
 
 ROUNDING = 2.0**-46  # of the summands of a hinge, whose products are sums over as many features as there are
 

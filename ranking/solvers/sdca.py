@@ -15,11 +15,7 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from ranking.optimise.clock import Clock, stalled
-from ranking.optimise.coordinate_descent import best_length
-from ranking.optimise.risk import Cut
-from ranking.optimise.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
-from ranking.types import (
+from ranking.core import (
     Certificate,
     Features,
     Floats,
@@ -29,6 +25,10 @@ from ranking.types import (
     StopTraining,
     relative_gap,
 )
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.coordinate_descent import best_length
+from ranking.solvers.risk import Cut
+from ranking.solvers.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
 
 SAFETY = 0.9  # as for cutting planes
 SWEEPS = 4  # between two measurements of the gap

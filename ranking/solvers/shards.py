@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.optimise.block import Block
-from ranking.types import Features, Floats, as_floats, check_features
+from ranking.core import Features, Floats, as_floats, check_features
+from ranking.core.errors import InputError
+from ranking.solvers.block import Block
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -9,7 +9,7 @@ import daqp
 import numpy as np
 from scipy import sparse
 
-from ranking.types import Floats
+from ranking.core import Floats
 
 ROUNDING = 1e-14  # of the losses: what curvature is below them is no more than rounding
 # Planes outnumber weights: proximal steps make the program definite, and end at the optimum of the one given.

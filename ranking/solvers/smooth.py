@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ranking.optimise.block import Block
-from ranking.types import Certificate, Features, Floats, relative_gap
+from ranking.core import Certificate, Features, Floats, relative_gap
+from ranking.solvers.block import Block
 
 Loss = Callable[[Floats], tuple[float, Floats]]  # scores (n,) to the loss and its slope (n,)
 

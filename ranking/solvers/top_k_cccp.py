@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ranking.core import Bools, Floats
 from ranking.inference import best_top_ks
-from ranking.optimise.clock import Clock
-from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.types import Bools, Floats
+from ranking.solvers.clock import Clock
+from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 
 Solve = Callable[[TopKRisk, int, int], TopKSolution]  # the risk, iterations at most, number of the round
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from ranking.optimise.clock import Clock, stalled
-from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.optimise.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
-from ranking.types import Bools, Floats, Ints, ProgressEvent, StopTraining
+from ranking.core import Bools, Floats, Ints, ProgressEvent, StopTraining
+from ranking.solvers.clock import Clock, stalled
+from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
+from ranking.solvers.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
 
 SLOTS = 6  # planes that each image has room for at first
 MOST_SWEEPS = 20  # over the planes held, in a round

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ranking.core import Bools, Certificate, Floats, Ints
 from ranking.inference import BestTopKs, best_top_ks
-from ranking.optimise.risk import Cut
-from ranking.types import Bools, Certificate, Floats, Ints
+from ranking.solvers.risk import Cut
 
 ROUNDING = 2.0**-40  # of the summands of both bounds
 LEAST_GAIN = 1e-7  # of the objective at weights 0: training that can gain less has nothing to learn

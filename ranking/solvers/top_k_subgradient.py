@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ranking.optimise.clock import Clock
-from ranking.optimise.top_k_risk import TopKRisk, TopKSolution, TopKWeights
-from ranking.types import StopTraining
+from ranking.core import StopTraining
+from ranking.solvers.clock import Clock
+from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 
 BATCH = 32  # images whose outputs are asked for at the same weights
 

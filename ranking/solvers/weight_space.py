@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ranking.optimise.cutting_plane import cutting_plane
-from ranking.optimise.risk import Cut, LinearRisk, Solution
-from ranking.types import Floats, OnProgress
+from ranking.core import Floats, OnProgress
+from ranking.solvers.cutting_plane import cutting_plane
+from ranking.solvers.risk import Cut, LinearRisk, Solution
 
 FEW_WEIGHTS = 1000  # of which the planes hold an identity matrix
 SLOW = 30  # iterations that must halve the gap: where C is large steps are small, and cutting planes get on

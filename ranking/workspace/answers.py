@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ranking.errors import InputError
-from ranking.home import Home
-from ranking.room_quotas import SpaceLeft
-from ranking.run import LAST_TIME, is_run_id, is_set_key
-from ranking.types import is_number
+from ranking.core import is_number
+from ranking.core.errors import InputError
+from ranking.workspace.home import Home
+from ranking.workspace.room_quotas import SpaceLeft
+from ranking.workspace.run import LAST_TIME, is_run_id, is_set_key
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
 LONGEST_TEXT = 1000  # characters of the name of an image, a label or a strategy
@@ -164,8 +164,8 @@ def by_image(events: Iterable[AnswerEvent]) -> dict[str, list[AnswerEvent]]:
 class AnswerStore:
     """The answers under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    Any number of processes may use one home at once. Raises ranking.home.HomeError, an OSError, where the folder
-    cannot be written.
+    Any number of processes may use one home at once. Raises ranking.workspace.home.HomeError, an OSError, where the
+    folder cannot be written.
     """
 
     def __init__(self, home: Path | str | None = None) -> None:

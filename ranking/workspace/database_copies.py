@@ -1,7 +1,8 @@
 """Copies of a home's database, and how one that was lost is made again from the newest of them.
 
 A copy is made at each start of a server and in each hour of use, by SQLite's own backup, and read whole before an
-older one goes for it. What is newer than the copy is in the folders (`ranking.row_files`): `Store.take_in` reads it.
+older one goes for it. What is newer than the copy is in the folders (`ranking.workspace.row_files`): `Store.take_in`
+reads it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,20 @@ from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 
-from ranking.answers import QUOTED, AnswerEvent
-from ranking.errors import InputError
-from ranking.home import DATABASE, FOLDERS, MIGRATIONS, explained, is_sound, migrate, read_only, set_aside
-from ranking.room_layout import has_quotas, home_in_words
-from ranking.room_quotas import bytes_of, most_disk
+from ranking.core.errors import InputError
+from ranking.workspace.answers import QUOTED, AnswerEvent
+from ranking.workspace.home import (
+    DATABASE,
+    FOLDERS,
+    MIGRATIONS,
+    explained,
+    is_sound,
+    migrate,
+    read_only,
+    set_aside,
+)
+from ranking.workspace.room_layout import has_quotas, home_in_words
+from ranking.workspace.room_quotas import bytes_of, most_disk
 
 COPIES = FOLDERS[-1]
 MOST = 3

@@ -5,7 +5,7 @@
 ``vectors/<key>`` the features; ``models`` the networks that compute such;
 ``features`` the cache of features; ``trash`` what is leaving; ``copies`` earlier states of the database;
 ``queue.sqlite``, ``imports.sqlite`` and ``looks.sqlite`` whose turn it is to work.
-``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.rooms`).
+``rooms/<name>`` are homes of their own, of the visitors of one server (`ranking.workspace.rooms`).
 Any number of processes may use one home at once: every call opens its own connection, every change is one
 short transaction.
 """
@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from ranking.room_layout import has_quotas, home_in_words
+from ranking.workspace.room_layout import has_quotas, home_in_words
 
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
 # `number` orders the rows: clocks go back, autoincrement does not.
@@ -72,7 +72,8 @@ class HomeError(OSError):
     """The home folder cannot be used: no permission, no space, no database.
 
     subject: what cannot be used. why: the reason. remedy: what to do about it. A subject alone is a whole sentence.
-    lost: the home whose database has to be rebuilt (`ranking.database_copies.rebuild`), None where that is no remedy.
+    lost: the home whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`), None where that is no
+    remedy.
     """
 
     def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
@@ -216,7 +217,7 @@ class LendingHome(Home):
         return "the class room"
 
     def _begin(self) -> None:
-        """It was laid out when it was opened to be lent (`ranking.rooms.Rooms`)."""
+        """It was laid out when it was opened to be lent (`ranking.workspace.rooms.Rooms`)."""
 
     @property
     def _rebuildable(self) -> Path | None:

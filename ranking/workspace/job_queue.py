@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking.home import Database, is_sound, set_aside
-from ranking.room_layout import has_quotas, server_of
-from ranking.run import LOCK, is_held
+from ranking.workspace.home import Database, is_sound, set_aside
+from ranking.workspace.room_layout import has_quotas, server_of
+from ranking.workspace.run import LOCK, is_held
 
 MIGRATIONS = (
     """

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 ROOMS = "rooms"
 MARK = "room"

@@ -22,10 +22,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from ranking.home import Home
-from ranking.room_layout import MARK
-from ranking.run import ENDED, INTAKES, Run, only_looks
-from ranking.store import Store
+from ranking.workspace.home import Home
+from ranking.workspace.room_layout import MARK
+from ranking.workspace.run import ENDED, INTAKES, Run, only_looks
+from ranking.workspace.store import Store
 
 T = TypeVar("T")
 DAY = 86400.0  # seconds

@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from ranking.home import HomeError
-from ranking.room_layout import has_quotas
-from ranking.text import counted
+from ranking.core.text import counted
+from ranking.workspace.home import HomeError
+from ranking.workspace.room_layout import has_quotas
 
 DISK, JOBS, COUNT = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS", "RANKING_ROOM_COUNT"
 DEFAULT_DISK, DEFAULT_JOBS, DEFAULT_COUNT = 2_000_000_000, 2, 200

@@ -18,13 +18,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ranking.errors import InputError
-from ranking.home import Home, HomeError, explained, home_folder
-from ranking.room_layout import BUNDLED, CLASS_ROOM, MARK, ROOMS, checked_room, has_quotas, is_name, is_room
-from ranking.room_places import EMPTY, giving_up, kept_days, of_room, times_opened, visited_at
-from ranking.room_quotas import bytes_of, check_count, most_rooms
-from ranking.run import LOCK, is_held
-from ranking.store import Store
+from ranking.core.errors import InputError
+from ranking.workspace.home import Home, HomeError, explained, home_folder
+from ranking.workspace.room_layout import (
+    BUNDLED,
+    CLASS_ROOM,
+    MARK,
+    ROOMS,
+    checked_room,
+    has_quotas,
+    is_name,
+    is_room,
+)
+from ranking.workspace.room_places import EMPTY, giving_up, kept_days, of_room, times_opened, visited_at
+from ranking.workspace.room_quotas import bytes_of, check_count, most_rooms
+from ranking.workspace.run import LOCK, is_held
+from ranking.workspace.store import Store
 
 LETTERS = string.ascii_lowercase + string.digits
 DRAWN = 26  # characters of a name that is drawn: 134 bits
@@ -55,7 +64,7 @@ def new_name() -> str:
 
 
 class Rooms:
-    """The rooms of the server whose own home is `home`: see `ranking.home.Home`.
+    """The rooms of the server whose own home is `home`: see `ranking.workspace.home.Home`.
 
     The room that the host has named in $RANKING_CLASS_ROOM, whose content is lent to all others, is made with them.
     ValueError where no room can have its name.
@@ -81,8 +90,8 @@ class Rooms:
 
     def make(self, name: str) -> Path:
         """The home of the room of that name, which is there from now on. NoRoomError where the server has as many as
-        it may have, this is not one of them, and none gives its place up (`ranking.room_places` has the rule). The room
-        that the host has named always has its place. HomeError where it cannot be made."""
+        it may have, this is not one of them, and none gives its place up (`ranking.workspace.room_places` has the
+        rule). The room that the host has named always has its place. HomeError where it cannot be made."""
         return self._there_from_now(checked_room(name))
 
     def find(self, name: str) -> Path | None:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from ranking.errors import InputError
-from ranking.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only_looks
-from ranking.types import is_number
+from ranking.core import is_number
+from ranking.core.errors import InputError
+from ranking.workspace.run import LAST_TIME, STAYS, TRAVELS, Kind, State, is_set_key, only_looks
 
 ROW = "row.json"
 RESTORE = "restore the file from a backup"

@@ -72,7 +72,7 @@ class Run:
 
     @property
     def imported(self) -> dict[str, Any] | None:
-        """Where a run that was trained elsewhere comes from (see `ranking.run_archive`), None for one of ours."""
+        """Where a run that was trained elsewhere comes from (see `ranking.jobs.run_archive`), None for one of ours."""
         told = self.result.get("imported")
         return told if isinstance(told, dict) else None
 
@@ -117,7 +117,7 @@ class Run:
 
     @property
     def events_file(self) -> Path:
-        """What its worker has said: see `ranking.events`."""
+        """What its worker has said: see `ranking.jobs.events`."""
         return self.folder / "events.jsonl"
 
     @property
@@ -165,7 +165,7 @@ class Run:
 
     @property
     def look_file(self) -> Path:
-        """What a look found (`ranking.datasets.looking`, `ranking.vectors.looking`), as JSON."""
+        """What a look found (`ranking.formats.looking`, `ranking.features.own.looking`), as JSON."""
         return self.folder / "look.json"
 
     @property

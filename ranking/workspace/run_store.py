@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from ranking.errors import InputError
-from ranking.first_settings import read_study_settings, read_train_settings
-from ranking.home import Home, HomeError, LendingHome
-from ranking.job_queue import JobQueue
-from ranking.room_layout import home_in_words
-from ranking.room_quotas import check_disk, check_jobs
-from ranking.row_files import RUN_COLUMNS, read_run_row, write_row
-from ranking.run import (
+from ranking.core.errors import InputError
+from ranking.core.first_settings import read_study_settings, read_train_settings
+from ranking.workspace.home import Home, HomeError, LendingHome
+from ranking.workspace.job_queue import JobQueue
+from ranking.workspace.room_layout import home_in_words
+from ranking.workspace.room_quotas import check_disk, check_jobs
+from ranking.workspace.row_files import RUN_COLUMNS, read_run_row, write_row
+from ranking.workspace.run import (
     ENDED,
     INTAKES,
     LAST_TIME,
@@ -55,9 +55,9 @@ Prepare = Callable[[Path], None]
 class RunStore:
     """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    A room of a server (`ranking.rooms`) is lent those of other homes that have ended: they are listed and found as its
-    own are, and cannot be changed. Raises ranking.home.HomeError, an OSError, where the folder cannot be written, or a
-    room has as much as it may have.
+    A room of a server (`ranking.workspace.rooms`) is lent those of other homes that have ended: they are listed and
+    found as its own are, and cannot be changed. Raises ranking.workspace.home.HomeError, an OSError, where the folder
+    cannot be written, or a room has as much as it may have.
     """
 
     _as = Run  # what a row becomes

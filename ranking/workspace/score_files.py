@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
-from ranking.errors import InputError
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.core.errors import InputError
 
 AGAIN = "train again"
 

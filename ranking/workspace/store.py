@@ -13,21 +13,21 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ranking.errors import InputError
-from ranking.home import Home, move_durably
-from ranking.room_layout import borrowers_of, home_in_words, lenders_of
-from ranking.room_quotas import bytes_of, check_disk
-from ranking.row_files import ROW, SET_COLUMNS, read_set_row, write_row
-from ranking.run import ENDED, INTAKES, LAST_TIME, Run, is_set_key
-from ranking.run_settings import FeaturesSettings
-from ranking.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore, is_unused
-from ranking.text import counted
+from ranking.core.errors import InputError
+from ranking.core.run_settings import FeaturesSettings
+from ranking.core.text import counted
+from ranking.workspace.home import Home, move_durably
+from ranking.workspace.room_layout import borrowers_of, home_in_words, lenders_of
+from ranking.workspace.room_quotas import bytes_of, check_disk
+from ranking.workspace.row_files import ROW, SET_COLUMNS, read_set_row, write_row
+from ranking.workspace.run import ENDED, INTAKES, LAST_TIME, Run, is_set_key
+from ranking.workspace.run_store import DELETED_DAYS, READABLE, UNREADABLE, LentRuns, RunStore, is_unused
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
+    from ranking.core import ImageSet, Ints
     from ranking.datasets import Thumbnails
-    from ranking.networks.files import KeptNetwork
-    from ranking.types import ImageSet, Ints
-    from ranking.vector_files import KeptVectors
+    from ranking.features.onnx.files import KeptNetwork
+    from ranking.features.vector_files import KeptVectors
 
 
 class TakenIn(NamedTuple):
@@ -72,8 +72,9 @@ class LentImageSetRow(ImageSetRow):
 class Store(RunStore):
     """Image sets and runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    A room of a server is lent those of other homes: see `ranking.run_store.RunStore`. Raises ranking.home.HomeError, an
-    OSError, where the folder cannot be written, or a room has as much as it may have.
+    A room of a server is lent those of other homes: see `ranking.workspace.run_store.RunStore`. Raises
+    ranking.workspace.home.HomeError, an OSError, where the folder cannot be written, or a room has as much as it may
+    have.
     """
 
     @property
@@ -105,7 +106,7 @@ class Store(RunStore):
 
     def place_model(self, name: str, folder: Path) -> None:
         """Have a model that was brought here or to a lender lie in a folder, as a link; nothing where there is none."""
-        from ranking.networks.files import is_model_name, model_file
+        from ranking.features.onnx.files import is_model_name, model_file
 
         homes = [self._home, *(lender.lent_home for lender in self._lenders)]
         for home in homes if is_model_name(name) else ():
@@ -114,7 +115,7 @@ class Store(RunStore):
 
     @property
     def edges(self) -> Path:
-        """The pairs that people brought: see `ranking.edge_files`."""
+        """The pairs that people brought: see `ranking.features.graph.edge_files`."""
         return self._home.edges
 
     @property
@@ -212,8 +213,9 @@ class Store(RunStore):
     # -------------------------------------------------------------------------- pairs that people brought
 
     def keep_edges(self, set_key: str, edges: Ints) -> str:
-        """Keep pairs (m, 2) of an image set (`ranking.edge_files`), and return the name that settings give them."""
-        from ranking.edge_files import keep_edges
+        """Keep pairs (m, 2) of an image set (`ranking.features.graph.edge_files`), and return the name that settings
+        give them."""
+        from ranking.features.graph.edge_files import keep_edges
 
         with self._home.change():  # which keeps `sweep` of other processes away from what is half written
             check_disk(self.home)
@@ -221,7 +223,7 @@ class Store(RunStore):
 
     def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
         """The pairs (m, 2) that settings name, None where they name none; ValueError where these are not here."""
-        from ranking.edge_files import is_edges_name, kept_edges, load_edges
+        from ranking.features.graph.edge_files import is_edges_name, kept_edges, load_edges
 
         if graph is None or not is_edges_name(graph):
             return None
@@ -233,7 +235,7 @@ class Store(RunStore):
 
     def vectors_of(self, set_key: str) -> list[KeptVectors]:
         """The vectors that people brought for an image set, those kept last first, then what is lent."""
-        from ranking.vector_files import kept_vectors
+        from ranking.features.vector_files import kept_vectors
 
         own = kept_vectors(self._home.vectors, set_key)
         here = {told.name for told in own}
@@ -243,7 +245,7 @@ class Store(RunStore):
 
     def networks(self) -> list[KeptNetwork]:
         """The models that people brought, each with its settings, those kept last first, then what is lent."""
-        from ranking.networks.files import kept_networks
+        from ranking.features.onnx.files import kept_networks
 
         own = kept_networks(self._home.models)
         here = {told.name for told in own}
@@ -252,7 +254,7 @@ class Store(RunStore):
 
     def bytes_of_model(self, name: str) -> int:
         """What the file of a model that was brought to this home takes of the disk."""
-        from ranking.networks.files import model_file
+        from ranking.features.onnx.files import model_file
 
         return model_file(self._home.models, name).stat().st_size
 
@@ -263,7 +265,7 @@ class Store(RunStore):
         title: what the person calls it, else the name of the file. ValueError where nothing of it can be kept, or its
         image set has gone.
         """
-        from ranking.vector_files import KeptVectors, keep_vectors, vectors_file
+        from ranking.features.vector_files import KeptVectors, keep_vectors, vectors_file
 
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -282,7 +284,7 @@ class Store(RunStore):
 
     def keep_network(self, run_id: str, title: str = "") -> str:
         """The same for a look at a model in ONNX."""
-        from ranking.networks.files import keep_network, network_name
+        from ranking.features.onnx.files import keep_network, network_name
 
         self.caught_up(run_id)
         with self._home.change() as database:
@@ -300,7 +302,7 @@ class Store(RunStore):
 
     def delete_network(self, name: str) -> None:
         """Remove a model that was brought to this home, for good, as `delete_vectors` does."""
-        from ranking.networks.files import kept_networks, model_file, remove_network
+        from ranking.features.onnx.files import kept_networks, model_file, remove_network
 
         with self._home.change():
             models = [one.settings["model"] for one in kept_networks(self._home.models) if one.name == name]
@@ -316,7 +318,7 @@ class Store(RunStore):
         """Remove vectors that were brought to this home, for good: who has the file can bring it again. Trainings keep
         their scores. Repeating it is harmless. ValueError where a run of this home learns from them just now."""
         from ranking.features import cached_vectors_file
-        from ranking.vector_files import remove_vectors
+        from ranking.features.vector_files import remove_vectors
 
         with self._home.change():
             live = [run for run in self.own_runs(set_key=set_key) if run.state not in ENDED and run.alive]

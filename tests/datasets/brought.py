@@ -10,8 +10,8 @@ import numpy as np
 from archives import in_memory
 from PIL import Image
 
+from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
-from ranking.types import Problem, SourceImage
 
 CLASSES = ("cat", "dog")
 # What each of the folders below tells, but that of class folders: two images to train on, and one to test on.

@@ -10,7 +10,7 @@ from archives import in_memory
 from brought import lay
 from scipy.io import savemat
 
-from ranking.types import Problem, SourceImage
+from ranking.core import Problem, SourceImage
 
 LABELS = ("sea", "sky", "sun", "tree")
 

@@ -10,10 +10,10 @@ import re
 import pytest
 from examples import FILES, FOLDERS
 
+from ranking.core import Problem
 from ranking.datasets import make_source
-from ranking.datasets.looking import look_at
-from ranking.intake.files import IMAGE_SUFFIXES
-from ranking.types import Problem
+from ranking.files.files import IMAGE_SUFFIXES
+from ranking.formats.looking import look_at
 
 PIECE = re.compile(rb'\{[^{}]*\}|\[[^\[\]]*\]|"[^"]*"|<[^<>]*>|[\w.-]+')
 OTHERS = [

@@ -29,11 +29,11 @@ from refusals import refusal, refused
 from scipy.io import savemat
 
 from ranking.datasets import build_image_set, make_source
-from ranking.datasets.arff import label_names
-from ranking.datasets.arff_reader import read_arff
-from ranking.datasets.corel5k import read_corel5k
-from ranking.datasets.mat_file import FILE
-from ranking.datasets.svmlight_reader import read_graded
+from ranking.formats.arff import label_names
+from ranking.formats.arff_reader import read_arff
+from ranking.formats.corel5k import read_corel5k
+from ranking.formats.mat_file import FILE
+from ranking.formats.svmlight_reader import read_graded
 
 
 def built(tmp_path, source, file=None, **settings):
@@ -453,8 +453,8 @@ def test_sizes_of_queries_that_do_not_fit(tmp_path, rows, sizes, subject, came):
 
 
 def test_svmlight_that_is_too_much(monkeypatch):
-    monkeypatch.setattr("ranking.datasets.svmlight_reader.MAX_ROWS", 2)
+    monkeypatch.setattr("ranking.formats.svmlight_reader.MAX_ROWS", 2)
     assert refusal(read_graded, b"1 1:1\n" * 3, "x") == ("x", "more")
-    monkeypatch.setattr("ranking.datasets.svmlight_reader.MAX_CELLS", 100)
+    monkeypatch.setattr("ranking.formats.svmlight_reader.MAX_CELLS", 100)
     with refused("rows times features", "1 rows and 99,999 features"):
         read_graded(b"1 99998:1", "x").dense(99_999)

@@ -8,10 +8,11 @@ import pytest
 from brought import box, check_rows, coco, cvat, cvat_box, cvat_image, lay, read, region, task
 from refusals import refused
 
-from ranking.datasets import json_file, make_source, parquet_program, xml_file
-from ranking.datasets.detection import detect
-from ranking.datasets.table_file import MOST_COLUMNS
-from ranking.intake import open_tree
+from ranking.datasets import make_source
+from ranking.files import open_tree, parquet_program
+from ranking.formats import json_file, xml_file
+from ranking.formats.detection import detect
+from ranking.formats.table_file import MOST_COLUMNS
 
 SCRIPT = "<script>alert(1)</script>"
 

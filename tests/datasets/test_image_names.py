@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ranking.datasets.image_names import ImageNames
-from ranking.datasets.tree_source import bare, is_image, part_of
-from ranking.intake import Unusable
-from ranking.intake.files import image_name
-from ranking.intake.tree import base, parent
+from ranking.files import Unusable
+from ranking.files.files import image_name
+from ranking.files.tree import base, parent
+from ranking.formats.image_names import ImageNames
+from ranking.formats.tree_source import bare, is_image, part_of
 
 
 def tree_of(names: list[str]) -> Any:

@@ -10,9 +10,9 @@ import math
 import pytest
 from brought import box, build, check_rows, coco, lay, read, region, some_coco, task
 
-from ranking.datasets import coco as coco_source
-from ranking.datasets.detection import detect
-from ranking.intake import open_tree
+from ranking.files import open_tree
+from ranking.formats import coco as coco_source
+from ranking.formats.detection import detect
 
 # ------------------------------------------------------------------------------------------------ COCO
 

@@ -11,10 +11,11 @@ from brought import box, coco, lay
 from PIL import Image
 from refusals import refused
 
-from ranking.datasets import looking, make_source, preview, tally
-from ranking.datasets.looking import Look, look_at, unknown
-from ranking.datasets.preview import preview as preview_of
-from ranking.intake import Upload
+from ranking.datasets import make_source
+from ranking.files import Upload
+from ranking.formats import looking, preview, tally
+from ranking.formats.looking import Look, look_at, unknown
+from ranking.formats.preview import preview as preview_of
 
 
 def classes(root, *broken, **counts):

@@ -11,8 +11,8 @@ from label_files import as_mat, cell
 from refusals import refusal, refused
 from scipy.io import loadmat
 
-from ranking.datasets import mat_file
-from ranking.datasets.mat_file import FILE, read_mat
+from ranking.formats import mat_file
+from ranking.formats.mat_file import FILE, read_mat
 
 
 def test_mat_files_are_read_as_scipy_reads_them():

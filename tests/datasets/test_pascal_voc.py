@@ -13,10 +13,10 @@ from refusals import refused
 from voc_tree import VocTree, person, voc_object, xml_of
 
 from ranking.datasets import make_source
-from ranking.datasets.detection import detect
-from ranking.datasets.looking import look_at
-from ranking.intake import open_tree
-from ranking.intake.files import LEADS_OUT, image_name
+from ranking.files import open_tree
+from ranking.files.files import LEADS_OUT, image_name
+from ranking.formats.detection import detect
+from ranking.formats.looking import look_at
 
 
 @pytest.fixture

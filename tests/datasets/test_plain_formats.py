@@ -8,10 +8,10 @@ import time
 import pytest
 from brought import build, check_rows, lay, read, some_classes, some_yolo
 
-from ranking.datasets.detection import detect
-from ranking.datasets.yolo_names import yaml_names
-from ranking.intake import open_tree
-from ranking.intake.files import LEADS_OUT
+from ranking.files import open_tree
+from ranking.files.files import LEADS_OUT
+from ranking.formats.detection import detect
+from ranking.formats.yolo_names import yaml_names
 
 # ------------------------------------------------------------------------------------------------ YOLO
 

@@ -13,6 +13,8 @@ from examples import FILES, FOLDERS
 from PIL import Image
 from sklearn.datasets import load_digits
 
+from ranking.core import Problem, SourceImage
+from ranking.core.settings import settings_of
 from ranking.datasets import (
     SOURCES,
     Thumbnails,
@@ -22,12 +24,10 @@ from ranking.datasets import (
     source_class,
     source_names,
 )
-from ranking.datasets.detection import detect, tree_sources
-from ranking.datasets.preview import preview
-from ranking.datasets.tree_source import TreeSource
-from ranking.intake import open_tree
-from ranking.settings import settings_of
-from ranking.types import Problem, SourceImage
+from ranking.files import open_tree
+from ranking.formats.detection import detect, tree_sources
+from ranking.formats.preview import preview
+from ranking.formats.tree_source import TreeSource
 
 
 @pytest.fixture(params=source_names(), scope="module")

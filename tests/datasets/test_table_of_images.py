@@ -9,13 +9,14 @@ from brought import check_rows, lay, some_table
 from pyarrow import parquet
 from refusals import refusal, refused
 
-from ranking.datasets import make_source, manifest, parquet_program, table_file
-from ranking.datasets.detection import detect
-from ranking.datasets.looking import look_at
-from ranking.datasets.manifest_roles import ROLES, choose
-from ranking.datasets.table_file import text_table
-from ranking.intake import Limits, Unusable, open_tree
-from ranking.types import Problem, SourceImage
+from ranking.core import Problem, SourceImage
+from ranking.datasets import make_source
+from ranking.files import Limits, Unusable, open_tree, parquet_program
+from ranking.formats import manifest, table_file
+from ranking.formats.detection import detect
+from ranking.formats.looking import look_at
+from ranking.formats.manifest_roles import ROLES, choose
+from ranking.formats.table_file import text_table
 
 
 def as_parquet(columns, **options):

@@ -8,9 +8,9 @@ import pytest
 from brought import check_rows, cvat, cvat_box, cvat_image, lay, read
 from voc_tree import person, voc_object, xml_of
 
-from ranking.datasets import voc_annotation
-from ranking.datasets.voc_annotation import read_annotation
-from ranking.datasets.xml_file import Refused, parse_xml
+from ranking.formats import voc_annotation
+from ranking.formats.voc_annotation import read_annotation
+from ranking.formats.xml_file import Refused, parse_xml
 
 LAUGHS = "".join(f'<!ENTITY lol{level} "{f"&lol{level - 1};" * 10}">' for level in range(1, 10))
 BILLION_LAUGHS = (

@@ -14,13 +14,13 @@ from brought import lay, packed, photograph
 from numbered_set import cards
 from pyarrow import parquet
 
+from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build, build_image_set, make_source
-from ranking.intake import Limits, Unusable, open_tree
-from ranking.intake.limits import variable
-from ranking.networks import running
-from ranking.networks.files import checked_size
-from ranking.types import SourceBox, SourceImage
-from ranking.vectors import look_at_vectors
+from ranking.features.onnx import running
+from ranking.features.onnx.files import checked_size
+from ranking.features.own import look_at_vectors
+from ranking.files import Limits, Unusable, open_tree
+from ranking.files.limits import variable
 
 ROOT = Path(__file__).parents[2]
 Beyond = Callable[[Path], Iterator[str]]  # goes beyond a limit that is set to LEAST; what was said, each time

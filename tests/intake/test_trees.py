@@ -20,11 +20,11 @@ import pytest
 from brought import lay, packed
 from refusals import refusal, refused
 
-from ranking.datasets.looking import look_at
-from ranking.errors import InputError
-from ranking.intake import FolderTree, Limits, Unusable, ZipTree, open_tree, zip_tree
-from ranking.intake.files import INSIDE, LEADS_OUT, NOTHING
-from ranking.intake.zip_tree import INTACT, READABLE
+from ranking.core.errors import InputError
+from ranking.files import FolderTree, Limits, Unusable, ZipTree, open_tree, zip_tree
+from ranking.files.files import INSIDE, LEADS_OUT, NOTHING
+from ranking.files.zip_tree import INTACT, READABLE
+from ranking.formats.looking import look_at
 
 FILES = {"a.txt": b"one", "b/c.jpg": b"two", "b/d/été.png": b"three" * 1000}
 

@@ -15,11 +15,11 @@ from refusals import ANYTHING, refused
 
 from ranking import ProgressEvent
 from ranking.inference import Components
-from ranking.optimise import Cut, block_frank_wolfe, cutting_plane
-from ranking.optimise.relay import Relay
+from ranking.solvers import Cut, block_frank_wolfe, cutting_plane
+from ranking.solvers.relay import Relay
 
-module = sys.modules["ranking.optimise.block_frank_wolfe"]
-turns = sys.modules["ranking.optimise.block_turns"]
+module = sys.modules["ranking.solvers.block_frank_wolfe"]
+turns = sys.modules["ranking.solvers.block_turns"]
 
 
 def test_the_optimum_is_that_of_the_whole_program() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from problems import Heard
 
-from ranking.optimise import Cut, LinearRisk, Point, UpperBound, WorkingSet, cccp, cutting_plane
-from ranking.optimise.clock import Clock
+from ranking.solvers import Cut, LinearRisk, Point, UpperBound, WorkingSet, cccp, cutting_plane
+from ranking.solvers.clock import Clock
 
 
 class Folded:

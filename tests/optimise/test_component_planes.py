@@ -12,9 +12,9 @@ from block_problems import agree, problem
 from checks import case
 
 from ranking import ProgressEvent, StopTraining
-from ranking.optimise import Solution, component_planes, cutting_plane
+from ranking.solvers import Solution, component_planes, cutting_plane
 
-module = sys.modules["ranking.optimise.component_planes"]
+module = sys.modules["ranking.solvers.component_planes"]
 SIZES = [1] * 10 + [2] * 8 + [3] * 5 + [5, 6]
 
 

@@ -12,15 +12,15 @@ from kernels import interpret
 from scipy.linalg import block_diag
 
 from ranking import ProgressEvent, Query, make_method
-from ranking.optimise import Cut, LinearRisk, coordinate_descent, cutting_plane
-from ranking.optimise.block import ROWS_AT_ONCE, Block, exact_product
-from ranking.optimise.coordinate_descent import best_length
-from ranking.optimise.newton import _length, newton
-from ranking.optimise.risk import certified
-from ranking.optimise.smooth import SmoothRisk
+from ranking.solvers import Cut, LinearRisk, coordinate_descent, cutting_plane
+from ranking.solvers.block import ROWS_AT_ONCE, Block, exact_product
+from ranking.solvers.coordinate_descent import best_length
+from ranking.solvers.newton import _length, newton
+from ranking.solvers.risk import certified
+from ranking.solvers.smooth import SmoothRisk
 
-planes_module = sys.modules["ranking.optimise.cutting_plane"]
-descent_module = sys.modules["ranking.optimise.coordinate_descent"]
+planes_module = sys.modules["ranking.solvers.cutting_plane"]
+descent_module = sys.modules["ranking.solvers.coordinate_descent"]
 
 
 def hinge_risk(seed: int = 0, n: int = 60, d: int = 5, C: float = 0.5, dtype: type = np.float64) -> tuple:

@@ -11,7 +11,7 @@ import pytest
 import reference
 from checks import case
 
-from ranking.optimise.simplex_qp import (
+from ranking.solvers.simplex_qp import (
     best_step,
     solve_bound_simplex_qp,
     solve_by_interior_point,
@@ -74,7 +74,7 @@ def test_planes_of_very_different_lengths_are_no_reason_to_give_up() -> None:
 def test_a_program_that_is_given_up_on_is_tried_with_stronger_proximal_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    module = sys.modules["ranking.optimise.simplex_qp"]
+    module = sys.modules["ranking.solvers.simplex_qp"]
     solve, weights = module._daqp, list[float]()
 
     def refuse(*program: Any) -> tuple[np.ndarray, int]:

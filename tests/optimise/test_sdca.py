@@ -12,8 +12,8 @@ from kernels import interpret
 from problems import Heard
 
 from ranking.methods.subsequence_maps import LINEAR, blocks
-from ranking.optimise import sdca as module
-from ranking.optimise.sdca import PlaceHinges, sdca
+from ranking.solvers import sdca as module
+from ranking.solvers.sdca import PlaceHinges, sdca
 
 
 def problem(

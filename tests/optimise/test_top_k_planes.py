@@ -10,10 +10,10 @@ from label_problems import images
 from problems import Heard
 
 from ranking import make_method
-from ranking.optimise import top_k_planes as module
-from ranking.optimise.clock import Clock
-from ranking.optimise.top_k_planes import Planes, top_k_planes
-from ranking.optimise.top_k_risk import TopKRisk
+from ranking.solvers import top_k_planes as module
+from ranking.solvers.clock import Clock
+from ranking.solvers.top_k_planes import Planes, top_k_planes
+from ranking.solvers.top_k_risk import TopKRisk
 
 
 def small_risk(seed: int) -> TopKRisk:

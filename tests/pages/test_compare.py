@@ -17,9 +17,9 @@ from shown import address, button_keys, choose, components, kinds, plain, plain_
 
 from pages.parts import cache, compared_runs, comparison_export, method_looks, runs
 from pages.parts.colours import IRRELEVANT, RELEVANT
-from ranking import jobs, run_archive
-from ranking.intervals import Interval
-from ranking.ranked import first_mistake
+from ranking.jobs import jobs, run_archive
+from ranking.metrics.intervals import Interval
+from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
 from ranking.reports.looks import OF_METHODS
 

@@ -17,12 +17,12 @@ from shown import address, button_keys, charts_of, choose, counts_in, kinds, pla
 
 from pages.parts import experiment_form, experiment_tables, keys
 from pages.parts.frame import escaped
-from ranking.experiments.exports import shown
+from ranking.core.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.reports import experiment_charts
 from ranking.reports.differences import differences
+from ranking.reports.exports import shown
 from ranking.reports.findings import Findings
-from ranking.run_settings import PAPER_GRIDS, ExperimentSettings
-from ranking.store import Store
+from ranking.workspace.store import Store
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
 

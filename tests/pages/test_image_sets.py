@@ -29,7 +29,7 @@ from shown import (
 from pages.parts import cache, charts, importing
 from pages.parts.cache import image_sets
 from pages.parts.frame import escaped
-from ranking.store import Store
+from ranking.workspace.store import Store
 
 
 def sheet_of(app):

@@ -12,8 +12,9 @@ from shown import choose, components, kinds, numbers_in, page_of, press, texts
 
 from pages.parts import all_actions, cache, lessons, rivals
 from pages.parts.rivals import Standing
-from ranking import moving, run_archive
-from ranking.ranked import Ranking
+from ranking.jobs import run_archive
+from ranking.metrics import moving
+from ranking.metrics.ranked import Ranking
 
 page = page_of("lesson")
 LESSON = lessons.WHY_AP

@@ -13,8 +13,8 @@ from shown import choose, components, numbers_in, press, texts
 
 from pages.parts import all_actions, cache, keys, leanings, lessons
 from pages.parts.all_actions import MEASURED
-from ranking.leaning import Leaning
-from ranking.ranked import first_mistake
+from ranking.explain.leaning import Leaning
+from ranking.metrics.ranked import first_mistake
 
 LESSON = lessons.NEIGHBOURS
 

@@ -15,11 +15,11 @@ from PIL import Image
 from shown import kinds, numbers_in, page_of, press
 
 from pages.parts import cache, film, order_export, order_models, run_choice
-from ranking.events import Report
+from ranking.core import ProgressEvent
+from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
+from ranking.jobs.events import Report
 from ranking.methods.mid_rank import MidRank
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
-from ranking.order_training import NAMES, Ordered, OrderMeasures
-from ranking.types import ProgressEvent
 
 page = page_of("orders")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside

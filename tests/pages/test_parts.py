@@ -17,9 +17,9 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import address, charts, colours, file_names, forms, frame, grid, keys, training_charts
 from pages.parts.tile import COLOURS, Tile, style
 from ranking import method_class, method_names, metrics
+from ranking.core.settings import settings_of
 from ranking.datasets import source_class, source_names
 from ranking.features import feature_class, feature_names
-from ranking.settings import settings_of
 
 PARTS = Path(frame.__file__).parent
 PAGES = PARTS.parent

@@ -18,7 +18,7 @@ from pages.parts import cache, export, keys, runs, tiles
 from pages.parts.colours import IRRELEVANT, RELEVANT
 from pages.parts.frame import escaped
 from ranking.metrics import average_precision, ndcg, precision_at_k
-from ranking.ranked import Ranking, first_irrelevant
+from ranking.metrics.ranked import Ranking, first_irrelevant
 
 
 def grid_of(app, name="Ranked"):

@@ -14,7 +14,7 @@ from shown import ROOT, components, errors, page_of, press, program_of, text_of,
 
 from pages.parts import cache, frame
 from ranking.datasets import ready_made_folder
-from ranking.ranked import first_irrelevant
+from ranking.metrics.ranked import first_irrelevant
 
 page = page_of("start")
 TRAINED = ROOT / "data" / "start_strip.json"

@@ -10,10 +10,10 @@ from trainings import finished
 
 from pages.parts import cache, certificate
 from ranking import method_class
+from ranking.core import Bounds
 from ranking.inference import POTENTIALS, AttractivePairs, PairsOfEitherSign, PottsCliques, bounds_of
 from ranking.inference.cliques import maximal_cliques
 from ranking.methods.hob_svm import HOBSVM
-from ranking.types import Bounds
 
 
 @pytest.fixture

@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 from working import FOREVER, LONGEST, SCRIPTED, cancelled, ended, heard, kill, kill_all, start, wait
 
-from ranking import jobs, method_class
+from ranking import method_class
 from ranking.datasets import build_image_set, make_source
-from ranking.run import Run
-from ranking.store import Store
-from ranking.worker_limits import reason_of
+from ranking.jobs import jobs
+from ranking.jobs.worker_limits import reason_of
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +144,8 @@ FULL = """
 import json, os, shutil, sys, time
 from pathlib import Path
 from ranking import jobs
-from ranking.run import ENDED
-from ranking.store import Store
+from ranking.workspace.run import ENDED
+from ranking.workspace.store import Store
 shutil.copytree(sys.argv[1], sys.argv[2], dirs_exist_ok=True)
 store = Store(sys.argv[2])
 settings = json.loads(sys.argv[3])

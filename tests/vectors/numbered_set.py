@@ -11,9 +11,9 @@ import pyarrow as pa
 from image_sets import Records
 from pyarrow import parquet
 
+from ranking.core import ImageSet, SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
-from ranking.types import ImageSet, SourceBox, SourceImage
-from ranking.vectors import VectorsLook, look_at_vectors
+from ranking.features.own import VectorsLook, look_at_vectors
 
 CARD = next(make_source("Digits").records()).data
 

@@ -15,21 +15,21 @@ from PIL import Image
 from refusals import refusal, refused
 from tiny_models import external, heavy, mean_colour, model, node, part, port, spacious, tensor
 
-from ranking import worker
-from ranking.events import Report
+from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, feature_names, load_features, make_feature
+from ranking.features.onnx import network_program
+from ranking.features.onnx.files import kept_networks, model_name
+from ranking.features.onnx.model_file import read_model
+from ranking.features.onnx.running import Network, check_runtime
 from ranking.features.onnx_model import three_numbers
-from ranking.intake import Limits
-from ranking.networks import network_program
-from ranking.networks.files import kept_networks, model_name
-from ranking.networks.model_file import read_model
-from ranking.networks.running import Network, check_runtime
-from ranking.room_layout import FOLDERS
-from ranking.room_quotas import DISK, FullError, bytes_of
-from ranking.rooms import Rooms
-from ranking.run_settings import FeaturesSettings
-from ranking.store import Store
-from ranking.vectors.network_looking import NetworkLook, look_at_network, proposed
+from ranking.features.own.network_looking import NetworkLook, look_at_network, proposed
+from ranking.files import Limits
+from ranking.jobs import worker
+from ranking.jobs.events import Report
+from ranking.workspace.room_layout import FOLDERS
+from ranking.workspace.room_quotas import DISK, FullError, bytes_of
+from ranking.workspace.rooms import Rooms
+from ranking.workspace.store import Store
 
 NAME = "onnx-" + "0" * 32
 IMAGE, ONE = port("image", (1, 3, 4, 4)), port("y", (1,))

@@ -8,10 +8,10 @@ import pytest
 from numbered_set import Desk, cards, unit, vectors_of
 from refusals import refusal
 
-from ranking.vector_files import MOST_COLUMNS, vectors_name
-from ranking.vectors.matching import BY_ORDER, IMAGE, SAMPLE, STEM
-from ranking.vectors.parquet_vectors import ALL_NUMBERS
-from ranking.vectors.picture import agreement, principal_components
+from ranking.features.own.matching import BY_ORDER, IMAGE, SAMPLE, STEM
+from ranking.features.own.parquet_vectors import ALL_NUMBERS
+from ranking.features.own.picture import agreement, principal_components
+from ranking.features.vector_files import MOST_COLUMNS, vectors_name
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_equal_numbers_have_one_name(desk, monkeypatch):
     negative[1:4, 2] = -0.0
     for same in (np.asfortranarray(rows), rows[:, :, None, None], negative):
         assert desk.npy(same).name == name
-    monkeypatch.setattr("ranking.vectors.drafting.BLOCK", 10)  # a few rows at a time
-    monkeypatch.setattr("ranking.vector_files.ROWS_BYTES", 40)
+    monkeypatch.setattr("ranking.features.own.drafting.BLOCK", 10)  # a few rows at a time
+    monkeypatch.setattr("ranking.features.vector_files.ROWS_BYTES", 40)
     assert desk.npy(rows).name == name
     assert desk.npz(x=rows[order], id=desk.images.ids[order]).name == name
     rows[:, 3] = np.arange(9) // 2  # the same for the two rows of each block, and no constant column

@@ -10,12 +10,12 @@ import streamlit as st
 
 from pages.parts.cache.homes import EACH, or_gone, store
 from pages.parts.cache.image_sets import _image_set
-from ranking.run import ENDED, Run
-from ranking.run_settings import ExperimentSettings
-from ranking.store import Store
+from ranking.core.run_settings import ExperimentSettings
+from ranking.workspace.run import ENDED, Run
+from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from ranking.experiments.plan import Plan
+    from ranking.experiments.cross_validation.plan import Plan
     from ranking.reports.differences import Difference
     from ranking.reports.findings import Findings
 
@@ -44,8 +44,8 @@ def _as_of(run: Run) -> tuple[str, str, str]:
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _findings(home: str, settings: str, when: str) -> Findings:
-    from ranking.experiments.at_home import cells_of
-    from ranking.experiments.running import results_of
+    from ranking.experiments.cross_validation.running import results_of
+    from ranking.reports.at_home import cells_of
     from ranking.reports.findings import Findings
 
     plan, kept = _plan(home, settings), cells_of(Store(home))
@@ -54,7 +54,7 @@ def _findings(home: str, settings: str, when: str) -> Findings:
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _plan(home: str, settings: str) -> Plan:
-    from ranking.experiments.plan import plan_of
+    from ranking.experiments.cross_validation.plan import plan_of
 
     asked = ExperimentSettings.from_json(json.loads(settings))
     return plan_of(asked, _image_set(home, asked.set))

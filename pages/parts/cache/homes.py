@@ -11,12 +11,12 @@ from zipfile import BadZipFile
 import streamlit as st
 
 from pages.parts import rooms
-from ranking import jobs
-from ranking.database_copies import is_due, keep_copy
-from ranking.room_layout import unnamed
-from ranking.room_quotas import FullError
-from ranking.store import Store, TakenIn
-from ranking.text import counted
+from ranking.core.text import counted
+from ranking.jobs import jobs
+from ranking.workspace.database_copies import is_due, keep_copy
+from ranking.workspace.room_layout import unnamed
+from ranking.workspace.room_quotas import FullError
+from ranking.workspace.store import Store, TakenIn
 
 log = logging.getLogger(__name__)
 EACH = 32  # entries of a cache: a class of thirty looks at one each, in thirty rooms

@@ -12,9 +12,9 @@ from PIL import Image
 
 from pages.parts.cache.homes import EACH, Gone, _opened, or_gone, store
 from pages.parts.picture import data_url
+from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
-from ranking.store import Store
-from ranking.types import ImageSet
+from ranking.workspace.store import Store
 
 TINY = 80  # longest side of an image of which every pixel counts
 WHOLE_SIDE = 1200  # longest side of an image that is shown whole

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.cache.homes import EACH
-from ranking.types import Bools, Floats
+from ranking.core import Bools, Floats
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from ranking.inference_steps import Problem, Trace
+    from ranking.explain.inference_steps import Problem, Trace
 
 
 def inference_problem(token: str, scores: Floats, relevant: Bools, loss: str) -> Problem:
@@ -20,7 +20,7 @@ def inference_problem(token: str, scores: Floats, relevant: Bools, loss: str) ->
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _inference_problem(token: str, _scores: Floats, _relevant: Bools, loss: str) -> Problem:
-    from ranking.inference_steps import Problem
+    from ranking.explain.inference_steps import Problem
 
     return Problem.of(_scores, _relevant, loss)
 
@@ -32,6 +32,6 @@ def inference_trace(token: str, problem: Problem, algorithm: str) -> Trace:
 
 @st.cache_resource(show_spinner="Looking for the most violated ranking …", max_entries=64)
 def _inference_trace(token: str, loss: str, algorithm: str, _problem: Problem) -> Trace:
-    from ranking.inference_steps import trace_of
+    from ranking.explain.inference_steps import trace_of
 
     return trace_of(_problem, algorithm)

@@ -11,17 +11,17 @@ from pages.parts.cache.homes import EACH, or_gone, store
 from pages.parts.cache.image_sets import _image_set
 from pages.parts.cache.trainings import _method_and_features, _needs
 from ranking import method_class
-from ranking.answers import AnswerStore
-from ranking.label_pairs import LabelPairs
-from ranking.label_pairs import label_pairs as label_pairs_of
-from ranking.label_sets import label_set
-from ranking.run import Run
-from ranking.run_settings import LabelTrainSettings
-from ranking.store import Store
-from ranking.types import LabelSet
+from ranking.core import LabelSet
+from ranking.core.run_settings import LabelTrainSettings
+from ranking.datasets.label_sets import label_set
+from ranking.explain.label_pairs import LabelPairs
+from ranking.explain.label_pairs import label_pairs as label_pairs_of
+from ranking.workspace.answers import AnswerStore
+from ranking.workspace.run import Run
+from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from ranking.asking import LabelEntropy
+    from ranking.explain.asking import LabelEntropy
     from ranking.methods.label_ranker import LabelRanker
 
 
@@ -99,7 +99,7 @@ def label_entropy(run: Run) -> LabelEntropy:
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _label_entropy(home: str, run_id: str) -> LabelEntropy:
-    from ranking.asking import LabelEntropy
+    from ranking.explain.asking import LabelEntropy
 
     method, shown = _label_ranker(home, run_id)
     return LabelEntropy.fitted(method, shown.part(~shown.test))

@@ -10,18 +10,18 @@ import streamlit as st
 from pages.parts.cache.homes import EACH, SOME, or_gone, store
 from pages.parts.cache.image_sets import _image_set, _thumbnails
 from pages.parts.cache.trainings import _method_and_features, _needs
-from ranking.run import Run
-from ranking.run_settings import OrderTrainSettings
-from ranking.score_files import read_scores
-from ranking.store import Store
-from ranking.types import Floats
+from ranking.core import Floats
+from ranking.core.run_settings import OrderTrainSettings
+from ranking.workspace.run import Run
+from ranking.workspace.score_files import read_scores
+from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
     from pages.parts.pair_cues import Examples
+    from ranking.core import Features
+    from ranking.experiments.order_training import Ordered
+    from ranking.explain.tree_search import TreeSearch
     from ranking.methods.mid_rank import MidRank
-    from ranking.order_training import Ordered
-    from ranking.tree_search import TreeSearch
-    from ranking.types import Features
 
 MOST_LOOKED_AT = 1000  # samples among which the lesson about pairs looks for them
 
@@ -60,7 +60,7 @@ def ordered(run: Run) -> Ordered:
 
 @st.cache_resource(show_spinner="Reading the test sequences …", max_entries=EACH)
 def _ordered(home: str, run_id: str) -> Ordered:
-    from ranking.order_training import Ordered, drawn_for_test, make_drawing
+    from ranking.experiments.order_training import Ordered, drawn_for_test, make_drawing
 
     run = Store(home).run(run_id)
     settings = OrderTrainSettings.from_json(run.settings)
@@ -81,7 +81,7 @@ def mid_rank(run: Run) -> tuple[MidRank, Features]:
 
 @st.cache_resource(show_spinner=False, max_entries=SOME)
 def _mid_rank(home: str, run_id: str) -> tuple[MidRank, Features]:
-    from ranking.order_training import drawn_for_test
+    from ranking.experiments.order_training import drawn_for_test
 
     run = Store(home).run(run_id)
     images, settings = _image_set(home, run.settings["set"]), OrderTrainSettings.from_json(run.settings)
@@ -98,7 +98,7 @@ def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
 
 @st.cache_resource(show_spinner="Searching …", max_entries=EACH)
 def _tree_search(home: str, run_id: str, number: int, length: int, trees: int) -> TreeSearch:
-    from ranking.tree_search import tree_search as search
+    from ranking.explain.tree_search import tree_search as search
 
     method, features = _mid_rank(home, run_id)
     rows = _ordered(home, run_id).drawn.sequences.sequence(number)

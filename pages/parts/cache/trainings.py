@@ -11,24 +11,24 @@ import streamlit as st
 from pages.parts.cache.homes import EACH, SOME, Gone, NoFeatures, or_gone, store
 from pages.parts.cache.image_sets import _image_set, splits
 from ranking import method_class
-from ranking.comparison import Comparison
+from ranking.core import Floats, ImageSet
+from ranking.core.run_settings import Named, TrainSettings
 from ranking.datasets.splits import blocks_of
 from ranking.features import cached_features, load_features
 from ranking.features.projection import Projection, projected
-from ranking.intervals import Redrawn
-from ranking.intervals import redrawn as draw_again
 from ranking.methods import score_direction
-from ranking.ranked import Ranking
-from ranking.run import Run
-from ranking.run_settings import Named, TrainSettings
-from ranking.score_files import read_scores
-from ranking.store import Store
-from ranking.types import Floats, ImageSet
+from ranking.metrics.comparison import Comparison
+from ranking.metrics.intervals import Redrawn
+from ranking.metrics.intervals import redrawn as draw_again
+from ranking.metrics.ranked import Ranking
+from ranking.workspace.run import Run
+from ranking.workspace.score_files import read_scores
+from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from ranking.leaning import Leaning
-    from ranking.neighbourhood import Neighbourhood
-    from ranking.types import Features
+    from ranking.core import Features
+    from ranking.explain.leaning import Leaning
+    from ranking.explain.neighbourhood import Neighbourhood
 
 STRENGTHS = [step / 10 for step in range(21)]  # of neighbours, of what was learnt
 MOST_PLACES = 20  # places of each of several rankings that are shown
@@ -109,7 +109,7 @@ def leaning(run: Run) -> Leaning:
 
 @st.cache_resource(show_spinner="Ranking with weaker and stronger neighbours …", max_entries=SOME)
 def _leaning(home: str, run_id: str) -> Leaning:
-    from ranking.leaning import leaning as leaning_of
+    from ranking.explain.leaning import leaning as leaning_of
 
     kept = Store(home)
     settings = TrainSettings.from_json(kept.run(run_id).settings)
@@ -127,7 +127,7 @@ def projection(run: Run) -> Projection | None:
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _projection(home: str, run_id: str) -> Projection | None:
-    from ranking.training import projection_of
+    from ranking.experiments.training import projection_of
 
     return projection_of(Store(home).run(run_id))
 
@@ -161,8 +161,8 @@ def neighbourhood(run: Run) -> Neighbourhood:
 
 @st.cache_resource(show_spinner="Asking the neighbours …", max_entries=SOME)
 def _neighbourhood(home: str, run_id: str) -> Neighbourhood:
-    from ranking.neighbourhood import Neighbourhood
-    from ranking.training import query_of
+    from ranking.experiments.training import query_of
+    from ranking.explain.neighbourhood import Neighbourhood
 
     kept = Store(home)
     run = kept.run(run_id)

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.parts import handout_parts, noted
 from pages.parts.colours import BLUE, GREY, VERMILLION
-from ranking.types import Ints
+from ranking.core import Ints
 
 FOLDER = Path(__file__).parent
 AHEAD, BEHIND, IN_PLACE = BLUE, VERMILLION, GREY  # nearer to the front than it belongs; further back; right

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts import colours
 from pages.parts.tile import COLOURS
-from ranking.answers import CHECKS, LONGEST_TEXT, AnswerEvent
+from ranking.workspace.answers import CHECKS, LONGEST_TEXT, AnswerEvent
 
 FOLDER = Path(__file__).parent
 BUTTONS = (("yes", "yes", "1"), ("no", "no", "0"), ("skip", "skip", "S"), ("undo", "undo", "U"))

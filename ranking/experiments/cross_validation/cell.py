@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ranking.run_settings import Settings
-from ranking.types import Certificate
+from ranking.core import Certificate
+from ranking.core.run_settings import Settings
 
 VERSION = (
     6  # goes up whenever the same cell gives other numbers, so that none of before is taken for one of now

@@ -1,8 +1,8 @@
 """The cells of all experiments of a home: SQLite in WAL mode, each cell whole or not there, under the key of its cause.
 
-Beside them lie the states that cells begin from (`ranking.experiments.state_store`). A state is written before the row
-of its cell, so that a path that was killed goes on from where it was. Whoever trains a path claims it: a lock that goes
-with its process, however that dies.
+Beside them lie the states that cells begin from (`ranking.experiments.cross_validation.state_store`). A state is
+written before the row of its cell, so that a path that was killed goes on from where it was. Whoever trains a path
+claims it: a lock that goes with its process, however that dies.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.events import json_numbers
-from ranking.experiments.cell import Cell, Outcome
-from ranking.experiments.cell_training import Trained
-from ranking.experiments.state_store import StateStore
-from ranking.home import explained
-from ranking.room_quotas import DEFAULT_STATES
-from ranking.types import Certificate, Floats
+from ranking.core import Certificate, Floats
+from ranking.core.errors import InputError
+from ranking.experiments.cross_validation.cell import Cell, Outcome
+from ranking.experiments.cross_validation.cell_training import Trained
+from ranking.experiments.cross_validation.state_store import StateStore
+from ranking.jobs.events import json_numbers
+from ranking.workspace.home import explained
+from ranking.workspace.room_quotas import DEFAULT_STATES
 
 BUSY_SECONDS = 20.0  # how long a write waits for those of other processes
 TABLE = """
@@ -40,7 +40,7 @@ create table if not exists cell (
 class CellStore:
     """The cells below a folder, which any number of processes and threads may use at once.
 
-    Raises ranking.home.HomeError, an OSError, where the folder or its database cannot be used.
+    Raises ranking.workspace.home.HomeError, an OSError, where the folder or its database cannot be used.
 
     lent: folders of other homes, whose cells count as if they were in this one; nothing is written to them.
     most_states: bytes that the states in this one may take.

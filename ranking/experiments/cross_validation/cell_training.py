@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking import make_method
-from ranking.errors import InputError
-from ranking.experiments.cell import Cell, Outcome
-from ranking.experiments.material import Bench
-from ranking.experiments.protocol import BEGINS, uses_graph
+from ranking.core import Certificate, Floats, OnProgress, StopTraining
+from ranking.core.errors import InputError
+from ranking.experiments.cross_validation.cell import Cell, Outcome
+from ranking.experiments.cross_validation.material import Bench
+from ranking.experiments.cross_validation.protocol import BEGINS, uses_graph
+from ranking.methods import make_method
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
 from ranking.metrics import evaluate_or_count
-from ranking.optimise import Cut, Solution, WorkingSet
-from ranking.types import Certificate, Floats, OnProgress, StopTraining
+from ranking.solvers import Cut, Solution, WorkingSet
 
 UNPROVEN = Certificate(
     np.inf, -np.inf, np.inf, 0, 0.0, False

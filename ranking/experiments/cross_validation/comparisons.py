@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from ranking.experiments.results import Results
-from ranking.experiments.statistics import difference_interval, holm, paired_t_test, wilcoxon_test
-from ranking.experiments.tables import Row, Table
-from ranking.intervals import Interval
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import Row, Table
+from ranking.metrics.intervals import Interval
+from ranking.metrics.statistics import difference_interval, holm, paired_t_test, wilcoxon_test
 
 SIGNIFICANT = 0.05
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ranking.experiments.protocol import PATH
-from ranking.experiments.results import Results
-from ranking.experiments.statistics import mean_interval
-from ranking.experiments.tables import point_words
-from ranking.intervals import Interval
+from ranking.experiments.cross_validation.protocol import PATH
+from ranking.experiments.cross_validation.results import Results
+from ranking.experiments.cross_validation.tables import point_words
+from ranking.metrics.intervals import Interval
+from ranking.metrics.statistics import mean_interval
 
 
 class GridCurve(NamedTuple):

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ranking.experiments.plan import Plan
+from ranking.core import Features, ImageSet, Ints, Query, SimilarityGraph
+from ranking.experiments.cross_validation.plan import Plan
 from ranking.features import load_features
 from ranking.features.extract import OnFeatures
+from ranking.features.graph.image_graph import compared_columns, graph_edges
+from ranking.features.graph.similarity import similarity_graph
 from ranking.features.projection import Projection, make_projection, projected
-from ranking.image_graph import compared_columns, graph_edges
 from ranking.methods.training_set import TrainingSet
-from ranking.similarity import similarity_graph
-from ranking.types import Features, ImageSet, Ints, Query, SimilarityGraph
 
 SIDES_KEPT = 4  # of splits: so many have their rows in memory a second time
 
@@ -55,7 +55,7 @@ def material_of(
 ) -> Material:
     """The material of a plan on its set; on_features hears of features that have to be computed, and of projections.
 
-    edges: the pairs (m, 2) that the protocol names where it names a CSV (`ranking.store.Store.edges_of`).
+    edges: the pairs (m, 2) that the protocol names where it names a CSV (`ranking.workspace.store.Store.edges_of`).
     """
     features = load_features(image_set, plan.protocol.features, cache, on_features)
     graph = plan.graph

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import ThreadpoolController
 
-from ranking.cluster import connected
-from ranking.experiments.cell import Cell
-from ranking.experiments.cell_training import Trained, train_cell
-from ranking.experiments.material import Bench
-from ranking.experiments.running import Check, Work, Workers
-from ranking.experiments.walking import Walk
-from ranking.types import ProgressEvent, StopTraining
+from ranking.core import ProgressEvent, StopTraining
+from ranking.experiments.cluster import connected
+from ranking.experiments.cross_validation.cell import Cell
+from ranking.experiments.cross_validation.cell_training import Trained, train_cell
+from ranking.experiments.cross_validation.material import Bench
+from ranking.experiments.cross_validation.running import Check, Work, Workers
+from ranking.experiments.cross_validation.walking import Walk
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -38,7 +38,7 @@ _ended: set[str] = set()  # on a worker: the runs whose cells nobody waits for a
 
 def on_cluster(address: str) -> Workers:
     """The workers of the Dask scheduler at `address`, best of one thread each; errors as
-    `ranking.cluster.connected`.
+    `ranking.experiments.cluster.connected`.
     """
 
     def train(parts: Iterable[Work]) -> None:

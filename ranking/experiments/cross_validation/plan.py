@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ranking.errors import InputError
-from ranking.experiments.cell import Cell
-from ranking.experiments.protocol import (
+from ranking.core import ImageSet
+from ranking.core.errors import InputError
+from ranking.core.run_settings import Protocol, Settings
+from ranking.core.text import readable
+from ranking.experiments.cross_validation.cell import Cell
+from ranking.experiments.cross_validation.protocol import (
     BEGUN_BY,
     FEWER,
     MOST_TRAININGS,
@@ -26,14 +29,11 @@ from ranking.experiments.protocol import (
     graph_in_use,
     uses_graph,
 )
-from ranking.experiments.results import Place, Results
-from ranking.experiments.splits import Split, Splits, check_queries, splits_of
+from ranking.experiments.cross_validation.results import Place, Results
+from ranking.experiments.cross_validation.splits import Split, Splits, check_queries, splits_of
 from ranking.features import feature_columns
 from ranking.features.extract import cache_name
 from ranking.features.projection import whole_projection
-from ranking.run_settings import Protocol, Settings
-from ranking.text import readable
-from ranking.types import ImageSet
 
 Path = tuple[Cell, ...]  # cells in an order in which each comes after those that it begins from
 

@@ -1,6 +1,6 @@
 """What a protocol asks for, checked and written out: the contenders and the points of their grids (high-order, sec. 5).
 
->>> from ranking.run_settings import Protocol
+>>> from ranking.core.run_settings import Protocol
 >>> contenders = contenders_of(Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0), "eta": (0.1, 1.0)}))
 >>> [contender.name for contender in contenders], len(contenders[0].points), len(contenders[3].points)
 (['SVM', 'AP-SVM', 'HOB-SVM', 'HOAP-SVM'], 2, 4)
@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ranking import make_method, method_class, method_names
-from ranking.errors import InputError
-from ranking.image_graph import FIRST_GRAPH, check_graph_name
-from ranking.run_settings import Protocol, Settings
-from ranking.settings import settings_dict, settings_of
-from ranking.text import readable
+from ranking.core.errors import InputError
+from ranking.core.run_settings import Protocol, Settings
+from ranking.core.settings import settings_dict, settings_of
+from ranking.core.text import readable
+from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name
+from ranking.methods import make_method, method_class, method_names
 
 MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
 MOST_TRAININGS = 100_000  # of the folds of one experiment: the paper's own has 3,600

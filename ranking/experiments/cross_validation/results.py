@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from ranking.experiments.cell import Cell, Outcome
-from ranking.experiments.protocol import Contender, Point
-from ranking.experiments.statistics import EQUAL
-from ranking.run_settings import Protocol
+from ranking.core.run_settings import Protocol
+from ranking.experiments.cross_validation.cell import Cell, Outcome
+from ranking.experiments.cross_validation.protocol import Contender, Point
+from ranking.metrics.statistics import EQUAL
 
 MOST_WIDER = 2  # times that a grid is widened where its best value lies at an end
 Place = tuple[

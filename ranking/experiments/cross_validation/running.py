@@ -16,13 +16,13 @@ from functools import cache
 from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
 
-from ranking.experiments.cell import Cell, Outcome
-from ranking.experiments.cell_store import CellStore
-from ranking.experiments.material import Bench, Material
-from ranking.experiments.pace import Pace, Progress
-from ranking.experiments.plan import Path, Plan, paths_of
-from ranking.experiments.results import Place, Results
-from ranking.experiments.walking import OnCell, walk
+from ranking.experiments.cross_validation.cell import Cell, Outcome
+from ranking.experiments.cross_validation.cell_store import CellStore
+from ranking.experiments.cross_validation.material import Bench, Material
+from ranking.experiments.cross_validation.pace import Pace, Progress
+from ranking.experiments.cross_validation.plan import Path, Plan, paths_of
+from ranking.experiments.cross_validation.results import Place, Results
+from ranking.experiments.cross_validation.walking import OnCell, walk
 
 Check = Callable[[], None]  # raises what ends the work
 WAIT_SECONDS = 0.2  # between two looks whether another experiment is done with what this one needs

@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ranking.core import Bools, ImageSet, Ints
+from ranking.core.errors import InputError
+from ranking.core.text import readable
 from ranking.datasets.splits import blocks_of
-from ranking.errors import InputError
-from ranking.text import readable
-from ranking.types import Bools, ImageSet, Ints
 
 
 @dataclass(frozen=True, eq=False)

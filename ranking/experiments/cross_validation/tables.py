@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from ranking.experiments.protocol import BEGUN_BY
-from ranking.experiments.results import Results, higher
+from ranking.experiments.cross_validation.protocol import BEGUN_BY
+from ranking.experiments.cross_validation.results import Results, higher
 
 Value = float | str | None  # None: not there yet
 AVERAGE = "Average"

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
-from ranking.experiments.cell import Cell, Outcome
-from ranking.experiments.cell_training import Trained, train_cell
-from ranking.experiments.material import Bench
-from ranking.experiments.plan import Path
-from ranking.experiments.protocol import BEGUN_BY
-from ranking.types import OnProgress
+from ranking.core import OnProgress
+from ranking.experiments.cross_validation.cell import Cell, Outcome
+from ranking.experiments.cross_validation.cell_training import Trained, train_cell
+from ranking.experiments.cross_validation.material import Bench
+from ranking.experiments.cross_validation.plan import Path
+from ranking.experiments.cross_validation.protocol import BEGUN_BY
 
 OnCell = Callable[[Cell, Outcome], None]
 
 
 class States(Protocol):
-    """What keeps the states that cells begin from; `ranking.experiments.state_store.StateStore` is one."""
+    """What keeps the states that cells begin from; `ranking.experiments.cross_validation.state_store.StateStore` is
+    one."""
 
     def get(self, key: str) -> bytes | None: ...
     def keep(self, key: str, state: bytes) -> None: ...
@@ -24,7 +25,7 @@ class States(Protocol):
 
 
 class Keeper(Protocol):
-    """What keeps cells and states; `ranking.experiments.cell_store.CellStore` is one."""
+    """What keeps cells and states; `ranking.experiments.cross_validation.cell_store.CellStore` is one."""
 
     @property
     def states(self) -> States: ...

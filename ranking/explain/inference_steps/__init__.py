@@ -9,9 +9,9 @@ that settled, and how many comparisons it took.
 (array([1, 2]), (1,))
 """
 
-from ranking.inference_steps.buckets import Bins, bins_of
-from ranking.inference_steps.problem import Problem, Value
-from ranking.inference_steps.trace import Bound, Step, Trace
-from ranking.inference_steps.tracing import TRACED, trace_of
+from ranking.explain.inference_steps.buckets import Bins, bins_of
+from ranking.explain.inference_steps.problem import Problem, Value
+from ranking.explain.inference_steps.trace import Bound, Step, Trace
+from ranking.explain.inference_steps.tracing import TRACED, trace_of
 
 __all__ = ["TRACED", "Bins", "Bound", "Problem", "Step", "Trace", "Value", "bins_of", "trace_of"]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ranking.core import Floats, Ints
+from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.selecting import select
+from ranking.explain.inference_steps.trace import Bound, Step, Trace
 from ranking.inference.bins import ROUNDING, Grid, bin_grid
-from ranking.inference_steps.problem import Problem
-from ranking.inference_steps.selecting import select
-from ranking.inference_steps.trace import Bound, Step, Trace
-from ranking.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
+from ranking.core import Bools, Floats, Ints, check_relevance
+from ranking.core.errors import InputError
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
-from ranking.types import Bools, Floats, Ints, check_relevance
 
 MOST_INTERLEAVINGS = 10_000
 

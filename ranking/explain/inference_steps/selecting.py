@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ranking.inference_steps.problem import Problem
-from ranking.inference_steps.sums import best_rank
-from ranking.inference_steps.trace import Bound, Step
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.sums import best_rank
+from ranking.explain.inference_steps.trace import Bound, Step
 
 
 def select(

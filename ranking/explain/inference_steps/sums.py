@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ranking.inference_steps.problem import Problem
+from ranking.explain.inference_steps.problem import Problem
 
 
 def best_rank(problem: Problem, j: int, score: float, low: int, high: int) -> tuple[int, tuple[int, ...]]:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ranking.types import Ints
+from ranking.core import Ints
 
 What = Literal["sample", "median", "edge", "bin"]
 

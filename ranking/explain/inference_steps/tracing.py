@@ -11,13 +11,13 @@ from functools import cmp_to_key
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.inference_steps.buckets import bucket_steps
-from ranking.inference_steps.problem import Problem
-from ranking.inference_steps.selecting import select
-from ranking.inference_steps.sums import best_rank
-from ranking.inference_steps.trace import Bound, Step, Trace
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.core.errors import InputError
+from ranking.explain.inference_steps.buckets import bucket_steps
+from ranking.explain.inference_steps.problem import Problem
+from ranking.explain.inference_steps.selecting import select
+from ranking.explain.inference_steps.sums import best_rank
+from ranking.explain.inference_steps.trace import Bound, Step, Trace
 
 
 def greedy_steps(problem: Problem) -> Trace:

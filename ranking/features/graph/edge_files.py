@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ranking.errors import InputError
-from ranking.types import Ints
+from ranking.core import Ints
+from ranking.core.errors import InputError
 
 MOST_PAIRS = 1_000_000  # of one file
 

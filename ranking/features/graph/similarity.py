@@ -17,10 +17,10 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.spreadsheets import guarded
-from ranking.text import readable
-from ranking.types import Features, Floats, Ints, SimilarityGraph, is_real
+from ranking.core import Features, Floats, Ints, SimilarityGraph, is_real
+from ranking.core.errors import InputError
+from ranking.core.spreadsheets import guarded
+from ranking.core.text import readable
 
 BLOCK = 1 << 21  # numbers that are worked on at once
 LONGEST_LINE = 100_000  # bytes: columns of no pair may stand in it too

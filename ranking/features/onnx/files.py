@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ranking.errors import InputError
-from ranking.intake.limits import Limits, variable
+from ranking.core.errors import InputError
+from ranking.files.limits import Limits, variable
 
 PIECE = 2**20
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ranking.errors import InputError
+from ranking.core.errors import InputError
 
 MOST_PARTS = 2_000_000  # messages of a model that are walked
 DEEPEST = 24  # messages in messages

@@ -19,10 +19,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ranking.errors import InputError
-from ranking.intake.limits import Limits, variable
-from ranking.networks import network_program
-from ranking.text import readable
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.features.onnx import network_program
+from ranking.files.limits import Limits, variable
 
 THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
 INSTALL = "install it with `pip install 'ranking-laboratory[onnx]'`"

@@ -17,13 +17,13 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.archives import LONGEST_HEADER, check_array, check_text
-from ranking.errors import InputError
-from ranking.intake import Limits, Unusable
-from ranking.intake.limits import variable
-from ranking.intake.zip_tree import ZipTree
-from ranking.text import readable
-from ranking.types import Problem
+from ranking.core import Problem
+from ranking.core.errors import InputError
+from ranking.core.text import readable
+from ranking.files import Limits, Unusable
+from ranking.files.archives import LONGEST_HEADER, check_array, check_text
+from ranking.files.limits import variable
+from ranking.files.zip_tree import ZipTree
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"

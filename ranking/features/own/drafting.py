@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ranking.intake.limits import Limits, variable
-from ranking.text import counted, listed, readable
-from ranking.types import Bools, Features, Floats, ImageSet, Problem
-from ranking.vector_files import MOST_COLUMNS, vectors_name
-from ranking.vectors.matching import MOST_ROWS, Match, Refused
+from ranking.core import Bools, Features, Floats, ImageSet, Problem
+from ranking.core.text import counted, listed, readable
+from ranking.features.own.matching import MOST_ROWS, Match, Refused
+from ranking.features.vector_files import MOST_COLUMNS, vectors_name
+from ranking.files.limits import Limits, variable
 
 BLOCK = 2**24  # numbers that are in memory at a time
 

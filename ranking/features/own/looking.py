@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ranking.errors import InputError
-from ranking.intake import Limits, Unusable
-from ranking.text import counted, readable
-from ranking.types import ImageSet, Problem
-from ranking.vectors.array_files import ID_NAMES, MOST_TRIED, ArrayFile, Listed, NpyFile, NpzFile
-from ranking.vectors.drafting import Draft, draft_of
-from ranking.vectors.matching import BY_ORDER, MOST_ROWS, Match, Refused, by_ids, by_order, count_known
-from ranking.vectors.parquet_vectors import ALL_NUMBERS, ParquetFile
-from ranking.vectors.picture import Picture, picture_of
+from ranking.core import ImageSet, Problem
+from ranking.core.errors import InputError
+from ranking.core.text import counted, readable
+from ranking.features.own.array_files import ID_NAMES, MOST_TRIED, ArrayFile, Listed, NpyFile, NpzFile
+from ranking.features.own.drafting import Draft, draft_of
+from ranking.features.own.matching import BY_ORDER, MOST_ROWS, Match, Refused, by_ids, by_order, count_known
+from ranking.features.own.parquet_vectors import ALL_NUMBERS, ParquetFile
+from ranking.features.own.picture import Picture, picture_of
+from ranking.files import Limits, Unusable
 
 EXPECTED = "an array of NumPy (.npy), several (.npz) or a Parquet table"
 VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")

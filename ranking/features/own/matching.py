@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.datasets.tree_source import bare, is_image
-from ranking.intake.files import image_name
-from ranking.intake.tree import base, stem
-from ranking.spreadsheets import guarded
-from ranking.text import counted, readable
-from ranking.types import ImageSet, Ints, Problem
+from ranking.core import ImageSet, Ints, Problem
+from ranking.core.spreadsheets import guarded
+from ranking.core.text import counted, readable
+from ranking.files.files import image_name
+from ranking.files.tree import base, stem
+from ranking.formats.tree_source import bare, is_image
 
 MOST_ROWS = 200  # of a table of what is wrong
 BY_ORDER = "by order"

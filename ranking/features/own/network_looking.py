@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ranking.errors import InputError
+from ranking.core import Features, ImageSet, Ints
+from ranking.core.errors import InputError
+from ranking.core.settings import settings_dict
+from ranking.core.text import readable
+from ranking.features.onnx.files import model_name
+from ranking.features.onnx.model_file import ModelFile, Port, read_model
+from ranking.features.onnx.running import Network
 from ranking.features.onnx_model import MOST_COLUMNS, MOST_SIDE, TYPES, OnnxModel, three_numbers
-from ranking.intake import Limits
-from ranking.networks.files import model_name
-from ranking.networks.model_file import ModelFile, Port, read_model
-from ranking.networks.running import Network
-from ranking.settings import settings_dict
-from ranking.text import readable
-from ranking.types import Features, ImageSet, Ints
-from ranking.vectors.picture import Picture, picture_of
+from ranking.features.own.picture import Picture, picture_of
+from ranking.files import Limits
 
 TRIED = 60  # samples that are described to be looked at
 USUAL_SIDE = 224  # where a model takes any size

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ranking.datasets import parquet_to_numbers
-from ranking.datasets.parquet_program import answer_of
-from ranking.datasets.parquet_to_numbers import LISTS
-from ranking.intake import Limits
-from ranking.intake.limits import variable
-from ranking.text import readable
-from ranking.types import Problem
-from ranking.vector_files import MOST_COLUMNS
-from ranking.vectors.array_files import ID_NAMES, MOST_TRIED, Array, ArrayFile, Listed
+from ranking.core import Problem
+from ranking.core.text import readable
+from ranking.features.own.array_files import ID_NAMES, MOST_TRIED, Array, ArrayFile, Listed
+from ranking.features.vector_files import MOST_COLUMNS
+from ranking.files import Limits, parquet_to_numbers
+from ranking.files.limits import variable
+from ranking.files.parquet_program import answer_of
+from ranking.files.parquet_to_numbers import LISTS
 
 ALL_NUMBERS = "all columns of numbers"
 TEXTS = "texts.json"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ranking.types import Features, Floats, ImageSet, Ints
+from ranking.core import Features, Floats, ImageSet, Ints
 
 MOST_SHOWN = 1000  # samples that are looked at
 LEAST_ABOVE = 3.0  # standard deviations above chance that agreement has where vectors tell of classes

@@ -5,6 +5,6 @@ Data flows one way: `scene` asks `places` for a background, `actions` for poses 
 `paint` makes pixels of it; `source` tells image after image to the builder.
 """
 
-from ranking.datasets.action_figures.source import ActionFigures
+from ranking.datasets.drawn.action_figures.source import ActionFigures
 
 __all__ = ["ActionFigures"]

@@ -6,11 +6,11 @@ import math
 from functools import partial
 from random import Random
 
-from ranking.datasets.action_figures import furniture, props
-from ranking.datasets.action_figures.figure import Act
-from ranking.datasets.action_figures.on_foot import step
-from ranking.datasets.action_figures.skeleton import seated, standing
-from ranking.datasets.action_figures.sketch import Point, rgb
+from ranking.datasets.drawn.action_figures import furniture, props
+from ranking.datasets.drawn.action_figures.figure import Act
+from ranking.datasets.drawn.action_figures.on_foot import step
+from ranking.datasets.drawn.action_figures.skeleton import seated, standing
+from ranking.datasets.drawn.action_figures.sketch import Point, rgb
 
 NEAR, FAR = 0, 1
 

@@ -9,9 +9,9 @@ from random import Random
 
 from PIL import Image, ImageChops, ImageDraw
 
-from ranking.datasets.action_figures.ground import HEIGHT, WIDTH, Glow
-from ranking.datasets.action_figures.scene import Scene
-from ranking.datasets.action_figures.sketch import Colour
+from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH, Glow
+from ranking.datasets.drawn.action_figures.scene import Scene
+from ranking.datasets.drawn.action_figures.sketch import Colour
 
 SIZE = (WIDTH // 2, HEIGHT // 2)
 QUALITY = 88

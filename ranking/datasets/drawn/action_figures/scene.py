@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass
 from random import Random
 
-from ranking.datasets.action_figures import scenery
-from ranking.datasets.action_figures.actions import ACTIONS
-from ranking.datasets.action_figures.carried import beside
-from ranking.datasets.action_figures.covers import cover
-from ranking.datasets.action_figures.figure import Act, draw_person
-from ranking.datasets.action_figures.ground import HEIGHT, WIDTH, Ground
-from ranking.datasets.action_figures.light import Light, draw_light
-from ranking.datasets.action_figures.places import CHANCES, PLACES
-from ranking.datasets.action_figures.sketch import Colour, Sketch, clear, mix
-from ranking.datasets.action_figures.wardrobe import WARDROBES, dress
+from ranking.datasets.drawn.action_figures import scenery
+from ranking.datasets.drawn.action_figures.actions import ACTIONS
+from ranking.datasets.drawn.action_figures.carried import beside
+from ranking.datasets.drawn.action_figures.covers import cover
+from ranking.datasets.drawn.action_figures.figure import Act, draw_person
+from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH, Ground
+from ranking.datasets.drawn.action_figures.light import Light, draw_light
+from ranking.datasets.drawn.action_figures.places import CHANCES, PLACES
+from ranking.datasets.drawn.action_figures.sketch import Colour, Sketch, clear, mix
+from ranking.datasets.drawn.action_figures.wardrobe import WARDROBES, dress
 
 NAMES = tuple(sorted(ACTIONS))
 CROWDS = (1, 2, 3, 4, 5, 6)

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ranking.datasets.action_figures.paint import SIZE, jpeg, paint
-from ranking.datasets.action_figures.scene import NAMES, make_scene, scene_action
+from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core.settings import setting
 from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
+from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg, paint
+from ranking.datasets.drawn.action_figures.scene import NAMES, make_scene, scene_action
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import evenly
-from ranking.settings import setting
-from ranking.types import Problem, SourceBox, SourceImage
 
 
 @SOURCES.register("Action figures")

@@ -6,6 +6,6 @@ life; `places` composes it of `sky`, `land`, `water`, `town` and `people` on a `
 those of the action figures.
 """
 
-from ranking.datasets.label_scenes.source import LabelScenes
+from ranking.datasets.drawn.label_scenes.source import LabelScenes
 
 __all__ = ["LabelScenes"]

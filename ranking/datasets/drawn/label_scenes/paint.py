@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 
-from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.action_figures.paint import lit, tint, weathered
-from ranking.datasets.action_figures.sketch import Shape
-from ranking.datasets.label_scenes.canvas import Canvas, Mirror
+from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
+from ranking.datasets.drawn.action_figures.paint import lit, tint, weathered
+from ranking.datasets.drawn.action_figures.sketch import Shape
+from ranking.datasets.drawn.label_scenes.canvas import Canvas, Mirror
 
 OUT_OF_FOCUS = 2.6  # pixels, of what lies behind a portrait
 BLUR = (1.9, 3.6)  # pixels, of a picture that is blurred

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ranking.datasets.action_figures.ground import HEIGHT
-from ranking.datasets.action_figures.sketch import darker, mix, rgb
-from ranking.datasets.label_scenes import land, plants, town, water
-from ranking.datasets.label_scenes.canvas import Canvas, across
-from ranking.datasets.label_scenes.closeup import close_up
-from ranking.datasets.label_scenes.people import people
-from ranking.datasets.label_scenes.sky import sky, sky_colour
-from ranking.datasets.label_scenes.story import Story
+from ranking.datasets.drawn.action_figures.ground import HEIGHT
+from ranking.datasets.drawn.action_figures.sketch import darker, mix, rgb
+from ranking.datasets.drawn.label_scenes import land, plants, town, water
+from ranking.datasets.drawn.label_scenes.canvas import Canvas, across
+from ranking.datasets.drawn.label_scenes.closeup import close_up
+from ranking.datasets.drawn.label_scenes.people import people
+from ranking.datasets.drawn.label_scenes.sky import sky, sky_colour
+from ranking.datasets.drawn.label_scenes.story import Story
 
 NEAR = 462.0  # the lowest row where somebody stands
 

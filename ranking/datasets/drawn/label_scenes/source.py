@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from ranking.datasets.action_figures.paint import SIZE, jpeg
+from ranking.core import Problem, SourceBox, SourceImage
 from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
-from ranking.datasets.label_scenes.paint import paint
-from ranking.datasets.label_scenes.places import compose
-from ranking.datasets.label_scenes.story import tell_story
+from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg
+from ranking.datasets.drawn.label_scenes.paint import paint
+from ranking.datasets.drawn.label_scenes.places import compose
+from ranking.datasets.drawn.label_scenes.story import tell_story
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import evenly
-from ranking.types import Problem, SourceBox, SourceImage
 
 
 @SOURCES.register("Label scenes")

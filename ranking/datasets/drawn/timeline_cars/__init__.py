@@ -6,6 +6,6 @@ sketch that `places` began; `photo` makes pixels of it, as photographs of the ti
 image to the builder. The sketch is that of the action figures.
 """
 
-from ranking.datasets.timeline_cars.source import TimelineCars
+from ranking.datasets.drawn.timeline_cars.source import TimelineCars
 
 __all__ = ["TimelineCars"]

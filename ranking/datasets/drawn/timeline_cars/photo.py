@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.action_figures.sketch import Sketch
-from ranking.datasets.timeline_cars.eras import Print
+from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
+from ranking.datasets.drawn.action_figures.sketch import Sketch
+from ranking.datasets.drawn.timeline_cars.eras import Print
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 SEPIA = np.array([1.07, 0.94, 0.72], np.float32)

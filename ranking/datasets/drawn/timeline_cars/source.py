@@ -9,20 +9,20 @@ from typing import ClassVar
 
 from PIL import Image
 
-from ranking.datasets.action_figures.ground import HEIGHT, WIDTH
-from ranking.datasets.action_figures.paint import SIZE, jpeg
-from ranking.datasets.action_figures.sketch import Sketch, clear
+from ranking.core import Problem, SourceBox, SourceImage
 from ranking.datasets.common_settings import number_of_images, seed_of_pictures, share_of_test
+from ranking.datasets.drawn.action_figures.ground import HEIGHT, WIDTH
+from ranking.datasets.drawn.action_figures.paint import SIZE, jpeg
+from ranking.datasets.drawn.action_figures.sketch import Sketch, clear
+from ranking.datasets.drawn.timeline_cars.body import draw_body, of_kind
+from ranking.datasets.drawn.timeline_cars.eras import BODIES, FITTINGS, PRINTS, WHEELS, between
+from ranking.datasets.drawn.timeline_cars.fittings import draw_fittings, draw_spare
+from ranking.datasets.drawn.timeline_cars.models import VIEWS, Model, make_model, seeming
+from ranking.datasets.drawn.timeline_cars.photo import paint, photographed
+from ranking.datasets.drawn.timeline_cars.places import draw_place
+from ranking.datasets.drawn.timeline_cars.wheels import draw_wheels
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import evenly
-from ranking.datasets.timeline_cars.body import draw_body, of_kind
-from ranking.datasets.timeline_cars.eras import BODIES, FITTINGS, PRINTS, WHEELS, between
-from ranking.datasets.timeline_cars.fittings import draw_fittings, draw_spare
-from ranking.datasets.timeline_cars.models import VIEWS, Model, make_model, seeming
-from ranking.datasets.timeline_cars.photo import paint, photographed
-from ranking.datasets.timeline_cars.places import draw_place
-from ranking.datasets.timeline_cars.wheels import draw_wheels
-from ranking.types import Problem, SourceBox, SourceImage
 
 
 @SOURCES.register("Timeline cars")

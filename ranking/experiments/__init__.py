@@ -1,0 +1,1 @@
+"""What is trained, tested and compared: trainings of samples, labels and sequences, studies, cross-validation."""
