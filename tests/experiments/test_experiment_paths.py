@@ -132,7 +132,7 @@ def test_hoap_begins_where_hob_ended(bench):
         ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
         neighbours = method.neighbours(samples)
         surrogate = Surrogate(method.risk_of(samples, ranking, neighbours), neighbours, ranking)
-        weights = surrogate.best_length(unpacked(states[cell.beginning.key]).weights)
+        weights = surrogate.best_length(unpacked(states[cell.beginning.key]).weights)[0]
         assert heard[0].primal == pytest.approx(surrogate.touching(weights).point.objective), C
 
 
