@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 
-from ranking.core.errors import LONGEST, InputError
-from ranking.workspace.home import HomeError
+from ranking.core.errors import LONGEST, HomeError, InputError
 from ranking.workspace.room_quotas import FullError, NoRoomError, QuotaError
 
 

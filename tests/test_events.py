@@ -14,15 +14,9 @@ import numpy as np
 import pytest
 
 from ranking.core import ProgressEvent, StopTraining
+from ranking.core.json_numbers import json_numbers
 from ranking.jobs import events
-from ranking.jobs.events import (
-    NO_WEIGHTS,
-    NOTHING_TO_KEEP,
-    Cancelled,
-    Report,
-    json_numbers,
-    said_of_cancelled,
-)
+from ranking.jobs.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, said_of_cancelled
 from ranking.workspace.run import Kind, Run
 
 

@@ -41,6 +41,7 @@ from working import (
     wait,
 )
 
+from ranking.core.errors import HomeError
 from ranking.jobs import jobs
 from ranking.jobs.events import (
     BEST_KEPT,
@@ -53,7 +54,6 @@ from ranking.jobs.events import (
 )
 from ranking.jobs.jobs import WEIGHTS_ALONE, cause_of_exit
 from ranking.jobs.worker_limits import LESS_URGENT, weigh_session
-from ranking.workspace.home import HomeError
 from ranking.workspace.run import Kind, Run
 from ranking.workspace.store import Store
 

@@ -18,11 +18,12 @@ import pytest
 from labelled_pictures import patches
 from working import FOREVER, SCRIPTED, Held, cancelled, iterating, start, trouble
 
+from ranking.core.errors import HomeError
 from ranking.jobs import jobs
 from ranking.workspace import database_copies, home
 from ranking.workspace.answers import AnswerEvent, AnswerStore
 from ranking.workspace.database_copies import COPIES, MOST, is_due, keep_copy, rebuild
-from ranking.workspace.home import DATABASE, HomeError
+from ranking.workspace.home import DATABASE
 from ranking.workspace.room_quotas import DISK, bytes_of
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.row_files import LATER, ROW

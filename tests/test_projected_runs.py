@@ -17,10 +17,10 @@ from working import refuses
 
 from ranking import Query, method_class
 from ranking.datasets import build_image_set, make_source
-from ranking.experiments.training import projection_of
 from ranking.features import load_features
 from ranking.features.projection import PCA, Projection
 from ranking.jobs.run_archive import MODEL, PROJECTION, RUN, SCORES, export_run, import_run
+from ranking.workspace.run_files import projection_of
 from ranking.workspace.store import Store
 
 SEVEN: dict[str, Any] = {"kind": "PCA", "components": 7, "whiten": True}

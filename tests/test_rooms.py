@@ -19,6 +19,7 @@ from refusals import refused
 from working import LONGEST, Held, here, trouble
 
 from ranking.core.errors import InputError
+from ranking.core.limits import DEFAULT_STATES
 from ranking.core.run_settings import ExperimentSettings, FeaturesSettings, ImportSettings, TrainSettings
 from ranking.core.settings import settings_of
 from ranking.datasets import make_source, source_class, source_names
@@ -45,7 +46,6 @@ from ranking.workspace.room_places import DAY, EMPTY, UNDECIDED, USED
 from ranking.workspace.room_quotas import (
     COUNT,
     DEFAULT_DISK,
-    DEFAULT_STATES,
     DISK,
     JOBS,
     LIVE_FOR_EACH,

@@ -16,10 +16,10 @@ from labelled_pictures import SIDE, patches
 from refusals import refused
 from working import Held, raising, trouble
 
+from ranking.core.errors import HomeError
 from ranking.core.run_settings import LookSettings, TrainSettings
 from ranking.jobs import jobs
 from ranking.workspace import home, run_store, store
-from ranking.workspace.home import HomeError
 from ranking.workspace.row_files import ROW
 from ranking.workspace.run import CALLED, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME

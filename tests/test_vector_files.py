@@ -11,6 +11,7 @@ import pytest
 from refusals import refused
 from working import Held
 
+from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings
 from ranking.datasets import ready_made_folder
 from ranking.features import cached_features, load_features
@@ -24,7 +25,6 @@ from ranking.features.vector_files import (
     vectors_file,
     vectors_name,
 )
-from ranking.workspace.home import HomeError
 from ranking.workspace.room_quotas import bytes_of
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store

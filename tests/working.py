@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 from refusals import refused
 
-from ranking.core.errors import InputError
+from ranking.core.errors import HomeError, InputError
 from ranking.jobs import jobs, worker
 from ranking.jobs.run_archive import import_run
 from ranking.workspace.database_copies import COPIES
-from ranking.workspace.home import HomeError
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
 

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from pages.parts import frame, keys, rooms
-from ranking.workspace.home import HomeError
+from ranking.core.errors import HomeError
 
 
 class TakenUp(NamedTuple):

@@ -15,8 +15,8 @@ from streamlit.runtime.scriptrunner import RerunException
 
 from pages.parts import address, keys, rooms
 from pages.parts.cache import Gone
+from ranking.core.errors import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
-from ranking.workspace.home import HomeError
 from ranking.workspace.room_quotas import FullError
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ import streamlit as st
 
 from pages.parts import address, cache, keys, rooms
 from pages.parts.frame import escaped
+from ranking.core.errors import HomeError
 from ranking.core.text import counted
 from ranking.workspace.database_copies import rebuild
-from ranking.workspace.home import HomeError
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts import address, keys
-from ranking.workspace.home import HomeError, home_folder
+from ranking.core.errors import HomeError
+from ranking.workspace.home import home_folder
 from ranking.workspace.room_layout import CLASS_ROOM, ROOMS, has_quotas
 from ranking.workspace.rooms import Rooms, new_name
 

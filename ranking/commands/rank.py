@@ -24,7 +24,7 @@ from ranking.core.run_settings import LabelTrainSettings, OrderTrainSettings, Tr
 from ranking.core.spreadsheets import guarded
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.order_training import Ordered, drawn_for_test, make_drawing
-from ranking.experiments.training import projection_of, query_of
+from ranking.experiments.training import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
 from ranking.methods import method_class
@@ -32,6 +32,7 @@ from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import rank as ranked
 from ranking.workspace.run import Run
+from ranking.workspace.run_files import projection_of
 from ranking.workspace.store import Store
 
 SUMMARY = "rank the samples of an image set by a trained model, as CSV"

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from ranking.core.settings import setting
+from ranking.datasets.splits import PART, PARTS
 from ranking.files.tree import base, parent, stem
-from ranking.formats.tree_source import PART, PARTS
 
 COPIES, FOLDER, NUMBER = GROUPS = "near copies", "folder", "name up to a number"
 NUMBERED = re.compile(r"(.*?)\d+\D*", re.DOTALL)

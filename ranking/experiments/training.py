@@ -36,7 +36,6 @@ from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, im
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
 from ranking.methods import check_ranks, make_method, method_class
 from ranking.metrics import evaluate_or_count
-from ranking.workspace.run import Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,19 +148,6 @@ def graph_in_use(settings: TrainSettings) -> str | None:
     if not getattr(method_class(settings.method), "uses_graph", False):
         return None
     return settings.graph or FIRST_GRAPH
-
-
-def projection_of(run: Run) -> Projection | None:
-    """The projection that a training of any kind left beside its method; None where it sees features as they are.
-
-    ValueError where it is not there any more, or cannot be read.
-    """
-    if run.settings.get("projection") is None:
-        return None
-    if not run.projection_file.exists():
-        folder = f"the projection of training run {run.id} in its folder"
-        raise InputError(run.projection_file.name, folder, remedy="train again")
-    return Projection.load(run.projection_file)
 
 
 def what_is_learnt(settings: TrainSettings) -> str:

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from ranking.core import Problem
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Limits
 from ranking.formats.annotated_tree import AnnotatedTree, Listed
 from ranking.formats.cvat_file import Drawings, Drawn, Key, read_cvat
-from ranking.formats.tree_source import PARTS, beginning, part_told
+from ranking.formats.tree_source import beginning, part_told
 from ranking.formats.xml_file import read_xml
 
 LAYOUT = "images and an annotations.xml of CVAT, for images or for video"

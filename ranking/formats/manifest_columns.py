@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
+from ranking.datasets.splits import PARTS
 from ranking.formats.image_names import ImageNames
 from ranking.formats.manifest_names import (
     BOXES,
@@ -26,7 +27,6 @@ from ranking.formats.manifest_names import (
     plain_name,
 )
 from ranking.formats.table_cells import UNKNOWN, plain_number
-from ranking.formats.tree_source import PARTS
 
 MOST = 0.5  # of the cells of columns that are called as those of boxes are
 BOX_NUMBER = re.compile(

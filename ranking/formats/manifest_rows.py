@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from ranking.core import SourceBox
 from ranking.core.text import readable
+from ranking.datasets.splits import PARTS
 from ranking.files import Unusable
 from ranking.files.tree import parent
 from ranking.formats.image_names import ImageNames
@@ -16,7 +17,7 @@ from ranking.formats.manifest_columns import Columns, box_numbers
 from ranking.formats.manifest_names import EXTENT, MIDDLE, SHARES
 from ranking.formats.table_cells import listed_labels, marked_labels, number
 from ranking.formats.table_file import Table
-from ranking.formats.tree_source import PARTS, Grouped, part_of, part_told
+from ranking.formats.tree_source import Grouped, part_of, part_told
 
 LEFT_OUT = "row left out"
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)

@@ -15,14 +15,11 @@ from ranking.core import Problem, SourceImage
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable
 from ranking.datasets.common_settings import seed_of_test, share_of_test
-from ranking.datasets.splits import drawn_with_report, moved_whole
+from ranking.datasets.splits import PART, PARTS, drawn_with_report, moved_whole
 from ranking.files import FileTree, Recognised, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import parent, stem, suffix
 
-PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
-PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
-PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 SHOWN = 3  # examples in a row that stands for many
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from ranking.core import Problem
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable, told_apart
-from ranking.datasets.splits import drawn_with_report, moved_whole
+from ranking.datasets.splits import PARTS, drawn_with_report, moved_whole
 from ranking.files.files import image_name
 from ranking.files.tree import base
-from ranking.formats.tree_source import PARTS
 from ranking.formats.voc_folder import UnusableList, VocFolder
 
 LABEL = re.compile(r"\s+[-+]?[01]$")

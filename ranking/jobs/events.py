@@ -16,7 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ranking.core import Certificate, ProgressEvent, StopTraining, is_number
+from ranking.core import ProgressEvent, StopTraining, is_number
+from ranking.core.json_numbers import json_numbers
 from ranking.workspace.run import Run, State
 
 Event = dict[str, Any]
@@ -217,24 +218,3 @@ class Report:
 def _iteration(event: ProgressEvent) -> Event:
     bounds = {"gap": event.gap, "relative_gap": event.relative_gap}
     return {"event": "iteration", **json_numbers({**asdict(event), **bounds})}
-
-
-def json_numbers(values: dict[str, Any]) -> dict[str, Any]:
-    """Numbers as JSON can hold them: numpy's become Python's, and what is not finite becomes None.
-
-    >>> json_numbers({"dual": -math.inf, "iteration": 3})
-    {'dual': None, 'iteration': 3}
-    """
-
-    def convert(value: Any) -> Any:
-        value = value.item() if hasattr(value, "item") else value
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return {name: convert(value) for name, value in values.items()}
-
-
-def certificate_numbers(certificate: Certificate | None) -> dict[str, Any] | None:
-    """A certificate and its relative gap as a run's result holds them; None where nothing is proven."""
-    if certificate is None:
-        return None
-    return json_numbers({**asdict(certificate), "relative_gap": certificate.relative_gap})

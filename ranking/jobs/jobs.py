@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ranking.core.errors import InputError
+from ranking.core.errors import HomeError, InputError
 from ranking.jobs.events import (
     MEASURING,
     SAVING,
@@ -31,7 +31,6 @@ from ranking.jobs.events import (
 )
 from ranking.jobs.worker_limits import yield_to_pages
 from ranking.workspace.database_copies import keep_copy
-from ranking.workspace.home import HomeError
 from ranking.workspace.room_layout import has_quotas
 from ranking.workspace.room_quotas import most_jobs
 from ranking.workspace.run import ENDED, INTAKES, Kind, Run, take_lock

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ranking.core import Features, ImageSet, SourceBox, SourceImage
-from ranking.core.errors import InputError
+from ranking.core.errors import InputError, explained
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
 from ranking.files import Limits
 from ranking.jobs.apart import answer_apart, ask_apart
-from ranking.workspace.home import explained
 from ranking.workspace.room_layout import home_in_words
 from ranking.workspace.store import Store
 

@@ -30,6 +30,7 @@ import numpy as np
 
 from ranking.core import Features, Floats, ImageSet, Ints, Method, Query
 from ranking.core.errors import InputError
+from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_dict
 from ranking.experiments.training import query_of
@@ -38,7 +39,6 @@ from ranking.features.graph.edge_files import MOST_PAIRS, checked_edges, edges_n
 from ranking.features.projection import Projection, make_projection
 from ranking.files.archives import check_array, open_zip, read_entry
 from ranking.jobs.apart import answer_apart, ask_apart
-from ranking.jobs.events import certificate_numbers
 from ranking.jobs.run_json import read_run, written_run
 from ranking.methods import make_method, method_class, score_direction
 from ranking.metrics import evaluate_or_count

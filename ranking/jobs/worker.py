@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ranking.core import Floats, Method, StopTraining
 from ranking.core.errors import InputError
+from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import (
     AskingSettings,
     ExperimentSettings,
@@ -37,14 +38,7 @@ from ranking.core.run_settings import (
     TrainSettings,
 )
 from ranking.core.text import readable
-from ranking.jobs.events import (
-    BEST_KEPT,
-    Cancelled,
-    Report,
-    certificate_numbers,
-    said_of_cancelled,
-    with_last_gap,
-)
+from ranking.jobs.events import BEST_KEPT, Cancelled, Report, said_of_cancelled, with_last_gap
 from ranking.jobs.jobs import LOCK_VARIABLE, WEIGHTS_ALONE, claim_turn
 from ranking.jobs.worker_limits import (
     INTAKE_MEMORY,
@@ -352,8 +346,8 @@ def train(store: Store, run: Run, report: Report) -> Result:
 
 def _warm_start(store: Store, settings: TrainSettings) -> Method | None:
     """The trained method of the run that `settings` names, None where none is named."""
-    from ranking import method_class
     from ranking.experiments.training import what_is_learnt
+    from ranking.methods import method_class
 
     if settings.warm_start is None:
         return None

@@ -9,8 +9,7 @@ import resource
 import time
 from pathlib import Path
 
-from ranking.core.errors import InputError
-from ranking.workspace.home import HomeError
+from ranking.core.errors import HomeError, InputError
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
 MOST_MEMORY = 2**63 - 1  # bytes; what the system can be told

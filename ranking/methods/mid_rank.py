@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -116,7 +116,13 @@ class MidRank(MidRankSettings):
             if reports.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = best_length(self, sequences, reports)
+
+            def train(rest: SequenceSet) -> MidRank:
+                ends = self.lengths[0], self.lengths[-1]
+                other = replace(self, fusion="weighted votes", shortest=ends[0], longest=ends[1])
+                return other if reports.stopped else other.fit(rest, reports.again)
+
+            self.best_length = best_length(train, self.lengths, sequences, reports, self.seed)
         primal, dual = sum(one.primal for one in proven), sum(one.dual for one in proven)
         return Certificate(
             primal,

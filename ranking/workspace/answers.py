@@ -164,7 +164,7 @@ def by_image(events: Iterable[AnswerEvent]) -> dict[str, list[AnswerEvent]]:
 class AnswerStore:
     """The answers under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    Any number of processes may use one home at once. Raises ranking.workspace.home.HomeError, an OSError, where the
+    Any number of processes may use one home at once. Raises ranking.core.errors.HomeError, an OSError, where the
     folder cannot be written.
     """
 

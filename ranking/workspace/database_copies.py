@@ -19,18 +19,9 @@ from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 
-from ranking.core.errors import InputError
+from ranking.core.errors import InputError, explained
 from ranking.workspace.answers import QUOTED, AnswerEvent
-from ranking.workspace.home import (
-    DATABASE,
-    FOLDERS,
-    MIGRATIONS,
-    explained,
-    is_sound,
-    migrate,
-    read_only,
-    set_aside,
-)
+from ranking.workspace.home import DATABASE, FOLDERS, MIGRATIONS, is_sound, migrate, read_only, set_aside
 from ranking.workspace.room_layout import has_quotas, home_in_words
 from ranking.workspace.room_quotas import bytes_of, most_disk
 

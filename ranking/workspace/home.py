@@ -12,7 +12,6 @@ short transaction.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import secrets
@@ -25,6 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from ranking.core.errors import REBUILD, HomeError, explained
 from ranking.workspace.room_layout import has_quotas, home_in_words
 
 # What makes each layout of the database from the one before: add at the end, change none that was ever used.
@@ -66,22 +66,6 @@ DATABASE = "ranking.sqlite"
 UNSOUND = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # what damage leads to
 PARTS = ("", "-wal", "-shm", "-journal")  # what the names of the files of one database end in
 BUSY_SECONDS = 20.0  # how long a change waits for other processes' changes
-
-
-class HomeError(OSError):
-    """The home folder cannot be used: no permission, no space, no database.
-
-    subject: what cannot be used. why: the reason. remedy: what to do about it. A subject alone is a whole sentence.
-    lost: the home whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`), None where that is no
-    remedy.
-    """
-
-    def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
-        super().__init__(subject)  # more arguments would be read as those of a system error
-        self.subject, self.why, self.remedy, self.lost = subject, why, remedy, lost
-
-    def __str__(self) -> str:
-        return f"cannot use {self.subject}: {self.why}; {self.remedy}" if self.why else self.subject
 
 
 class Database:
@@ -139,7 +123,7 @@ class Database:
         return database
 
     def _explained(self) -> AbstractContextManager[None]:
-        return explained(self.called, self._rebuildable)
+        return explained(self.called, self._rebuildable, _is_lost)
 
     @property
     def _rebuildable(self) -> Path | None:
@@ -240,22 +224,6 @@ def home_folder(path: Path | str | None = None) -> Path:
     return _folder(str(path or os.environ.get("RANKING_HOME") or "~/.local/share/ranking-laboratory"))
 
 
-@contextmanager
-def explained(called: str, home: Path | None = None) -> Iterator[None]:
-    """System and database errors of what is `called` so, with what a person can do about them; home: whose database it
-    is, where that can be rebuilt."""
-    try:
-        yield
-    except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
-        raise
-    except OSError as error:
-        raise HomeError(called, error.strerror or str(error), _remedy(error)) from error
-    except sqlite3.DatabaseError as error:
-        lost = home if home is not None and _is_lost(home) else None
-        remedy = DAMAGED if lost is not None else _remedy_of_database(error, home)
-        raise HomeError(called, str(error), remedy, lost) from error
-
-
 def _is_lost(home: Path) -> bool:
     """Whether the database of `home` can and has to be rebuilt; not where all of the home is gone."""
     there = os.access(home, os.W_OK) and all((home / folder).is_dir() for folder in FOLDERS)
@@ -333,43 +301,6 @@ def _folder(typed: str) -> Path:
         why = "it contains a NUL character"
         raise HomeError(f"the home folder {typed!r}", why, "set RANKING_HOME to a path without one")
     return path
-
-
-GONE = (
-    "its files were moved or removed while the app was running: put them back, "
-    "or start the app again to begin with an empty home"
-)
-REBUILD = "press “Rebuild the database” in the app, which removes nothing"
-DAMAGED = f"the database is lost or damaged: {REBUILD}, or set RANKING_HOME to a new folder"
-ELSEWHERE = "ask whoever runs this app to rebuild the database"
-BUSY = "another process is using it: try again in a moment"
-CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
-FULL = "free some space there, or set RANKING_HOME to a folder that can be written"
-
-
-def _remedy(error: OSError) -> str:
-    """What a person can do about an error of the system."""
-    closed = isinstance(error, PermissionError | NotADirectoryError | FileExistsError)
-    read_only = error.errno in (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
-    return GONE if isinstance(error, FileNotFoundError) else CLOSED if closed or read_only else FULL
-
-
-def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
-    """What a person can do about an error of the database of `home`, which this person cannot rebuild."""
-    said = str(error)
-    if "unable to open" in said:
-        return CLOSED if home is not None and home.is_dir() else GONE
-    for words, remedy in (
-        ("no such table", GONE),
-        ("no such column", ELSEWHERE),
-        ("not a database", ELSEWHERE),
-        ("malformed", ELSEWHERE),
-        ("locked", BUSY),
-        ("readonly", CLOSED),
-    ):
-        if words in said:
-            return remedy
-    return FULL
 
 
 def move_durably(folder: Path, target: Path) -> None:

@@ -8,13 +8,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from ranking.core.errors import HomeError
+from ranking.core.limits import DEFAULT_STATES
 from ranking.core.text import counted
-from ranking.workspace.home import HomeError
 from ranking.workspace.room_layout import has_quotas
 
 DISK, JOBS, COUNT = "RANKING_ROOM_DISK", "RANKING_ROOM_JOBS", "RANKING_ROOM_COUNT"
 DEFAULT_DISK, DEFAULT_JOBS, DEFAULT_COUNT = 2_000_000_000, 2, 200
-STATES, DEFAULT_STATES = "RANKING_STATE_BYTES", 2_000_000_000
+STATES = "RANKING_STATE_BYTES"
 STATES_SHARE = 4  # of a room's disk space, a fourth
 LIVE_FOR_EACH = 5  # trainings that work or wait, for each that may work at once: every one is a process
 

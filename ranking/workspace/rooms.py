@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ranking.core.errors import InputError
-from ranking.workspace.home import Home, HomeError, explained, home_folder
+from ranking.core.errors import HomeError, InputError, explained
+from ranking.workspace.home import Home, home_folder
 from ranking.workspace.room_layout import (
     BUNDLED,
     CLASS_ROOM,

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from ranking.core.errors import InputError
+from ranking.core.errors import HomeError, InputError
 from ranking.core.first_settings import read_study_settings, read_train_settings
-from ranking.workspace.home import Home, HomeError, LendingHome
+from ranking.workspace.home import Home, LendingHome
 from ranking.workspace.job_queue import JobQueue
 from ranking.workspace.room_layout import home_in_words
 from ranking.workspace.room_quotas import check_disk, check_jobs
@@ -56,7 +56,7 @@ class RunStore:
     """The runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
     A room of a server (`ranking.workspace.rooms`) is lent those of other homes that have ended: they are listed and
-    found as its own are, and cannot be changed. Raises ranking.workspace.home.HomeError, an OSError, where the folder
+    found as its own are, and cannot be changed. Raises ranking.core.errors.HomeError, an OSError, where the folder
     cannot be written, or a room has as much as it may have.
     """
 

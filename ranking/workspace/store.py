@@ -73,7 +73,7 @@ class Store(RunStore):
     """Image sets and runs under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
     A room of a server is lent those of other homes: see `ranking.workspace.run_store.RunStore`. Raises
-    ranking.workspace.home.HomeError, an OSError, where the folder cannot be written, or a room has as much as it may
+    ranking.core.errors.HomeError, an OSError, where the folder cannot be written, or a room has as much as it may
     have.
     """
 

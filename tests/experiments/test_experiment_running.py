@@ -13,6 +13,7 @@ import pytest
 from tiny_actions import Enough, count_trainings, images, material, planned, run_tiny
 from working import LONGEST
 
+from ranking.core.errors import HomeError
 from ranking.experiments.cross_validation.cell import Outcome
 from ranking.experiments.cross_validation.cell_store import CellStore
 from ranking.experiments.cross_validation.comparisons import comparisons, difference_table
@@ -23,7 +24,6 @@ from ranking.experiments.cross_validation.running import WAITING, results_of, ru
 from ranking.experiments.cross_validation.tables import chosen_table, seconds_table, validation_table
 from ranking.experiments.cross_validation.tables import test_table as on_test_table
 from ranking.metrics.statistics import difference_interval, holm, paired_t_test
-from ranking.workspace.home import HomeError
 
 IMAGES = images()
 PLAN = planned(IMAGES, queries=("jump", "run"))

@@ -16,9 +16,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from pages.parts import address as page_address
 from pages.parts import bringing, problem_table
+from ranking.core.errors import HomeError
 from ranking.datasets import load_image_set
 from ranking.formats.detection import tree_sources
-from ranking.workspace.home import HomeError
 
 PATH = "widget brought path"
 

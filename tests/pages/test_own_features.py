@@ -14,11 +14,11 @@ from trainings import finished
 from uploading import drop, kept_here, look_at_features_here, looked_at, pills, uploader
 
 from pages.parts import cache, export, feature_choice, runs
+from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
 from ranking.features.vector_files import short_name
 from ranking.jobs.run_archive import export_run, import_run
-from ranking.workspace.home import HomeError
 from ranking.workspace.store import Store
 
 

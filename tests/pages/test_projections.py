@@ -15,10 +15,10 @@ from trainings import finished
 
 from pages.parts import cache, certificate, projections, runs
 from pages.parts.own_image import _described
-from ranking.experiments.training import projection_of
 from ranking.features.projection import projection_told
 from ranking.jobs import worker
 from ranking.jobs.events import Report
+from ranking.workspace.run_files import projection_of
 
 NINE = {"kind": "PCA", "components": 9, "whiten": False}
 WHITE = {"kind": "PCA", "components": 5, "whiten": True}

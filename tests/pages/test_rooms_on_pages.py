@@ -17,9 +17,9 @@ from uploading import kept_here, waiting_here
 from working import raising
 
 from pages.parts import cache, keys, rooms, run_actions
+from ranking.core.errors import HomeError
 from ranking.features.onnx.files import keep_network, model_name
 from ranking.jobs import jobs
-from ranking.workspace.home import HomeError
 from ranking.workspace.room_layout import CLASS_ROOM, FOLDERS
 from ranking.workspace.room_quotas import COUNT, DISK
 from ranking.workspace.rooms import Rooms

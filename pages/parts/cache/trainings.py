@@ -127,7 +127,7 @@ def projection(run: Run) -> Projection | None:
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _projection(home: str, run_id: str) -> Projection | None:
-    from ranking.experiments.training import projection_of
+    from ranking.workspace.run_files import projection_of
 
     return projection_of(Store(home).run(run_id))
 

@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 
 from ranking.core import Certificate, Floats
-from ranking.core.errors import InputError
+from ranking.core.errors import InputError, explained
+from ranking.core.json_numbers import json_numbers
+from ranking.core.limits import DEFAULT_STATES
 from ranking.experiments.cross_validation.cell import Cell, Outcome
 from ranking.experiments.cross_validation.cell_training import Trained
 from ranking.experiments.cross_validation.state_store import StateStore
-from ranking.jobs.events import json_numbers
-from ranking.workspace.home import explained
-from ranking.workspace.room_quotas import DEFAULT_STATES
 
 BUSY_SECONDS = 20.0  # how long a write waits for those of other processes
 TABLE = """
@@ -40,7 +39,7 @@ create table if not exists cell (
 class CellStore:
     """The cells below a folder, which any number of processes and threads may use at once.
 
-    Raises ranking.workspace.home.HomeError, an OSError, where the folder or its database cannot be used.
+    Raises ranking.core.errors.HomeError, an OSError, where the folder or its database cannot be used.
 
     lent: folders of other homes, whose cells count as if they were in this one; nothing is written to them.
     most_states: bytes that the states in this one may take.

@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ranking.workspace.home import explained
-from ranking.workspace.room_quotas import DEFAULT_STATES
+from ranking.core.errors import explained
+from ranking.core.limits import DEFAULT_STATES
 
 DIGEST = 32  # bytes
 PARTIAL = ".part"  # how a file ends that is being written
@@ -29,7 +29,7 @@ class StateStore:
     """The states below a folder, which any number of processes and threads may use at once.
 
     lent: folders of states in other homes, which are read alone. most: bytes that those in this one may take.
-    Raises ranking.workspace.home.HomeError, an OSError, where the folder cannot be used.
+    Raises ranking.core.errors.HomeError, an OSError, where the folder cannot be used.
     """
 
     def __init__(self, folder: Path, lent: Iterable[Path] = (), most: int = DEFAULT_STATES) -> None:
