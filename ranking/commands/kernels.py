@@ -43,7 +43,10 @@ def compile_kernels() -> None:
     for precision in (np.float32, np.float64):
         query = Query(generator.standard_normal((200, 3)).astype(precision), relevance)
         for name in method_names(ranks="samples"):
-            make_method(name, **_few_iterations(name)).fit([query])
+            solvers = [item.choices for item in settings_of(method_class(name)) if item.name == "solver"]
+            for chosen in solvers[0] if solvers else [None]:
+                solver = {} if chosen is None else {"solver": chosen}
+                make_method(name, **_few_iterations(name), **solver).fit([query])
     compile_label_kernels(generator)
     compile_order_kernels(generator)
 
