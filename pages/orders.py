@@ -23,6 +23,7 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
+from pages.parts.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.experiments.order_training import Ordered, OrderMeasures, measure_order
 from ranking.workspace.run import Run
@@ -147,29 +148,29 @@ def first_of(shown: dict[str, Run]) -> Run:
     return next(iter(shown.values()))
 
 
-def true_strip(images: ImageSet, criterion: str, run: Run, task: Task) -> film.Strip:
+def true_strip(images: ImageSet, criterion: str, run: Run, task: Task) -> Strip:
     note = f"by “{criterion}”, the {goes_first(run)} first"
-    return film.Strip("The true order", note, task.true)
+    return Strip("The true order", note, task.true)
 
 
-def strips_of(shown: dict[str, Run], found: dict[str, Ordered], task: Task) -> list[film.Strip]:
+def strips_of(shown: dict[str, Run], found: dict[str, Ordered], task: Task) -> list[Strip]:
     """A strip for each training."""
     strips = []
     for key, run in shown.items():
         measured = OrderMeasures(*(values[task.number] for values in found[key].measures))
         order = tuple(found[key].order(task.number).tolist())
-        strips.append(film.Strip(order_models.short_name(run), in_words(measured), order))
+        strips.append(Strip(order_models.short_name(run), in_words(measured), order))
     return strips
 
 
-def own_strip(key: str, task: Task, revealed: bool) -> film.Strip:
+def own_strip(key: str, task: Task, revealed: bool) -> Strip:
     """One's own order, at first a shuffled one; its measures once the truth is shown."""
     first = np.random.default_rng(task.number).permutation(len(task.samples)).tolist()
     order = film.own_order(key, task.token, first)
     note = (
         in_words(measure_order(task.relevance, order)) if revealed else "drag, or Shift with the arrow keys"
     )
-    return film.Strip("Your order", note, order, movable=True)
+    return Strip("Your order", note, order, movable=True)
 
 
 def in_words(measured: OrderMeasures) -> str:
@@ -179,9 +180,7 @@ def in_words(measured: OrderMeasures) -> str:
     )
 
 
-def notice(
-    criterion: str, run: Run, strips: list[film.Strip], task: Task, own_view: bool, revealed: bool
-) -> str:
+def notice(criterion: str, run: Run, strips: list[Strip], task: Task, own_view: bool, revealed: bool) -> str:
     """What to look at."""
     if not revealed:
         return (

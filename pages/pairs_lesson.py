@@ -21,6 +21,7 @@ from pages.parts import (
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of
 from pages.parts.pair_cues import CUES, explained
+from pages.parts.strips import Strip
 from pages.parts.study_words import TAU, WORDS
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import StudySettings
@@ -59,7 +60,7 @@ def steps() -> None:
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, told: bool) -> None:
     """Samples in the right order; told: with their numbers."""
     count = len(rows)
-    strip = film.Strip(label, "", tuple(range(count)))
+    strip = Strip(label, "", tuple(range(count)))
     film.film(
         frames_of(images, criterion, rows, np.arange(count)[::-1]),
         [] if told else [strip],

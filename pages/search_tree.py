@@ -20,6 +20,7 @@ from pages.parts import (
 )
 from pages.parts.frame import escaped
 from pages.parts.order_frames import frames_of, goes_first
+from pages.parts.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
@@ -178,18 +179,18 @@ def show_orders(
     """The chosen order as a strip, beside where its tree began and the best of all."""
     trees = found.trees
     root = int(found.path_to(node)[0])
-    strips = [film.Strip(f"Order {node + 1}", words_of(found, relevance, node), as_tuple(trees.orders[node]))]
+    strips = [Strip(f"Order {node + 1}", words_of(found, relevance, node), as_tuple(trees.orders[node]))]
     if root != node:
         began = f"Where tree {trees.trees[node] + 1} began"
-        strips.append(film.Strip(began, words_of(found, relevance, root), as_tuple(trees.orders[root])))
+        strips.append(Strip(began, words_of(found, relevance, root), as_tuple(trees.orders[root])))
     if found.best is not None:
         note = f"value {found.best_value:.3f} · Kendall tau {measure_order(relevance, found.best).tau:.2f}"
-        strips.append(film.Strip("The best of all orders", note, as_tuple(found.best)))
+        strips.append(Strip("The best of all orders", note, as_tuple(found.best)))
     true = as_tuple(np.argsort(-relevance, kind="stable"))
     film.film(
         frames_of(images, criterion, samples, relevance),
         strips,
-        truth=film.Strip("The true order", f"by “{criterion}”, the {goes_first(run)} first", true),
+        truth=Strip("The true order", f"by “{criterion}”, the {goes_first(run)} first", true),
         token=f"{run.id} {samples.tolist()}",
         label="The chosen order below the true one",
         key=keys.widget("visited film"),

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
-from pages.parts import address, keys, rooms
+from pages.parts import address, home_repair, keys, room_space, room_view, rooms
 from pages.parts.cache import Gone
+from pages.parts.page_end import PageEnd
+from pages.parts.page_end import end_page as end_page
+from pages.parts.presses import pressed as pressed
 from ranking.core.errors import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
 from ranking.workspace.room_quotas import FullError
@@ -61,7 +63,6 @@ SECTIONS = {
 }
 PAGES = {name: title for section in SECTIONS.values() for name, title in section.items()}
 
-PRESS_SECONDS = 60.0  # a page that was left before it came to a button forgets that it was pressed
 
 # Not isolated from the page, unlike a component's style is by default: it is the page's own. With it comes the button
 # that opens the menu on a phone.
@@ -105,8 +106,6 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     try:
         with suppress(PageEnd):
             if not rooms.enter():
-                from pages.parts import room_view  # which needs this module
-
                 room_view.offer_instead()
             steps()
     except (HomeError, Gone) as error:
@@ -120,15 +119,6 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         if complete:
             st.session_state[keys.PAGE_DONE] = name
             _finish(messages)
-
-
-class PageEnd(Exception):
-    """Raised where a page has said all that it can."""
-
-
-def end_page() -> NoReturn:
-    """End the page's steps. Its menu and messages still come, which `st.stop` would not let through."""
-    raise PageEnd
 
 
 @contextmanager
@@ -151,8 +141,6 @@ def _say(error: HomeError | Gone, part: str) -> None:
     if not isinstance(error, HomeError) or error.lost is None or rooms.is_of_another(error.lost):
         return
     if error.lost not in offered:
-        from pages.parts import home_repair  # which needs this module
-
         offered.add(error.lost)
         log.error("%s: %s", error.lost, error)
         home_repair.offer(error.lost, part)
@@ -198,8 +186,6 @@ def _finish(messages: DeltaGenerator) -> None:
     show_menu()
     st.session_state[keys.MENU_ROW] = None
     if st.session_state.get(keys.ROOM_FULL):
-        from pages.parts import room_space  # which needs this module
-
         with messages:
             room_space.offer_until_enough()
     for message in address.complaints():
@@ -218,21 +204,3 @@ def next_step(label: str, page: str, *, obvious: bool = True, **changes: str | N
     """The one obvious next step: a button to another page. The address goes along, with `changes` to it."""
     if pressed(label, keys.widget(f"go to {page}"), type="primary" if obvious else "secondary"):
         st.switch_page(f"pages/{page}.py", query_params=address.changed(**changes))
-
-
-def pressed(label: str, key: str, **looks: Any) -> bool:
-    """Whether a button of its own `key` was pressed: once, and for certain.
-
-    Streamlit's own answer is lost where something else has the page run again before it comes to the button.
-    """
-    st.button(label, key=key, on_click=_press, args=(key,), **looks)
-    when = st.session_state.pop(_pressed(key), None)
-    return when is not None and time.monotonic() - when < PRESS_SECONDS
-
-
-def _press(key: str) -> None:
-    st.session_state[_pressed(key)] = time.monotonic()
-
-
-def _pressed(key: str) -> str:
-    return f"{key} was pressed"

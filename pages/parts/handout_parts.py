@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from pages.parts.strips import Box, Frame, Strip
 from pages.parts.tile import GLYPHS, Tile
 from ranking.reports.figures import figure_svg
 from ranking.reports.markup import Markup, element
 from ranking.reports.page import figure
 from ranking.reports.pictures import tiles_of
-
-if TYPE_CHECKING:  # they note themselves by what is here
-    from pages.parts.film import Frame, Strip
-    from pages.parts.picture import Box
 
 FEWEST_ACROSS = 6  # pictures beside each other: on paper fewer would be too large
 KINDS = {"relevant": "relevant", "irrelevant": "wrong", None: "plain"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import address, cache, keys, rooms
-from pages.parts.frame import escaped
 from ranking.core.errors import HomeError
 from ranking.core.text import counted
+from ranking.reports.prose import escaped
 from ranking.workspace.database_copies import rebuild
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts import address, cache, keys
-from pages.parts.frame import escaped
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
+from ranking.reports.prose import escaped
 from ranking.workspace.room_quotas import bytes_of, most_disk, told_bytes
 from ranking.workspace.run import INTAKES, Run
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, keys, room_space, rooms
-from pages.parts.frame import escaped
+from pages.parts import keys, room_space, rooms
+from pages.parts.page_end import end_page
+from pages.parts.presses import pressed
 from pages.parts.room_key import room_key
+from ranking.reports.prose import escaped
 from ranking.workspace.room_layout import SHORTEST
 from ranking.workspace.room_quotas import most_disk, told_bytes
 from ranking.workspace.rooms import new_name
@@ -66,14 +68,14 @@ def offer_instead() -> None:
     named = rooms.name() or ""
     st.error(escaped(rooms.lost(named)[:1].upper() + rooms.lost(named)[1:] + "."), icon=":material/error:")
     with st.container(horizontal=True):
-        if frame.pressed("Begin a new room", keys.widget("new room"), type="primary"):
+        if pressed("Begin a new room", keys.widget("new room"), type="primary"):
             rooms.go_to(new_name())
             st.rerun()
-        if frame.pressed("Begin a room of this name", keys.widget("room of this name")):
+        if pressed("Begin a room of this name", keys.widget("room of this name")):
             try:
                 rooms.go_to(named)
             except ValueError as error:
                 st.error(escaped(str(error)), icon=":material/error:")
             else:
                 st.rerun()
-    frame.end_page()
+    end_page()

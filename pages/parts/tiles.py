@@ -10,7 +10,8 @@ import numpy as np
 
 from pages.parts import cache
 from pages.parts.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
-from pages.parts.picture import Box, data_url
+from pages.parts.picture import data_url
+from pages.parts.strips import Box
 from pages.parts.tile import Tile
 from ranking.core import Bools, ImageSet, Ints
 from ranking.core.text import written

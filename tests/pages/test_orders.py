@@ -15,6 +15,7 @@ from PIL import Image
 from shown import kinds, numbers_in, page_of, press
 
 from pages.parts import cache, film, order_export, order_models, run_choice
+from pages.parts.strips import Strip
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
 from ranking.jobs.events import Report
@@ -166,8 +167,8 @@ def test_the_table_holds_all_sequences(orders_here):
 
 def test_the_picture_has_the_lines_of_each_strip(orders_here):
     ordered = cache.ordered(orders_here.store.run(orders_here.own))
-    strips = [film.Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
-    truth = film.Strip("true", "", tuple(ordered.true_order(5).tolist()))
+    strips = [Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
+    truth = Strip("true", "", tuple(ordered.true_order(5).tolist()))
     of_sequence = cache.thumbnails(orders_here.key), ordered.samples(5), ordered.relevance[5], ["year"] * 6
     one, two = (
         Image.open(io.BytesIO(order_export.picture(*of_sequence, truth, strips[:many], HOSTILE)))

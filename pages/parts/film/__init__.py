@@ -5,7 +5,7 @@ as they end, and do not cross. One strip can be a person's own, to be moved by h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import streamlit as st
 
 from pages.parts import handout_parts, noted
 from pages.parts.colours import BLUE, GREY, VERMILLION
+from pages.parts.strips import Frame, Strip
 from ranking.core import Ints
 
 FOLDER = Path(__file__).parent
@@ -25,26 +26,6 @@ _mount = st.components.v2.component(
     css=STYLE + (FOLDER / "film.css").read_text(),
     js=(FOLDER / "film.js").read_text(),
 )
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One picture: `src` is a data URL, the caption stands below it; the highest grade goes first."""
-
-    src: str
-    alt: str
-    caption: str
-    grade: int
-
-
-@dataclass(frozen=True)
-class Strip:
-    """The pictures in one order, as numbers of frames from the first place. movable: by hand."""
-
-    title: str
-    note: str
-    order: tuple[int, ...]
-    movable: bool = False
 
 
 def film(

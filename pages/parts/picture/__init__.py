@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import streamlit as st
 
 from pages.parts import handout_parts, noted
+from pages.parts.strips import Box
 
 FOLDER = Path(__file__).parent
 
@@ -19,17 +20,6 @@ _mount = st.components.v2.component(
     css=(FOLDER / "picture.css").read_text(),
     js=(FOLDER / "picture.js").read_text(),
 )
-
-
-@dataclass(frozen=True)
-class Box:
-    """A box in pixels of the whole image. `strong` is drawn thicker than its neighbours."""
-
-    box: tuple[int, int, int, int]
-    label: str
-    colour: str
-    dashed: bool = False
-    strong: bool = False
 
 
 def picture(src: str, size: tuple[int, int], boxes: Sequence[Box], *, alt: str, key: str) -> None:
