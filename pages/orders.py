@@ -8,22 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    certificate,
-    film,
-    frame,
-    keys,
-    order_export,
-    order_form,
-    order_means,
-    order_models,
-    run_actions,
-)
-from pages.parts.frame import escaped
-from pages.parts.order_frames import frames_of, goes_first
-from pages.parts.strips import Strip
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import film
+from pages.parts.runs import certificate, order_form, order_means, order_models, run_actions
+from pages.parts.views import order_export
+from pages.parts.views.order_frames import frames_of, goes_first
+from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.experiments.order_training import Ordered, OrderMeasures, measure_order
 from ranking.workspace.run import Run

@@ -5,24 +5,16 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    film,
-    frame,
-    handouts,
-    jobs_panel,
-    keys,
-    lessons,
-    order_models,
-    study_charts,
-)
-from pages.parts.frame import escaped
-from pages.parts.order_frames import frames_of
-from pages.parts.pair_cues import CUES, explained
-from pages.parts.strips import Strip
-from pages.parts.study_words import TAU, WORDS
+from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import film
+from pages.parts.runs import jobs_panel, lessons, order_models
+from pages.parts.studies import study_charts
+from pages.parts.studies.study_words import TAU, WORDS
+from pages.parts.views import charts
+from pages.parts.views.order_frames import frames_of
+from pages.parts.views.pair_cues import CUES, explained
+from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import StudySettings
 from ranking.experiments.order_studies import STUDIES

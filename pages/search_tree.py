@@ -5,22 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    charts,
-    figures_file,
-    film,
-    frame,
-    keys,
-    neighbours,
-    order_export,
-    order_models,
-    tree_chart,
-)
-from pages.parts.frame import escaped
-from pages.parts.order_frames import frames_of, goes_first
-from pages.parts.strips import Strip
+from pages.parts.app import address, cache, figures_file, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import film
+from pages.parts.runs import neighbours, order_models
+from pages.parts.views import charts, order_export, tree_chart
+from pages.parts.views.order_frames import frames_of, goes_first
+from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch

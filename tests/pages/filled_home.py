@@ -12,7 +12,7 @@ from typing import Any
 from shapes import write_shapes
 from trainings import finished, worked
 
-from pages.parts.lessons import Lesson
+from pages.parts.runs.lessons import Lesson
 from ranking.datasets import ready_made_folder
 from ranking.jobs import worker
 from ranking.workspace.run import Run

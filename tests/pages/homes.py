@@ -16,7 +16,8 @@ import pytest
 from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
 
-from pages.parts import cache, lessons
+from pages.parts.app import cache
+from pages.parts.runs import lessons
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
 from ranking.experiments.training import query_of

@@ -14,7 +14,9 @@ import pytest
 from label_home import LabelHome
 from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plain, press, text_of, values
 
-from pages.parts import asking_table, asking_words, jobs_panel, label_looks
+from pages.parts.runs import jobs_panel
+from pages.parts.studies import asking_table, asking_words
+from pages.parts.views import label_looks
 from ranking.core.run_settings import AskingSettings
 from ranking.explain.asking import STRATEGIES as STRATEGIES_KNOWN
 from ranking.jobs import jobs

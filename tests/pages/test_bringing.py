@@ -14,8 +14,8 @@ from shapes import HOSTILE, write_shapes
 from shown import address, button_keys, choose, components, counts_in, errors, plain, press, text_of, turn_to
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from pages.parts import address as page_address
-from pages.parts import bringing, problem_table
+from pages.parts.app import address as page_address
+from pages.parts.importing import bringing, problem_table
 from ranking.core.errors import HomeError
 from ranking.datasets import load_image_set
 from ranking.formats.detection import tree_sources

@@ -15,8 +15,9 @@ from homes import copy_of, filled_once
 from hostile_set import CLASSES, SCRIPT, asked, fill, run_here
 from shown import address, button_keys, charts_of, choose, counts_in, kinds, plain, press, texts, turn_to
 
-from pages.parts import experiment_form, experiment_tables, keys
-from pages.parts.frame import escaped
+from pages.parts.app import keys
+from pages.parts.app.frame import escaped
+from pages.parts.studies import experiment_form, experiment_tables
 from ranking.core.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.reports import experiment_charts
 from ranking.reports.differences import differences

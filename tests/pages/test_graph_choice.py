@@ -27,7 +27,8 @@ from shown import (
 )
 from trainings import finished
 
-from pages.parts import cache, export, graph_choice, runs
+from pages.parts.app import cache
+from pages.parts.runs import export, graph_choice, runs
 from ranking.features.graph.edge_files import edges_file, edges_name, short_name
 from ranking.features.graph.image_graph import FIRST_GRAPH
 

@@ -11,8 +11,8 @@ import pytest
 from order_home import OrderHome
 from shown import charts_of, choose, kinds, numbers_in, page_of, plain_texts, press, turn_to, values
 
-from pages.parts import study_charts
-from pages.parts.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
+from pages.parts.studies import study_charts
+from pages.parts.studies.study_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
 from ranking.core.run_settings import StudySettings
 from ranking.experiments import order_studies
 from ranking.experiments.order_studies import AGREES, SECONDS, STUDIES, study_orders

@@ -14,8 +14,11 @@ from order_home import DRAWING, HOSTILE, Recomputed, film_of
 from PIL import Image
 from shown import kinds, numbers_in, page_of, press
 
-from pages.parts import cache, film, order_export, order_models, run_choice
-from pages.parts.strips import Strip
+from pages.parts.app import cache
+from pages.parts.components import film
+from pages.parts.runs import order_models, run_choice
+from pages.parts.views import order_export
+from pages.parts.views.strips import Strip
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
 from ranking.jobs.events import Report

@@ -13,7 +13,8 @@ from shown import button_keys, errors, plain, press, text_of
 from trainings import finished
 from uploading import drop, kept_here, look_at_features_here, looked_at, pills, uploader
 
-from pages.parts import cache, export, feature_choice, runs
+from pages.parts.app import cache
+from pages.parts.runs import export, feature_choice, runs
 from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import address, charts, colours, file_names, forms, frame, grid, keys, training_charts
-from pages.parts.tile import COLOURS, Tile, style
+from pages.parts.app import address, colours, file_names, forms, frame, keys
+from pages.parts.components import grid
+from pages.parts.components.tile import COLOURS, Tile, style
+from pages.parts.views import charts, training_charts
 from ranking import method_class, method_names, metrics
 from ranking.core.settings import settings_of
 from ranking.datasets import source_class, source_names
@@ -68,7 +70,7 @@ def forms_of_all_plugins():
     import streamlit as st
     from test_parts import PLUGINS
 
-    from pages.parts import forms
+    from pages.parts.app import forms
 
     st.session_state["made"] = [
         forms.settings_form("method", [(plugin.name, plugin)], "More")[plugin.name] for plugin in PLUGINS
@@ -185,8 +187,8 @@ def test_a_grid_refuses_more_than_a_page():
 def grid_with_a_button():
     import streamlit as st
 
-    from pages.parts import grid
-    from pages.parts.tile import Tile
+    from pages.parts.components import grid
+    from pages.parts.components.tile import Tile
 
     if st.button("select c"):
         st.query_params["sample"] = "c"

@@ -13,8 +13,9 @@ from label_home import board, label_settings
 from shown import address, choose, compared, kinds, pictures_of, press, turn_to
 from trainings import finished
 
-from pages.parts import cache, certificate, projections, runs
-from pages.parts.own_image import _described
+from pages.parts.app import cache
+from pages.parts.importing.own_image import _described
+from pages.parts.runs import certificate, projections, runs
 from ranking.features.projection import projection_told
 from ranking.jobs import worker
 from ranking.jobs.events import Report

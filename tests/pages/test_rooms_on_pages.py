@@ -16,7 +16,8 @@ from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
 from working import raising
 
-from pages.parts import cache, keys, rooms, run_actions
+from pages.parts.app import cache, keys, rooms
+from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
 from ranking.features.onnx.files import keep_network, model_name
 from ranking.jobs import jobs

@@ -18,8 +18,9 @@ import pytest
 from archives import unpacked
 from shown import address, button, button_keys, plain, plain_texts, press, texts, turn_to
 
-from pages.parts import cache, certificate, export, keys, run_actions, run_table, runs
-from pages.parts.frame import escaped
+from pages.parts.app import cache, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import certificate, export, run_actions, run_table, runs
 from ranking.jobs.run_archive import import_run
 from ranking.metrics.ranked import Ranking
 

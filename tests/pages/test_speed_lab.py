@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from shown import address, button_keys, charts_of, kinds, plain_texts, press, turn_to
 
-from pages.parts import timing_charts, timing_words
-from pages.parts.timing_words import PAPER
+from pages.parts.studies import timing_charts, timing_words
+from pages.parts.studies.timing_words import PAPER
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import (
     BINARY,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from shown import ROOT, components, errors, page_of, press, program_of, text_of, texts
 
-from pages.parts import cache, frame
+from pages.parts.app import cache, frame
 from ranking.datasets import ready_made_folder
 from ranking.metrics.ranked import first_irrelevant
 
@@ -72,7 +72,7 @@ def test_an_installation_without_its_scenes_reports_it(empty_home, started, open
         app = open_page("start")
     assert "python data/start_strip.py" in errors(app)[0], "how to make the strip again"
     monkeypatch.setattr(cache.image_sets, "ready_made_folder", lambda: None)
-    monkeypatch.setattr("pages.parts.sets.ready_made_folder", lambda: None)
+    monkeypatch.setattr("pages.parts.importing.sets.ready_made_folder", lambda: None)
     for name in ("start", "lesson"):
         assert "data/action_figures" in errors(open_page(name))[0]
 

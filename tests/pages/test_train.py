@@ -8,8 +8,10 @@ from urllib.parse import parse_qsl
 
 from shown import address, button_keys, choose, compared, plain_texts, press, texts, turn_to, warnings
 
-from pages.parts import certificate, frame, inference_scores, jobs_panel, runs
-from pages.parts.frame import escaped
+from pages.parts.app import frame
+from pages.parts.app.frame import escaped
+from pages.parts.runs import certificate, jobs_panel, runs
+from pages.parts.views import inference_scores
 from ranking import method_class, method_names
 from ranking.core.settings import settings_dict
 from ranking.jobs import jobs

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.parts import keys
+from pages.parts.app import keys
 
 T = TypeVar("T")
 Parse = Callable[[str], Any]

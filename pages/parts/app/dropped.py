@@ -12,7 +12,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
-from pages.parts import frame, keys, rooms
+from pages.parts.app import frame, keys, rooms
 from ranking.core.errors import HomeError
 
 

@@ -12,11 +12,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
-from pages.parts import address, home_repair, keys, room_space, room_view, rooms
-from pages.parts.cache import Gone
-from pages.parts.page_end import PageEnd
-from pages.parts.page_end import end_page as end_page
-from pages.parts.presses import pressed as pressed
+from pages.parts.app import address, home_repair, keys, room_space, room_view, rooms
+from pages.parts.app.cache import Gone
+from pages.parts.app.page_end import PageEnd
+from pages.parts.app.page_end import end_page as end_page
+from pages.parts.app.presses import pressed as pressed
 from ranking.core.errors import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
 from ranking.workspace.room_quotas import FullError

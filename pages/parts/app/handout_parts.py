@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.strips import Box, Frame, Strip
-from pages.parts.tile import GLYPHS, Tile
+from pages.parts.components.tile import GLYPHS, Tile
+from pages.parts.views.strips import Box, Frame, Strip
 from ranking.reports.figures import figure_svg
 from ranking.reports.markup import Markup, element
 from ranking.reports.page import figure

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame, keys, noted
-from pages.parts.noted import Walk
+from pages.parts.app import frame, keys, noted
+from pages.parts.app.noted import Walk
 from ranking.reports.markup import element
 from ranking.reports.page import note as small
 from ranking.reports.page import page, section

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import address, cache, keys, rooms
+from pages.parts.app import address, cache, keys, rooms
 from ranking.core.errors import HomeError
 from ranking.core.text import counted
 from ranking.reports.prose import escaped

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.parts import keys
+from pages.parts.app import keys
 from ranking.reports.markup import Markup
 
 

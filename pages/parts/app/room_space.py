@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import address, cache, keys
+from pages.parts.app import address, cache, keys
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
 from ranking.reports.prose import escaped

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import keys, room_space, rooms
-from pages.parts.page_end import end_page
-from pages.parts.presses import pressed
-from pages.parts.room_key import room_key
+from pages.parts.app import keys, room_space, rooms
+from pages.parts.app.page_end import end_page
+from pages.parts.app.presses import pressed
+from pages.parts.app.room_key import room_key
 from ranking.reports.prose import escaped
 from ranking.workspace.room_layout import SHORTEST
 from ranking.workspace.room_quotas import most_disk, told_bytes

@@ -18,7 +18,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.parts import address, keys
+from pages.parts.app import address, keys
 from ranking.core.errors import HomeError
 from ranking.workspace.home import home_folder
 from ranking.workspace.room_layout import CLASS_ROOM, ROOMS, has_quotas

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, grid, keys, tiles
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, keys
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 

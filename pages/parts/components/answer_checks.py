@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pages.parts import cache
+from pages.parts.app import cache
 from ranking.core.errors import InputError
 from ranking.explain.asking import STRATEGIES
 from ranking.jobs.own_image import was_brought

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
-from pages.parts.export import guarded
+from pages.parts.runs.export import guarded
 from ranking.workspace.answers import AnswerEvent, ImageAnswers, by_image, fold
 
 COLUMNS = (

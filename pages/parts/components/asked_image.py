@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, keys, own_image
-from pages.parts.frame import escaped
-from pages.parts.picture import picture
+from pages.parts.app import address, cache, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components.picture import picture
+from pages.parts.importing import own_image
 from ranking.core import Ints, LabelSet
 from ranking.workspace.answers import ImageAnswers
 from ranking.workspace.run import Run

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pages.parts import cache
-from pages.parts.label_models import Player
+from pages.parts.app import cache
+from pages.parts.runs.label_models import Player
 from ranking.core import Bools, Floats, LabelSet
 from ranking.explain.asking import STRATEGIES, Urgency, make_strategy, strategies_for
 from ranking.explain.lookahead import Asker, Position, Question, fixed_order

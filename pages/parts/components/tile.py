@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pages.parts import colours
+from pages.parts.app import colours
 
 GLYPHS = {"relevant": colours.RELEVANT_GLYPH, "irrelevant": colours.IRRELEVANT_GLYPH, None: ""}
 COLOURS = {

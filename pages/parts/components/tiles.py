@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from pages.parts import cache
-from pages.parts.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
-from pages.parts.picture import data_url
-from pages.parts.strips import Box
-from pages.parts.tile import Tile
+from pages.parts.app import cache
+from pages.parts.app.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
+from pages.parts.components.picture import data_url
+from pages.parts.components.tile import Tile
+from pages.parts.views.strips import Box
 from ranking.core import Bools, ImageSet, Ints
 from ranking.core.text import written
 from ranking.datasets import Thumbnails

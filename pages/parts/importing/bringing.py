@@ -11,8 +11,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts import cache
-from pages.parts.frame import escaped
+from pages.parts.app import cache
+from pages.parts.app.frame import escaped
 from ranking.core.run_settings import FeaturesSettings, ImportSettings, LookSettings
 from ranking.core.text import readable
 from ranking.jobs import jobs

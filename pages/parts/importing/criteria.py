@@ -8,9 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import charts, frame, keys
-from pages.parts.colours import BLUE, VERMILLION
-from pages.parts.frame import escaped
+from pages.parts.app import frame, keys
+from pages.parts.app.colours import BLUE, VERMILLION
+from pages.parts.app.frame import escaped
+from pages.parts.views import charts
 from ranking.core import Floats, ImageSet
 from ranking.core.text import written
 from ranking.workspace.store import ImageSetRow

@@ -8,8 +8,10 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
-from pages.parts import address, bounded_uploads, bringing, cache, dropped, forms, frame, jobs_panel, keys
-from pages.parts.frame import escaped
+from pages.parts.app import address, bounded_uploads, cache, dropped, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import bringing
+from pages.parts.runs import jobs_panel
 from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names

@@ -9,21 +9,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    frame,
-    grid,
-    import_form,
-    jobs_panel,
-    keys,
-    looks,
-    near_copies,
-    problem_table,
-    taken_away,
-    tiles,
-)
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
+from pages.parts.importing import import_form, looks, near_copies, problem_table, taken_away
+from pages.parts.runs import jobs_panel
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.workspace.run import ENDED, Run

@@ -7,21 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    bringing,
-    cache,
-    forms,
-    frame,
-    grid,
-    import_form,
-    keys,
-    problem_table,
-    table_columns,
-)
-from pages.parts.frame import escaped
-from pages.parts.picture import data_url
-from pages.parts.tile import Tile
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid
+from pages.parts.components.picture import data_url
+from pages.parts.components.tile import Tile
+from pages.parts.importing import bringing, import_form, problem_table, table_columns
 from ranking.core.settings import settings_of
 from ranking.core.text import counted, written
 from ranking.datasets import source_class

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from pages.parts import keys
-from pages.parts.frame import escaped
+from pages.parts.app import keys
+from pages.parts.app.frame import escaped
 from ranking.core import ImageSet
 from ranking.core.text import counted, readable
 from ranking.datasets import Thumbnails

@@ -8,22 +8,10 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
-from pages.parts import (
-    address,
-    bounded_uploads,
-    bringing,
-    cache,
-    dropped,
-    export,
-    feature_choice,
-    frame,
-    jobs_panel,
-    keys,
-    own_network,
-    own_picture,
-    problem_table,
-)
-from pages.parts.frame import escaped
+from pages.parts.app import address, bounded_uploads, cache, dropped, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import bringing, own_network, own_picture, problem_table
+from pages.parts.runs import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted, readable

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts import cache
+from pages.parts.app import cache
 from ranking.core import LabelSet
 from ranking.features.projection import projected
 from ranking.jobs.own_image import describe_apart, name_of, note

@@ -7,8 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, bringing, cache, forms, frame, jobs_panel, keys, own_picture
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import bringing, own_picture
+from pages.parts.runs import jobs_panel
 from ranking.core import ImageSet
 from ranking.core.settings import settings_of
 from ranking.core.text import readable

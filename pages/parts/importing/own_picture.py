@@ -8,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import charts, keys
-from pages.parts.colours import IRRELEVANT, RELEVANT
+from pages.parts.app import keys
+from pages.parts.app.colours import IRRELEVANT, RELEVANT
+from pages.parts.views import charts
 from ranking.core import ImageSet
 from ranking.features.own.picture import Picture
 

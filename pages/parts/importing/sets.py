@@ -7,8 +7,9 @@ from typing import NoReturn
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, jobs_panel, keys, runs
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel, runs
 from ranking.core.run_settings import ImportSettings
 from ranking.datasets import bundled_names, ready_made_folder
 from ranking.jobs import jobs

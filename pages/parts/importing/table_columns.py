@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import import_form, keys
+from pages.parts.app import keys
+from pages.parts.importing import import_form
 from ranking.core.settings import settings_of
 from ranking.datasets import source_class
 from ranking.datasets.folder import MAX_CRITERIA

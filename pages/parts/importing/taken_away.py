@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys
-from pages.parts.frame import escaped
-from pages.parts.sets import READY_MADE
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing.sets import READY_MADE
 from ranking.core.text import counted
 from ranking.datasets import bundled_names
 from ranking.workspace.run_store import DELETED_DAYS

@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import cache, runs
-from pages.parts.frame import escaped, in_place
+from pages.parts.app import cache
+from pages.parts.app.frame import escaped, in_place
+from pages.parts.runs import runs
 from ranking.core import Bounds
 from ranking.workspace.run import Run
 

@@ -7,7 +7,10 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, frame, grid, keys, run_actions, runs, selection, sets
+from pages.parts.app import address, cache, frame, keys, selection
+from pages.parts.components import grid
+from pages.parts.importing import sets
+from pages.parts.runs import run_actions, runs
 from ranking.core import ImageSet
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run

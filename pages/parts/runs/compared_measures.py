@@ -5,10 +5,11 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import charts, keys
-from pages.parts.compared_shown import Shown
-from pages.parts.experiment_tables import as_markdown
-from pages.parts.frame import escaped
+from pages.parts.app import keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs.compared_shown import Shown
+from pages.parts.studies.experiment_tables import as_markdown
+from pages.parts.views import charts
 from ranking.reports import comparison_words
 from ranking.reports.comparison_files import measures_table
 

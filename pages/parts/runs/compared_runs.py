@@ -8,9 +8,11 @@ from typing import NamedTuple, NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import address, cache, frame, jobs_panel, keys, lessons, runs, sets
-from pages.parts.frame import escaped
-from pages.parts.run_actions import MOST_COMPARED
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import sets
+from pages.parts.runs import jobs_panel, lessons, runs
+from pages.parts.runs.run_actions import MOST_COMPARED
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
 from ranking.reports.comparison_words import listed as listed_in_words

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, charts, comparison_charts, grid, keys, tiles
-from pages.parts.compared_shown import Shown
-from pages.parts.frame import escaped
-from pages.parts.tile import Tile
+from pages.parts.app import address, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
+from pages.parts.components.tile import Tile
+from pages.parts.runs.compared_shown import Shown
+from pages.parts.views import charts, comparison_charts
 from ranking.core import Floats, Ints
 from ranking.metrics.comparison import most
 from ranking.reports import comparison_words

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PIL import Image, ImageDraw, ImageFont
 
-from pages.parts.colours import IRRELEVANT, RELEVANT
+from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from ranking.datasets import Thumbnails
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.ranked import first_mistake

@@ -10,9 +10,10 @@ from typing import Any
 import streamlit as st
 from PIL import Image, ImageDraw, ImageFont
 
-from pages.parts import cache, runs
-from pages.parts.colours import IRRELEVANT, RELEVANT
-from pages.parts.frame import in_place
+from pages.parts.app import cache
+from pages.parts.app.colours import IRRELEVANT, RELEVANT
+from pages.parts.app.frame import in_place
+from pages.parts.runs import runs
 from ranking import method_class
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings

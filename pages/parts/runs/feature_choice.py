@@ -10,8 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, keys
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, keys
+from pages.parts.app.frame import escaped
 from ranking.core import ImageSet
 from ranking.core.run_settings import Named
 from ranking.core.text import readable

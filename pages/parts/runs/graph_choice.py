@@ -6,8 +6,9 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts import address, cache, dropped, export, frame, keys
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, dropped, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import export
 from ranking import method_class
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded

@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, INTAKES, Run
 

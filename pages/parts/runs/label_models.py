@@ -7,19 +7,11 @@ from typing import NamedTuple, NoReturn
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
-    frame,
-    jobs_panel,
-    keys,
-    label_looks,
-    label_trainings,
-    run_actions,
-    runs,
-    sets,
-)
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import sets
+from pages.parts.runs import jobs_panel, label_trainings, run_actions, runs
+from pages.parts.views import label_looks
 from ranking import method_names
 from ranking.reports.looks import Look
 from ranking.workspace.run import ENDED, Run

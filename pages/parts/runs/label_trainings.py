@@ -6,21 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import (
-    address,
-    cache,
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import (
     certificate,
     feature_choice,
-    forms,
-    frame,
     jobs_panel,
-    keys,
     projections,
     run_actions,
     runs,
     training_view,
 )
-from pages.parts.frame import escaped
 from ranking import method_class
 from ranking.core.run_settings import LabelTrainSettings
 from ranking.features import default_names

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import address, cache, feature_choice, frame, handouts, jobs_panel, keys, sets
+from pages.parts.app import address, cache, frame, handouts, keys
+from pages.parts.importing import sets
+from pages.parts.runs import feature_choice, jobs_panel
 from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run

@@ -8,9 +8,11 @@ from typing import NoReturn
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, certificate, choices, frame, keys, tiles
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.tile import Tile
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.components import tiles
+from pages.parts.components.tile import Tile
+from pages.parts.runs import certificate, choices
 from ranking.core import ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features

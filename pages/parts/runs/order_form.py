@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, feature_choice, forms, frame, keys, projections
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import feature_choice, projections
 from ranking import method_class, method_names
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.settings import settings_of

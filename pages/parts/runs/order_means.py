@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from pages.parts import jobs_panel, order_models
-from pages.parts.frame import escaped
+from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel, order_models
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
 from ranking.workspace.run import Run
 

@@ -7,8 +7,10 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, jobs_panel, keys, run_choice, runs, sets
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.importing import sets
+from pages.parts.runs import jobs_panel, run_choice, runs
 from ranking import method_names
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.experiments.order_training import make_drawing

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, keys
-from pages.parts.frame import escaped
+from pages.parts.app import address, keys
+from pages.parts.app.frame import escaped
 from ranking.core.settings import settings_of
 from ranking.features.projection import PCA
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, export, frame, keys, rooms, runs
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, frame, keys, rooms
+from pages.parts.app.frame import escaped
+from pages.parts.runs import export, runs
 from ranking.jobs.run_archive import import_run_apart
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.run_store import DELETED_DAYS, LONGEST_NAME

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, runs
+from pages.parts.app import address, cache, frame
+from pages.parts.runs import runs
 from ranking.workspace.run import Kind, Run
 
 

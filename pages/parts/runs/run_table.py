@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys, run_actions, runs
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.runs import run_actions, runs
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow

@@ -11,8 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, feature_choice, keys, projections
-from pages.parts.frame import escaped
+from pages.parts.app import address, cache, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import feature_choice, projections
 from ranking import make_method, method_class, method_names
 from ranking.core.run_settings import ExperimentSettings, LabelTrainSettings, TrainSettings
 from ranking.core.settings import settings_of

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import certificate, jobs_panel, keys, runs, training_charts
-from pages.parts.frame import escaped
+from pages.parts.app import keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import certificate, jobs_panel, runs
+from pages.parts.views import training_charts
 from ranking.workspace.run import ENDED, Run
 
 # What to notice in the curve of a training, by whether its objective is convex.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import GREY
+from pages.parts.app.colours import GREY
 from ranking.core import Floats
 from ranking.metrics.fold_curves import Difference, FoldCurve
 from ranking.reports.looks import Look

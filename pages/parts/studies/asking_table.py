@@ -7,8 +7,8 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 
-from pages.parts import export
-from pages.parts.frame import escaped
+from pages.parts.app.frame import escaped
+from pages.parts.runs import export
 from ranking.explain.asking import STRATEGIES
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts import asking_table
-from pages.parts.frame import escaped
+from pages.parts.app.frame import escaped
+from pages.parts.studies import asking_table
 from ranking.metrics.fold_curves import Difference, FoldCurve
 
 OF_THE_PAPER = "closest maxima"  # the way to ask of c-star, section 5

@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import address, cache, feature_choice, frame, graph_choice, keys, projections
-from pages.parts.asking_form import choose_number
-from pages.parts.frame import escaped
-from pages.parts.jobs_panel import in_minutes
+from pages.parts.app import address, cache, frame, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import feature_choice, graph_choice, projections
+from pages.parts.runs.jobs_panel import in_minutes
+from pages.parts.studies.asking_form import choose_number
 from ranking import method_names
 from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of

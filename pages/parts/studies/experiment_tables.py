@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.frame import escaped
+from pages.parts.app.frame import escaped
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.reports.differences import Marks

@@ -7,10 +7,13 @@ from urllib.parse import urlencode
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import address, cache, charts, experiment_tables, keys, rooms, tiles
-from pages.parts.experiment_tables import as_markdown
-from pages.parts.frame import escaped, in_place
-from pages.parts.strip import strip
+from pages.parts.app import address, cache, keys, rooms
+from pages.parts.app.frame import escaped, in_place
+from pages.parts.components import tiles
+from pages.parts.components.strip import strip
+from pages.parts.studies import experiment_tables
+from pages.parts.studies.experiment_tables import as_markdown
+from pages.parts.views import charts
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.tables import (
     chosen_table,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from pages.parts.charts import show as show_figure
+from pages.parts.views.charts import show as show_figure
 from ranking.explain.lookahead import needed
 from ranking.reports.looks import Look
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.experiments.order_studies import AGREES, SECONDS
 from ranking.experiments.order_training import NAMES
 from ranking.metrics.study_curves import At, Curve

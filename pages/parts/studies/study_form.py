@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import address, cache, feature_choice, forms, frame, keys, projections
-from pages.parts.asking_form import choose_number
+from pages.parts.app import address, cache, forms, frame, keys
+from pages.parts.runs import feature_choice, projections
+from pages.parts.studies.asking_form import choose_number
 from ranking import method_class
 from ranking.core.run_settings import StudySettings
 from ranking.core.settings import settings_of

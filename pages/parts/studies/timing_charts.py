@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from pages.parts.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.studies.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
 
 LOOKS = {

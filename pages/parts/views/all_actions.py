@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from pages.parts import cache, handouts, leanings
-from pages.parts.frame import escaped
+from pages.parts.app import cache, handouts
+from pages.parts.app.frame import escaped
+from pages.parts.views import leanings
 from ranking.core import ImageSet
 
-MEASURED = Path(__file__).parents[2] / "data" / "ten_actions.json"
+MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 
 Measured = Mapping[str, Mapping[str, float]]  # of each action the test AP by each method
 

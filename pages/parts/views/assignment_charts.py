@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import DARK_BLUE, DARK_GREY, DARK_VERMILLION, PURPLE
+from pages.parts.app.colours import DARK_BLUE, DARK_GREY, DARK_VERMILLION, PURPLE
 from ranking.core import Bools, Floats
 
 COLOURS = [

@@ -7,7 +7,7 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from ranking.core import Bools, Floats, Ints
 from ranking.inference.assignment import (
     LINEAR,

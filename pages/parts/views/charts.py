@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
-from pages.parts import handout_parts, noted
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.app import handout_parts, noted
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
 from ranking.reports.prose import escaped

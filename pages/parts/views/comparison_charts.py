@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import GREEN, GREY, VERMILLION
+from pages.parts.app.colours import GREEN, GREY, VERMILLION
 from ranking.core import Ints
 from ranking.metrics.comparison import Comparison
 from ranking.reports.comparison_charts import MOST_POINTS

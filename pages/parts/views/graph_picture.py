@@ -13,7 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from pages.parts import colours
+from pages.parts.app import colours
 from ranking.core import Floats, Ints
 
 MOST_NODES = 24  # of one component that are drawn: more are no picture but a hairball

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
-from pages.parts.inference_words import MOST_LINES
+from pages.parts.app.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
+from pages.parts.views.inference_words import MOST_LINES
 from ranking.core import Floats, Ints
 from ranking.explain.inference_steps import Bins, Problem, Step, Trace
 

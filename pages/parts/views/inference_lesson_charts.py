@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, RELEVANT, VERMILLION
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, RELEVANT, VERMILLION
 from ranking.explain.inference_steps import Problem
 
 

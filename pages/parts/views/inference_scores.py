@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from pages.parts import address, cache, frame, keys, runs, selection, sets
+from pages.parts.app import address, cache, frame, keys, selection
+from pages.parts.importing import sets
+from pages.parts.runs import runs
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import ENDED, Run

@@ -7,7 +7,7 @@ from math import comb, log10
 
 import numpy as np
 
-from pages.parts.inference_scores import LOSSES
+from pages.parts.views.inference_scores import LOSSES
 from ranking.core import Ints
 from ranking.explain.inference_steps import Bins, Problem, Step, Trace, Value
 

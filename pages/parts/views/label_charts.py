@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.parts.colours import BLUE, GREY, VERMILLION
-from pages.parts.label_words import signed
-from pages.parts.star_picture import short
+from pages.parts.app.colours import BLUE, GREY, VERMILLION
+from pages.parts.views.label_words import signed
+from pages.parts.views.star_picture import short
 from ranking.core import Ints
 from ranking.explain.label_pairs import LabelPairs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking import method_names
 from ranking.explain.asking import STRATEGIES
 from ranking.reports.looks import LOOKS, Look

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pages.parts.frame import escaped
+from pages.parts.app.frame import escaped
 from ranking.explain.label_pairs import LabelPairs
 
 ATTRACTS, REPELS, NEITHER = "attracts", "repels", "leaves alone"  # what a weight says of two labels

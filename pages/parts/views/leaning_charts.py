@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts import show
-from pages.parts.colours import BLUE, GREEN, GREY, VERMILLION
+from pages.parts.app.colours import BLUE, GREEN, GREY, VERMILLION
+from pages.parts.views.charts import show
 from ranking.core import Bools, Floats, Ints
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from PIL import Image, ImageDraw, ImageFont
 
-from pages.parts.film import AHEAD, BEHIND, IN_PLACE, settled
-from pages.parts.strips import Strip
+from pages.parts.components.film import AHEAD, BEHIND, IN_PLACE, settled
+from pages.parts.views.strips import Strip
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
 from ranking.datasets import Thumbnails

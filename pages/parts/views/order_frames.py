@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pages.parts import cache
-from pages.parts.picture import data_url
-from pages.parts.strips import Frame
+from pages.parts.app import cache
+from pages.parts.components.picture import data_url
+from pages.parts.views.strips import Frame
 from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.text import written

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import BLUE, DARK_BLUE, DARK_GREY, VERMILLION
+from pages.parts.app.colours import BLUE, DARK_BLUE, DARK_GREY, VERMILLION
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.colours import (
+from pages.parts.app.colours import (
     BLUE,
     GREY,
     IRRELEVANT,

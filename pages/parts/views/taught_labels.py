@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.parts import cache
-from pages.parts.picture import data_url
+from pages.parts.app import cache
+from pages.parts.components.picture import data_url
 from ranking.core import Bools, Certificate, Floats, Ints
 from ranking.datasets.drawn.label_scenes.source import LabelScenes
 from ranking.explain.asking import closest_maxima, precisions
 from ranking.explain.lookahead import Asker, Position
 from ranking.methods.label_prediction import LabelPrediction
 
-FILE = Path(__file__).parents[2] / "data" / "labels_lesson.npz"
+FILE = Path(__file__).parents[3] / "data" / "labels_lesson.npz"
 AGAIN = "make it again with: python data/labels_lesson.py"
 OWN, RIVAL = "C-star", "Independent"  # the two methods of the file, in its order
 QUESTIONS = 10

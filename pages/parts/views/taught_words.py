@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pages.parts.asking_table import signed
-from pages.parts.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
+from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
+from pages.parts.studies.asking_table import signed
+from pages.parts.views.taught_labels import BY_CHANCE, OWN, QUESTIONS, RIVAL, Taught, strongest
 from ranking.core import Floats, Ints
 from ranking.explain.lookahead import NO, YES, Asker, Position
 

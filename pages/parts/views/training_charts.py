@@ -10,8 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from pages.parts.charts import show, thinned
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.views.charts import show, thinned
 
 FAR = 20.0  # times the least primal: a fall from there hides the last gap on a linear scale
 

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core import Ints
 from ranking.explain.tree_search import TreeSearch, places, shown_nodes
 

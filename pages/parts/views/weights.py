@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts import cache, keys
-from pages.parts.frame import escaped, in_place
-from pages.parts.weights_picture import STRONGEST, Look, as_png, as_svg, average_of, looks_of
+from pages.parts.app import cache, keys
+from pages.parts.app.frame import escaped, in_place
+from pages.parts.views.weights_picture import STRONGEST, Look, as_png, as_svg, average_of, looks_of
 from ranking.core import ImageSet
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run

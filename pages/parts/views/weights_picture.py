@@ -33,7 +33,7 @@ FAINTEST = 0.02  # of the largest weight: fainter strokes cannot be seen
 STRONGEST = 2  # strokes of a cell and sign that are drawn: all of them together look like an asterisk
 FINER = 2  # a PNG is drawn so many times as large as it becomes, so that its edges are smooth
 
-# The glyphs of pages/parts/colours.py as strokes (x, y, x, y), as not every font has them.
+# The glyphs of pages/parts/app/colours.py as strokes (x, y, x, y), as not every font has them.
 TICK: Floats = np.array([[12, 18, 17, 23], [17, 23, 25, 11]], dtype=float)
 CROSS: Floats = np.array([[13, 11, 25, 23], [25, 11, 13, 23]], dtype=float)
 SIDES = (("speaks for", 1, TICK), ("speaks against", -1, CROSS))

@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 import streamlit as st
 
-from pages.parts import rooms
+from pages.parts.app import rooms
 from ranking.core.text import counted
 from ranking.jobs import jobs
 from ranking.workspace.database_copies import is_due, keep_copy

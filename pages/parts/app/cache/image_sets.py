@@ -11,7 +11,7 @@ import streamlit as st
 from PIL import Image
 
 from pages.parts.cache.homes import EACH, Gone, _opened, or_gone, store
-from pages.parts.picture import data_url
+from pages.parts.components.picture import data_url
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder
 from ranking.workspace.store import Store

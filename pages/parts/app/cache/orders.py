@@ -17,7 +17,7 @@ from ranking.workspace.score_files import read_scores
 from ranking.workspace.store import Store
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
-    from pages.parts.pair_cues import Examples
+    from pages.parts.views.pair_cues import Examples
     from ranking.core import Features
     from ranking.experiments.order_training import Ordered
     from ranking.explain.tree_search import TreeSearch
@@ -35,7 +35,7 @@ def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
 
 @st.cache_data(show_spinner="Looking for pairs …", max_entries=SOME)
 def _pair_examples(home: str, key: str, criterion: str) -> tuple[Examples, Floats]:
-    from pages.parts.pair_cues import Examples, all_cues, find_examples
+    from pages.parts.views.pair_cues import Examples, all_cues, find_examples
 
     images = _image_set(home, key)
     numbers = images.numbers_of(criterion)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import keys
+from pages.parts.app import keys
 
 FOLDER = Path(__file__).parent
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import handout_parts, noted
-from pages.parts.colours import BLUE, GREY, VERMILLION
-from pages.parts.strips import Frame, Strip
+from pages.parts.app import handout_parts, noted
+from pages.parts.app.colours import BLUE, GREY, VERMILLION
+from pages.parts.views.strips import Frame, Strip
 from ranking.core import Ints
 
 FOLDER = Path(__file__).parent

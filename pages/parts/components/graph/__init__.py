@@ -10,8 +10,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import grid, keys
-from pages.parts.graph_picture import Drawing
+from pages.parts.app import keys
+from pages.parts.components import grid
+from pages.parts.views.graph_picture import Drawing
 
 FOLDER = Path(__file__).parent
 

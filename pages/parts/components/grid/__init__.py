@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from pages.parts import address, keys
-from pages.parts.tile import Tile, style
+from pages.parts.app import address, keys
+from pages.parts.components.tile import Tile, style
 
 PAGE_SIZE = 200
 FOLDER = Path(__file__).parent

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import handout_parts, noted
-from pages.parts.strips import Box
+from pages.parts.app import handout_parts, noted
+from pages.parts.views.strips import Box
 
 FOLDER = Path(__file__).parent
 

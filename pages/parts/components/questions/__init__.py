@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import colours
-from pages.parts.tile import COLOURS
+from pages.parts.app import colours
+from pages.parts.components.tile import COLOURS
 from ranking.workspace.answers import CHECKS, LONGEST_TEXT, AnswerEvent
 
 FOLDER = Path(__file__).parent

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import grid, keys
-from pages.parts.tile import Tile, style
+from pages.parts.app import keys
+from pages.parts.components import grid
+from pages.parts.components.tile import Tile, style
 from ranking.reports.looks import Look
 
 FOLDER = Path(__file__).parent

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import handout_parts, keys, noted
-from pages.parts.tile import Tile, style
+from pages.parts.app import handout_parts, keys, noted
+from pages.parts.components.tile import Tile, style
 
 FOLDER = Path(__file__).parent
 
