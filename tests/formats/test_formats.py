@@ -237,7 +237,7 @@ def test_files_of_which_nothing_can_be_used(tmp_path):
 
 
 def test_files_of_too_many_parts_are_not_parsed(tmp_path, monkeypatch):
-    """Those of too many bytes: tests/intake/test_limits.py."""
+    """Those of too many bytes: tests/files/test_limits.py."""
     monkeypatch.setattr(json_file, "MOST_PARTS", 5)
     monkeypatch.setattr(xml_file, "MOST_TAGS", 5)
     for module, parse in ((json_file.json, "loads"), (xml_file, "parse_xml")):

@@ -241,7 +241,7 @@ def test_the_program_imports_nothing_of_ours():
 
 
 def test_a_model_that_does_not_fit_into_the_room_is_not_copied(uploaded, images, tmp_path, monkeypatch):
-    """One above the limit: tests/intake/test_limits.py."""
+    """One above the limit: tests/files/test_limits.py."""
     room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
     path, key = uploaded(mean_colour()), room.adopt(images.folder, "x")
     run = room.create_run("features", FeaturesSettings(key, str(path)).to_json())

@@ -3,9 +3,19 @@ Streamlit samples large arrays when it hashes them, and would return stale answe
 
 from __future__ import annotations
 
-from pages.parts.cache.experiments import LOOK_SECONDS, differences, findings
-from pages.parts.cache.homes import EACH, SOME, Gone, NoFeatures, common, look_again, or_gone, store, taken_in
-from pages.parts.cache.image_sets import (
+from pages.parts.app.cache.experiments import LOOK_SECONDS, differences, findings
+from pages.parts.app.cache.homes import (
+    EACH,
+    SOME,
+    Gone,
+    NoFeatures,
+    common,
+    look_again,
+    or_gone,
+    store,
+    taken_in,
+)
+from pages.parts.app.cache.image_sets import (
     TINY,
     WHOLE_SIDE,
     GuardedThumbnails,
@@ -17,8 +27,8 @@ from pages.parts.cache.image_sets import (
     thumbnails,
     whole_image,
 )
-from pages.parts.cache.inference import inference_problem, inference_trace
-from pages.parts.cache.labels import (
+from pages.parts.app.cache.inference import inference_problem, inference_trace
+from pages.parts.app.cache.labels import (
     _label_ranker,
     answers,
     image_labels,
@@ -26,8 +36,8 @@ from pages.parts.cache.labels import (
     label_pairs,
     label_ranker,
 )
-from pages.parts.cache.orders import MOST_LOOKED_AT, mid_rank, ordered, pair_examples, tree_search
-from pages.parts.cache.trainings import (
+from pages.parts.app.cache.orders import MOST_LOOKED_AT, mid_rank, ordered, pair_examples, tree_search
+from pages.parts.app.cache.trainings import (
     MOST_PLACES,
     STRENGTHS,
     _neighbourhood,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts.cache.homes import EACH, or_gone, store
-from pages.parts.cache.image_sets import _image_set
+from pages.parts.app.cache.homes import EACH, or_gone, store
+from pages.parts.app.cache.image_sets import _image_set
 from ranking.core.run_settings import ExperimentSettings
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 from PIL import Image
 
-from pages.parts.cache.homes import EACH, Gone, _opened, or_gone, store
+from pages.parts.app.cache.homes import EACH, Gone, _opened, or_gone, store
 from pages.parts.components.picture import data_url
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set, ready_made_folder

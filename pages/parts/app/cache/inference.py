@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts.cache.homes import EACH
+from pages.parts.app.cache.homes import EACH
 from ranking.core import Bools, Floats
 
 if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture

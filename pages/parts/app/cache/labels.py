@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.parts.cache.homes import EACH, or_gone, store
-from pages.parts.cache.image_sets import _image_set
-from pages.parts.cache.trainings import _method_and_features, _needs
+from pages.parts.app.cache.homes import EACH, or_gone, store
+from pages.parts.app.cache.image_sets import _image_set
+from pages.parts.app.cache.trainings import _method_and_features, _needs
 from ranking import method_class
 from ranking.core import LabelSet
 from ranking.core.run_settings import LabelTrainSettings

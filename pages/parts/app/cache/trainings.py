@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from pages.parts.cache.homes import EACH, SOME, Gone, NoFeatures, or_gone, store
-from pages.parts.cache.image_sets import _image_set, splits
+from pages.parts.app.cache.homes import EACH, SOME, Gone, NoFeatures, or_gone, store
+from pages.parts.app.cache.image_sets import _image_set, splits
 from ranking import method_class
 from ranking.core import Floats, ImageSet
 from ranking.core.run_settings import Named, TrainSettings
