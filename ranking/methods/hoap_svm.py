@@ -100,7 +100,7 @@ class HOAPSVM(HighOrderMethod):
         def descend(first: Floats, clock: Clock, left: int, other: Solution | None = None) -> Solution:
             planes = start.working_set if other is None else other.working_set
             weights = None if other is None else other.weights
-            begin, stopped = upper.best_length(first, wait if left else None)
+            begin, stopped = upper.best_length(first, wait if left and start.weights is None else None)
             found = cccp(
                 upper.touching, begin, self.tolerance, 0 if stopped else left, clock, planes, weights
             )

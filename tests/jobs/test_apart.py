@@ -19,7 +19,7 @@ from ranking.workspace.store import Store
 
 PROGRAM = """
 import os, time
-from ranking import apart
+from ranking.jobs import apart
 from ranking.jobs.apart import answer_apart
 
 def work(arguments, data):
@@ -46,7 +46,7 @@ PARTS = [("Colour", {})]
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "works_apart.py").write_text(PROGRAM)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(apart.__file__).parents[1]}")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(apart.__file__).parents[2]}")
     return "works_apart"
 
 

@@ -423,7 +423,7 @@ def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
 
 SERVER = """
 import sys
-from ranking import jobs
+from ranking.jobs import jobs
 from ranking.workspace.store import Store
 jobs.WORKER = tuple(sys.argv[2:])
 print(jobs.start(Store(sys.argv[1]), "train", {"steps": [["iterate", 100000, 0.01]]}).id, flush=True)

@@ -16,6 +16,7 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
 
 from ranking import metrics
+from ranking.metrics import measures
 
 Sample = tuple[np.ndarray, np.ndarray]
 
@@ -195,6 +196,6 @@ def test_k_is_a_whole_number_within_the_ranking_and_the_gain_one_of_two():
 def test_pairs_in_order_are_counted_whatever_numbers_are_missing():
     for seed in range(50):
         numbers = np.random.default_rng(seed).integers(0, 9, 7)
-        assert metrics._ascents(numbers) == sum(
+        assert measures._ascents(numbers) == sum(
             a < b for a, b in itertools.combinations(numbers.tolist(), 2)
         ), seed

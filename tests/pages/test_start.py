@@ -81,7 +81,7 @@ HEAVY = ("numba", "sklearn", "skimage", "scipy", "ranking.methods.svm")
 VISIT = f"""
 import sys
 from streamlit.testing.v1 import AppTest
-from ranking import jobs
+from ranking.jobs import jobs
 jobs.start_once = lambda store, kind, settings: store.create_run(kind, settings)
 app = AppTest.from_file({str(ROOT / "laboratory.py")!r}, default_timeout=120).run()
 print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], len(app.exception))

@@ -68,7 +68,7 @@ def check_whole(run: Run) -> None:
 # training has so far are written by the clock, for another page to look at, and are not counted.
 DYING = """
 import os, signal, sys
-from ranking import worker
+from ranking.jobs import worker
 fatal, steps = int(sys.argv[1]), []
 def dying(step):
     def call(*arguments):
@@ -143,7 +143,7 @@ NO_SPACE = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]  # what is to
 FULL = """
 import json, os, shutil, sys, time
 from pathlib import Path
-from ranking import jobs
+from ranking.jobs import jobs
 from ranking.workspace.run import ENDED
 from ranking.workspace.store import Store
 shutil.copytree(sys.argv[1], sys.argv[2], dirs_exist_ok=True)

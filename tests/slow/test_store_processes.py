@@ -67,7 +67,7 @@ def test_several_processes_may_adopt_at_once(here):
 
 APPEND = """
 import json, os, signal, sqlite3, sys
-from ranking import home
+from ranking.workspace import home
 from ranking.workspace.answers import AnswerEvent, AnswerStore
 class Dying(sqlite3.Connection):
     def execute(self, statement, *arguments):

@@ -18,6 +18,7 @@ import pytest
 from labelled_pictures import patches
 from working import FOREVER, SCRIPTED, Held, cancelled, iterating, start, trouble
 
+from ranking.core import errors
 from ranking.core.errors import HomeError
 from ranking.jobs import jobs
 from ranking.workspace import database_copies, home
@@ -711,6 +712,6 @@ def test_a_home_that_cannot_be_written_is_not_called_gone(tmp_path, monkeypatch)
     monkeypatch.setattr(home.os, "access", lambda *_: False)
     error = sqlite3.OperationalError("unable to open database file")
     monkeypatch.setattr(home.Home, "_connect", lambda *_: (_ for _ in ()).throw(error))
-    with trouble(remedy=home.CLOSED) as caught:
+    with trouble(remedy=errors.CLOSED) as caught:
         here.runs()
     assert caught.value.lost is None

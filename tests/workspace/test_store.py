@@ -16,6 +16,7 @@ from labelled_pictures import SIDE, patches
 from refusals import refused
 from working import Held, raising, trouble
 
+from ranking.core import errors
 from ranking.core.errors import HomeError
 from ranking.core.run_settings import LookSettings, TrainSettings
 from ranking.jobs import jobs
@@ -423,7 +424,7 @@ def test_a_copy_that_fails_leaves_no_set_and_can_be_repeated(here, tmp_path, mon
         shutil.copy(source / "manifest.json", target)
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, trouble(why="No space left on device", remedy=home.FULL):
+    with monkeypatch.context() as patch, trouble(why="No space left on device", remedy=errors.FULL):
         patch.setattr(shutil, "copytree", half)
         here.adopt(tmp_path / "prepared", "ready-made")
     assert here.image_sets() == []
@@ -528,7 +529,7 @@ def test_readers_do_not_wait_for_a_writer_and_a_writer_says_so_if_its_turn_never
         writer.execute("begin immediate")
         writer.execute("update run set state = 'failed'")
         assert here.run(run.id).state == "queued"
-        with trouble(why="database is locked", remedy=home.BUSY):
+        with trouble(why="database is locked", remedy=errors.BUSY):
             here.create_run("train", {})
     assert here.runs() == [run]
 
@@ -549,8 +550,8 @@ def test_a_home_that_cannot_be_used_says_which_and_what_to_do(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "ranking.sqlite").write_text("this is not a database" * 100)
     for path, subject, remedy in (
-        (tmp_path / "file" / "home", f"{tmp_path}/file/home", home.CLOSED),
-        (tmp_path, f"{tmp_path}", home.DAMAGED),
+        (tmp_path / "file" / "home", f"{tmp_path}/file/home", errors.CLOSED),
+        (tmp_path, f"{tmp_path}", errors.DAMAGED),
         ("a\0b", r"'a\x00b'", ""),
         ("~nosuch/x", "~nosuch/x", ""),
     ):
@@ -567,10 +568,10 @@ def test_a_home_that_was_emptied_under_a_running_app_says_so(here):
     for path in here.home.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     for act in (here.runs, here.image_sets, lambda: here.run(run.id), lambda: here.create_run("train", {})):
-        with trouble(remedy=home.GONE):
+        with trouble(remedy=errors.GONE):
             act()
     shutil.rmtree(here.home)
-    with trouble(remedy=home.GONE):
+    with trouble(remedy=errors.GONE):
         here.runs()
     assert Store(here.home).runs() == []
 
@@ -584,17 +585,17 @@ def test_a_database_damaged_under_a_running_app_says_so(here):
     whole = file.read_bytes()
     for damage in (b"this is no database" * 300, whole[:4096] + b"\xff" * (len(whole) - 4096)):
         file.write_bytes(damage)
-        with trouble(remedy=home.DAMAGED):
+        with trouble(remedy=errors.DAMAGED):
             here.runs()
 
 
 def test_every_trouble_with_the_home_has_its_remedy(here, monkeypatch):
     for error, why, remedy in (
-        (PermissionError(13, "Permission denied"), "Permission denied", home.CLOSED),
-        (OSError(30, "Read-only file system"), "Read-only file system", home.CLOSED),
-        (OSError(28, "No space left on device"), "No space left on device", home.FULL),
-        (sqlite3.OperationalError("attempt to write a readonly database"), None, home.CLOSED),
-        (sqlite3.OperationalError("database or disk is full"), None, home.FULL),
+        (PermissionError(13, "Permission denied"), "Permission denied", errors.CLOSED),
+        (OSError(30, "Read-only file system"), "Read-only file system", errors.CLOSED),
+        (OSError(28, "No space left on device"), "No space left on device", errors.FULL),
+        (sqlite3.OperationalError("attempt to write a readonly database"), None, errors.CLOSED),
+        (sqlite3.OperationalError("database or disk is full"), None, errors.FULL),
     ):
         monkeypatch.setattr(home.Home, "_connect", raising(error))
         with trouble(why=why or str(error), remedy=remedy):
