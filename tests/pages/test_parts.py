@@ -23,7 +23,7 @@ from ranking.core.settings import settings_of
 from ranking.datasets import source_class, source_names
 from ranking.features import feature_class, feature_names
 
-PARTS = Path(frame.__file__).parent
+PARTS = Path(frame.__file__).parents[1]
 PAGES = PARTS.parent
 PLUGINS = [
     *(method_class(name) for name in method_names()),
@@ -42,9 +42,10 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_examples_run():
-    for path in PARTS.glob("*.py"):
+    for path in PARTS.rglob("*.py"):
         if ">>>" in path.read_text("utf-8"):
-            results = doctest.testmod(importlib.import_module(f"pages.parts.{path.stem}"))
+            name = ".".join(path.relative_to(PAGES.parent).with_suffix("").parts)
+            results = doctest.testmod(importlib.import_module(name))
             assert results.attempted, path
             assert not results.failed, path
 
@@ -233,7 +234,7 @@ def test_colours_stand_in_the_palette_alone():
 
 @pytest.mark.parametrize("kind", ["grid", "strip"])
 def test_each_colour_that_a_style_names_is_given(kind):
-    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PARTS / kind / f"{kind}.css")))
+    used = set(re.findall(r"var\(--(?!st-)([a-z-]+)", style(PARTS / "components" / kind / f"{kind}.css")))
     assert used - {"columns", "narrow"} <= set(COLOURS)
     assert {"relevant", "irrelevant-label"} <= used
 
